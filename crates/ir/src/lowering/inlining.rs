@@ -457,10 +457,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// The slots of an argument that is passed as storage.
-    fn slots_passed(&self, passed: &Passed) -> Vec<SlotId> {
+    fn slots_passed(&self, passed: &PassedArgument) -> Vec<SlotId> {
         match passed {
-            Passed::Location(location) | Passed::Saved(location, _) => self.slots_of(location),
-            Passed::Nothing | Passed::Value(..) | Passed::Binding(_) => Vec::new(),
+            PassedArgument::Location(location) | PassedArgument::Saved(location, _) => {
+                self.slots_of(location)
+            }
+            PassedArgument::Nothing | PassedArgument::Value(..) | PassedArgument::Binding(_) => {
+                Vec::new()
+            }
         }
     }
 
