@@ -32,8 +32,8 @@ use std::sync::Arc;
 
 /// Where the text of included files comes from.
 pub trait IncludeLoader {
-    /// The text of the file with this path, as a user would name it; `Ok(None)` if there is no
-    /// such file; `Err` with the reason if it cannot be read.
+    /// Returns the text of the file with this path, as a user would name it; `Ok(None)` if there is
+    /// no such file; `Err` with the reason if it cannot be read.
     fn load(&self, path: &str) -> Result<Option<String>, String>;
 }
 
@@ -62,8 +62,8 @@ const ARGUMENT_DEPTH_LIMIT: u32 = 200;
 /// How many errors are reported before reading stops.
 const ERROR_LIMIT: u32 = 100;
 
-/// The tokens of the program that starts in `main`, with all it includes and all macros expanded.
-/// The last token is [`TokenKind::End`], whatever went wrong.
+/// Returns the tokens of the program that starts in `main`, with all it includes and all macros
+/// expanded. The last token is [`TokenKind::End`], whatever went wrong.
 pub fn preprocess(
     map: &mut SourceMap,
     loader: &dyn IncludeLoader,
@@ -399,7 +399,7 @@ impl<'run> Preprocessor<'run> {
     }
 }
 
-/// The start of the line after a joined line, `offset` being somewhere in its first part.
+/// Returns the start of the line after a joined line, `offset` being somewhere in its first part.
 fn end_of_joined_lines(text: &str, mut offset: usize) -> usize {
     loop {
         let Some(at) = text[offset..].find(['\n', '\r']) else {

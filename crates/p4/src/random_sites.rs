@@ -118,7 +118,7 @@ impl RandomSites {
         }
     }
 
-    /// The label of a call expression; `None` when it draws nothing.
+    /// Returns the label of a call expression; `None` when it draws nothing.
     pub fn label(&self, call: NodeId) -> Option<&Arc<str>> {
         self.labels.get(&call)
     }
@@ -129,8 +129,8 @@ impl RandomSites {
     }
 }
 
-/// The calls that a declaration (function, action, table, parser or control) evaluates, in the order of the
-/// text; those of actions and tables within a control are not among them.
+/// Returns the calls that a declaration (function, action, table, parser or control) evaluates, in
+/// the order of the text; those of actions and tables within a control are not among them.
 pub fn calls_of(tree: &Program, declaration: NodeId) -> Vec<NodeId> {
     let mut found = Vec::new();
     for unit in units(tree).into_iter().filter(|unit| unit.id == declaration) {
@@ -143,7 +143,7 @@ pub fn calls_of(tree: &Program, declaration: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// The key of a call with this label in this scope.
+/// Returns the key of a call with this label in this scope.
 pub fn join(scope: &str, label: &str) -> Arc<str> {
     match label.strip_prefix('/') {
         Some(whole) => whole.into(),
@@ -151,12 +151,12 @@ pub fn join(scope: &str, label: &str) -> Arc<str> {
     }
 }
 
-/// The label of a call in a body that takes the place of a call with this label.
+/// Returns the label of a call in a body that takes the place of a call with this label.
 fn below(outer: &str, label: &Arc<str>) -> Arc<str> {
     if label.starts_with('/') { label.clone() } else { format!("{outer}/{label}").into() }
 }
 
-/// The labels that annotations give.
+/// Returns the labels that annotations give.
 fn written(annotations: &[Annotation]) -> Vec<Arc<str>> {
     let ours = annotations.iter().filter(|annotation| *annotation.name.text == *ANNOTATION);
     ours.flat_map(|annotation| match &annotation.body {

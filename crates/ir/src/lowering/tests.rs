@@ -97,7 +97,7 @@ fn run_as(file: &str, shown: impl Fn(&str) -> String) {
         let program = program.trim_end();
         let _ = write!(updated, "//// {title}\n{program}\n// becomes\n{}\n\n", found.trim_end());
     }
-    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+    if testing::golden::is_blessing() {
         let updated = format!("{}\n", updated.trim_end());
         fs::write(&path, updated).expect("the test file can be written");
     } else {

@@ -6,13 +6,13 @@ mod arbitrary;
 
 use super::*;
 use crate::{BlockId, OriginId, RegionId};
-use arbitrary::Choices;
+use arbitrary::Draw;
 use proptest::prelude::*;
 
 proptest! {
     #[test]
     fn printed_programs_parse_back(bytes in prop::collection::vec(any::<u8>(), 0..3000)) {
-        let program = Choices::new(&bytes).program();
+        let program = Draw::new(&bytes).program();
         let text = print(&program);
         match parse(&text) {
             Err(errors) => prop_assert!(false, "{}\n{text}", errors[0]),

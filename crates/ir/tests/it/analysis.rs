@@ -273,7 +273,7 @@ fn the_report_is_as_expected() {
         all + "@" + part.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.')
     });
     let path = folder.join("expected.txt");
-    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+    if testing::golden::is_blessing() {
         std::fs::write(&path, &found).expect("it can be written");
     }
     assert_eq!(found, std::fs::read_to_string(&path).unwrap_or_default());

@@ -8,19 +8,7 @@ use ir::*;
 use proptest::prelude::*;
 use source::Span;
 use std::collections::HashMap;
-
-/// Random choices from a stream of bytes; zeros when they are used up.
-struct Choices<'a>(std::slice::Iter<'a, u8>);
-
-impl Choices<'_> {
-    fn below(&mut self, count: usize) -> usize {
-        usize::from(self.0.next().copied().unwrap_or(0)) % count
-    }
-
-    fn flag(&mut self) -> bool {
-        self.below(2) == 1
-    }
-}
+use testing::Choices;
 
 /// Slots 0 to 2 of 8 bits and 6 of 1 bit are observed; 3 to 5 and 7 are local to the control; 8 is the
 /// action's parameter.
@@ -31,8 +19,8 @@ const PARAMETER: u32 = 8;
 const RUN_LIMIT: usize = 64;
 
 /// A basic block under construction.
-struct Draw<'a, 'b> {
-    choices: &'a mut Choices<'b>,
+struct Draw<'a> {
+    choices: &'a mut Choices,
     types: &'a mut Vec<ValueType>,
     /// Temporaries that may be used.
     visible: Vec<Temp>,
@@ -42,7 +30,7 @@ struct Draw<'a, 'b> {
     tame: bool,
 }
 
-impl Draw<'_, '_> {
+impl Draw<'_> {
     fn temp(&mut self, width: u32) -> Temp {
         self.types.push(ValueType::Bits(width));
         Temp(self.types.len() as u32 - 1)
@@ -226,7 +214,7 @@ fn region(choices: &mut Choices, kind: RegionKind, loops: bool) -> Region {
 }
 
 fn program(bytes: &[u8]) -> Program {
-    let mut choices = Choices(bytes.iter());
+    let mut choices = Choices::from_tape(bytes.iter().copied());
     let slots = WIDTHS
         .iter()
         .enumerate()

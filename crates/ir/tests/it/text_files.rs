@@ -269,7 +269,7 @@ fn check_file(path: &Path) -> Vec<String> {
             }
         }
     }
-    if pass != "verify" && !failures.is_empty() && std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+    if pass != "verify" && !failures.is_empty() && testing::golden::is_blessing() {
         fs::write(path, updated).expect("the file can be written");
     }
     failures

@@ -10,14 +10,12 @@ use crate::expressions::{literal, wire_bits};
 use crate::interface::TargetInterface;
 use crate::names::Names;
 use crate::options::Options;
+pub(super) use crate::template::Piece;
 use lucid::core::{Program, Type};
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostics, Span};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
-
-/// A piece of the program and what it stands for.
-pub(super) type Piece = (Span, String);
 
 /// Names that the compiler declares in a program.
 const OWN_NAMES: &[&str] = &[

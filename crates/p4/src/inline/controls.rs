@@ -11,7 +11,7 @@ use super::obstacle::Obstacle;
 use super::returns::may_exit;
 use super::scope::Scope;
 use super::sites::{Calls, Position, position, replace_in_list};
-use super::substitute::{Referred, Replacement, Substitution, is_action};
+use super::substitute::{ReferencedNodes, Replacement, Substitution, is_action};
 use crate::ast::{
     Annotation, Call, ControlDeclaration, Declaration, DeclarationKind, NodeId, Statement,
     StatementKind,
@@ -213,7 +213,7 @@ fn has_control_plane_name(local: &Declaration) -> bool {
     )
 }
 
-/// The names of the actions' parameters: the control plane knows them.
+/// Returns the names of the actions' parameters: the control plane knows them.
 fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     let mut names = FxHashSet::default();
     for local in locals {
@@ -231,7 +231,8 @@ fn drop_unused_actions(
     body: &[Statement],
 ) {
     loop {
-        let mut referred = Referred { rewriter: builder.rewriter, nodes: FxHashSet::default() };
+        let mut referred =
+            ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
         for statement in body {
             referred.statement(statement);
         }
@@ -256,7 +257,7 @@ fn exits(local: &Declaration) -> bool {
 /// Whether something that is not inlined here may exit: an action of the top level, or another control.
 fn exits_outside(builder: &NodeBuilder<'_>, locals: &[Declaration], body: &[Statement]) -> bool {
     let rewriter = &*builder.rewriter;
-    let mut referred = Referred { rewriter, nodes: FxHashSet::default() };
+    let mut referred = ReferencedNodes { rewriter, nodes: FxHashSet::default() };
     let mut calls = Calls::default();
     for statement in body {
         referred.statement(statement);

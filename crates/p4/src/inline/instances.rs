@@ -26,7 +26,7 @@ pub(super) struct Applied {
 }
 
 impl Applied {
-    /// The instance that a call in `home` applies.
+    /// Returns the instance that a call in `home` applies.
     pub(super) fn of(
         builder: &NodeBuilder<'_>,
         home: &Declaration,
@@ -96,7 +96,7 @@ impl Applied {
     }
 }
 
-/// How many expressions of a declaration refer to a node.
+/// Returns how many expressions of a declaration refer to a node.
 fn uses_of(builder: &NodeBuilder<'_>, home: &Declaration, node: NodeId) -> usize {
     struct Count<'m, 'r> {
         builder: &'m NodeBuilder<'r>,

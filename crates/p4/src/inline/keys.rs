@@ -69,7 +69,7 @@ fn number(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<String> 
     }
 }
 
-/// A field's `@name`, else its name.
+/// Returns a field's `@name`, else its name.
 fn field_name(builder: &NodeBuilder<'_>, base: &Expression, name: &str) -> Arc<str> {
     let typed = builder.rewriter.original();
     let ty = typed.expression_types.get(&builder.rewriter.model_of(base.id));

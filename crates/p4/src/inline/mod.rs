@@ -33,7 +33,7 @@ use sites::{Calls, find_call, is_numbered};
 use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use substitute::Referred;
+use substitute::ReferencedNodes;
 
 /// The kinds of callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,7 +144,8 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
     Ok(())
 }
 
-/// The action that a call calls, seen from the call: in a copied control that is a copy too.
+/// Returns the action that a call calls, seen from the call: in a copied control that is a copy
+/// too.
 fn here(builder: &NodeBuilder<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
     let is_top = builder.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
     match builder.rewriter.definition(call.callee.id) {
@@ -300,7 +301,7 @@ impl Round {
 
 /// Removes top-level declarations that nothing refers to, out of those that were inlined.
 fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
-    struct Types<'r>(Referred<'r>);
+    struct Types<'r>(ReferencedNodes<'r>);
     impl<'a> Visit<'a> for Types<'_> {
         fn expression(&mut self, expression: &'a crate::ast::Expression) {
             if let ExpressionKind::Path(_) = expression.kind {
@@ -317,7 +318,7 @@ fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
             crate::visit::walk_action_ref(self, action);
         }
     }
-    let mut types = Types(Referred { rewriter, nodes: FxHashSet::default() });
+    let mut types = Types(ReferencedNodes { rewriter, nodes: FxHashSet::default() });
     crate::visit::walk_program(&mut types, rewriter.program());
     let used = types.0.nodes;
     let unused = |declaration: &&Declaration| {
@@ -329,18 +330,19 @@ fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
     let unused: Vec<NodeId> =
         rewriter.program().declarations.iter().filter(unused).map(|each| each.id).collect();
     for declaration in unused {
-        // It is at top level, so it can be removed; if not, it stays.
+        // A declaration that cannot be removed stays.
         let _ = rewriter.remove(declaration);
     }
 }
 
-/// Whether something else at top level has the name of a declaration: then references may mean either.
+/// Whether another top-level declaration has the same name, so that references may mean either.
 fn is_overloaded(program: &Program, declaration: &Declaration) -> bool {
     let named = |each: &&Declaration| each.name.text == declaration.name.text;
     program.declarations.iter().filter(named).count() > 1
 }
 
-/// The calls in each declaration that can be called: those of the top level, and actions of controls.
+/// Returns the calls in each declaration that can be called: those of the top level, and actions of
+/// controls.
 fn bodies(program: &Program) -> Vec<(NodeId, Vec<NodeId>)> {
     let calls_of = |declaration: &Declaration| {
         let mut calls = Calls::default();

@@ -95,7 +95,7 @@ impl NodeBuilder<'_> {
     }
 }
 
-/// The string in the `@name` among annotations.
+/// Returns the string in the `@name` among annotations.
 pub(super) fn given_name(annotations: &[Annotation]) -> Option<Arc<str>> {
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
     match &annotation.body {

@@ -226,12 +226,12 @@ impl<'a> Visit<'a> for Declared {
 }
 
 /// The nodes that expressions and actions of tables refer to.
-pub(super) struct Referred<'r> {
+pub(super) struct ReferencedNodes<'r> {
     pub(super) rewriter: &'r Rewriter,
     pub(super) nodes: FxHashSet<NodeId>,
 }
 
-impl Referred<'_> {
+impl ReferencedNodes<'_> {
     pub(super) fn note(&mut self, reference: NodeId) {
         if let Some(Definition::Node(node)) = self.rewriter.definition(reference) {
             self.nodes.insert(node);
@@ -239,7 +239,7 @@ impl Referred<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Referred<'_> {
+impl<'a> Visit<'a> for ReferencedNodes<'_> {
     fn expression(&mut self, expression: &'a Expression) {
         if matches!(expression.kind, ExpressionKind::Path(_)) {
             self.note(expression.id);
@@ -253,7 +253,7 @@ impl<'a> Visit<'a> for Referred<'_> {
     }
 }
 
-/// Whether a declaration can go when nothing refers to it.
+/// Whether a declaration is removed when nothing refers to it.
 pub(super) fn is_action(declaration: &Declaration) -> bool {
     matches!(declaration.kind, DeclarationKind::Action { .. })
 }

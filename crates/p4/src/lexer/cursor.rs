@@ -53,7 +53,7 @@ pub(crate) struct Lexeme {
 }
 
 impl Lexeme {
-    /// The lexeme's place in `file`.
+    /// Returns the lexeme's place in `file`.
     pub fn span(self, file: FileId) -> Span {
         Span::new(file, self.start, self.end)
     }
@@ -244,17 +244,17 @@ impl Cursor {
         }
     }
 
-    /// The file whose text this is.
+    /// Returns the file whose text this is.
     pub fn file(&self) -> FileId {
         self.file
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
 
-    /// How many bytes have been read.
+    /// Returns how many bytes have been read.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -326,7 +326,7 @@ impl Cursor {
     }
 }
 
-/// The one lexeme that `text` is, if it is exactly one token; for `##`.
+/// Returns the one lexeme that `text` is, if it is exactly one token; for `##`.
 pub(crate) fn single_lexeme(text: &str) -> Option<LexemeKind> {
     let mut lexer = Raw::lexer_with_extras(text, StringReach { single_line: true });
     let kind = match lexer.next()?.ok()? {

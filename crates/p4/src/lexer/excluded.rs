@@ -119,7 +119,7 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The word after the `#` at `hash`, or an empty range.
+/// Returns the word after the `#` at `hash`, or an empty range.
 pub(crate) fn directive_name(text: &str, hash: usize) -> std::ops::Range<usize> {
     let bytes = text.as_bytes();
     let mut start = hash + 1;

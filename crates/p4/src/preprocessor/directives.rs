@@ -94,7 +94,7 @@ impl Preprocessor<'_> {
         });
     }
 
-    /// The text of a line from its first to its last token, lines joined.
+    /// Returns the text of a line from its first to its last token, lines joined.
     fn text_of(&self, tokens: &[PreprocessingToken]) -> String {
         let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
             return String::new();

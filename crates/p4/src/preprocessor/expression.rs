@@ -375,7 +375,7 @@ fn apply(
     })
 }
 
-/// A number as C or P4 writes it, without a width.
+/// Returns a number as C or P4 writes it, without a width.
 fn number(item: &Item<'_>) -> Result<Value, Problem> {
     let lower = item.text.to_ascii_lowercase();
     let (radix, digits) = match lower.as_bytes() {
@@ -412,7 +412,7 @@ fn number(item: &Item<'_>) -> Result<Value, Problem> {
     }
 }
 
-/// A character constant, which only conditions may have.
+/// Returns a character constant, which only conditions may have.
 fn character(item: &Item<'_>) -> Result<Value, Problem> {
     let inner = item.text.trim_matches('\'');
     let mut characters = inner.chars();

@@ -197,7 +197,7 @@ impl Preprocessor<'_> {
         Ok(None)
     }
 
-    /// The paths to try, in order.
+    /// Returns the paths to try, in order.
     fn candidates(&self, name: &str, quoted: bool, from: FileId) -> Vec<String> {
         if is_absolute(name) {
             return vec![name.to_owned()];
@@ -244,7 +244,7 @@ impl Preprocessor<'_> {
         self.report(error);
     }
 
-    /// A name that exists and is probably meant.
+    /// Returns a name that exists and is probably meant.
     fn near_file(&self, wanted: &IncludeName) -> Option<String> {
         let name = wanted.name.as_str();
         let base = name.rsplit('/').next().unwrap_or(name);
@@ -305,7 +305,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The directory part of a path with its final slash; empty for the current directory.
+/// Returns the directory part of a path with its final slash; empty for the current directory.
 fn directory(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }

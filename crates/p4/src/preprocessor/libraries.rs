@@ -77,7 +77,7 @@ impl Preprocessor<'_> {
         found.push(symbol);
     }
 
-    /// The directive that defines a macro.
+    /// Returns the directive that defines a macro.
     fn directive_of(&self, definition: &Macro) -> String {
         let mut text = format!("#define {}", self.names.text(definition.name));
         if let Some(parameters) = &definition.parameters {

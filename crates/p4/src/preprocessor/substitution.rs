@@ -197,7 +197,7 @@ fn is_paste(item: Option<&BodyToken>) -> bool {
     item.is_some_and(|item| item.token.kind == PreprocessingTokenKind::HashHash)
 }
 
-/// A token of a body, placed where the macro is used.
+/// Returns a token of a body, placed where the macro is used.
 fn at_site(token: PreprocessingToken, site: Span) -> PreprocessingToken {
     PreprocessingToken { span: site, from_macro: true, painted: false, ..token }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lucid as a [`Frontend`]: programs with their symbolics, runs of specifications, compilation to P4_16. The
-//! language, the runs and the reports themselves are in the `lucid` crate.
+//! Lucid as a [`Frontend`]: programs with their symbolics, runs of specifications, compilation to P4_16. The crates
+//! `lucid`, `lucid_reference`, `lucid_compiler` and `lucid_network` have the language, runs and reports.
 
 mod captures;
 mod emit;
 mod emitted;
+mod executor;
 pub mod includes;
 pub mod inputs;
 mod layout;
-mod machine;
 mod replay;
-mod results;
+mod report;
 mod run;
 mod targets;
 mod test;
@@ -22,7 +22,7 @@ use frontend::{
     ProgramFile, Tested,
 };
 use includes::Includes;
-use inputs::{Alone, alone};
+use inputs::{LucidProgram, read_program};
 use lucid_compiler::{Options, Target};
 use lucid_network::deploy;
 use source::{Diagnostics, Explanation, SourceMap};
@@ -49,20 +49,21 @@ impl Frontend for Lucid {
         Ok(Checked { map, diagnostics, architecture: Architecture::None })
     }
 
-    /// One switch without links, as `plane emit` sets it up.
+    /// Compiles for one switch without links, as `plane emit` does.
     fn compile(
         &self,
         program: &ProgramFile<'_>,
         target: Option<&str>,
     ) -> Result<Compiled, Failure> {
         let target = target_of(target)?;
-        let Alone { map, program, mut warnings } = alone(program.files, program.path)?;
+        let LucidProgram { map, program, mut warnings } =
+            read_program(program.files, program.path)?;
         let options = Options { target, ..Options::default() };
         let compiled = lucid_compiler::compile(&program, &map, &options)
             .map_err(|problems| Failure::Found(map, problems))?;
         let ready = lucid_network::ready(&compiled)
             .map_err(|error| Failure::Found(SourceMap::new(), error.diagnostics()))?;
-        let site = emitted::alone(compiled.options.recirculation_port, &program);
+        let site = emitted::unconnected_switch(compiled.options.recirculation_port, &program);
         let setup = Deployment {
             switch: site.number,
             options: deploy::device_options(&compiled, &site),
@@ -98,7 +99,7 @@ impl Frontend for Lucid {
     }
 
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
-        let Alone { program, .. } = alone(program.files, program.path)?;
+        let LucidProgram { program, .. } = read_program(program.files, program.path)?;
         Ok(lucid::core::print(&program))
     }
 

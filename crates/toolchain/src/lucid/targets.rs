@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of what runs Lucid programs: the targets that they are compiled for, and the reference interpreter.
+//! Names of the targets of Lucid programs and of the reference interpreter.
 
 use frontend::Failure;
 use lucid_compiler::Target;
 
-/// What runs Lucid programs that are not compiled, for people.
+/// The name of the reference interpreter in reports.
 pub(super) const ENGINE: &str = "Lucid reference interpreter";
 
-/// The target of a name; the default one for no name.
+/// Returns the target of a name; the default one for no name.
 pub(super) fn target_of(name: Option<&str>) -> Result<Target, Failure> {
     let Some(name) = name else { return Ok(Target::default()) };
     Target::named(name).ok_or_else(|| {

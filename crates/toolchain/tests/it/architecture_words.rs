@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("lucid_compiler/src/v1model", "the backend"),
     ("lucid_compiler/src/tna", "the backend"),
     ("toolchain/src/lucid/", "layout and emission, which one backend has"),
-    ("conformance/src/differential/generator/", "generates programs for one architecture"),
+    ("testing/src/p4/", "generates programs for one architecture"),
     ("figures/src/lucid/", "compares both backends"),
 ];
 
