@@ -7,7 +7,6 @@ use super::context::{Context, HandlerControl};
 use super::control::Control;
 use super::tables;
 use crate::expressions::{self, Environment, literal, wire_bits};
-use crate::names::Names;
 use crate::normal::{GenerateSlots, generate_slots};
 use lucid::core::arithmetic::mask;
 use lucid::core::walk::{deep, each_statement};
