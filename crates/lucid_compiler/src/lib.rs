@@ -27,6 +27,7 @@ mod options;
 pub mod probes;
 pub mod scheduler;
 pub mod support;
+mod template;
 pub mod tna;
 mod user;
 pub mod v1model;
@@ -40,7 +41,7 @@ pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
     [
         codes::EXPLANATIONS,
         atomic::codes::EXPLANATIONS,
-        v1model::EXPLANATIONS,
+        v1model::codes::EXPLANATIONS,
         tna::codes::EXPLANATIONS,
     ]
     .into_iter()

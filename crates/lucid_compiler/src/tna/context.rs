@@ -9,14 +9,12 @@ use crate::compiled::GlobalPlace;
 use crate::expressions::{literal, wire_bits};
 use crate::names::Names;
 use crate::options::Options;
+pub(super) use crate::template::Piece;
 use lucid::core::{Program, Type};
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostics, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// A piece of the program and what it stands for.
-pub(super) type Piece = (Span, String);
 
 /// Names of the architecture's files and of what the compiler declares itself.
 pub(super) const RESERVED: &[&str] = &[
