@@ -463,7 +463,7 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
                 words.origin,
                 format!("no such command: `{command}`"),
             );
-            return Err(match crate::names::nearest(command, COMMANDS.iter().copied()) {
+            return Err(match source::nearest(command, COMMANDS.iter().copied()) {
                 Some(name) => error.help(format!("did you mean `{name}`?")),
                 None => error,
             });
@@ -481,6 +481,14 @@ mod tests {
             Some(error) => Err(error.to_string()),
             None => Ok(commands[0].command.clone()),
         }
+    }
+
+    #[test]
+    fn the_document_names_every_command() {
+        let document = include_str!("../../../docs/control-commands.md");
+        let missing: Vec<_> =
+            COMMANDS.iter().filter(|name| !document.contains(&format!("{name}`"))).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 
     #[test]

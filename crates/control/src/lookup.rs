@@ -3,7 +3,7 @@
 
 use crate::command::Origin;
 use crate::error::{AMBIGUOUS_NAME, ControlError, UNKNOWN_NAME};
-use crate::names::{NotFound, find, nearest};
+use crate::names::{NotFound, find};
 use crate::p4info_ids;
 use ir::{
     ActionProfileId, CalculationId, CounterId, MeterId, Program, RegisterId, TableId, ValueSetId,
@@ -203,7 +203,7 @@ pub fn key(
             let message = format!("table `{}` has no key `{name}`", table.name);
             let error = ControlError::new(UNKNOWN_NAME, origin, message);
             let known = || table.keys.iter().map(|key| &*key.name);
-            Err(match (nearest(name, known()), some_of(known())) {
+            Err(match (source::nearest(name, known()), some_of(known())) {
                 (Some(near), _) => error.help(format!("did you mean `{near}`?")),
                 (None, Some(list)) => error.help(format!("it has {list}")),
                 (None, None) => error.help("it has no keys"),

@@ -27,25 +27,11 @@ pub fn find<'a>(
         names.clone().enumerate().filter(|(_, name)| fits(name)).collect();
     match found.as_slice() {
         [(at, _)] => Ok(*at),
-        [] => Err(NotFound::Unknown(nearest(wanted, names).map(str::to_string))),
+        [] => Err(NotFound::Unknown(source::nearest(wanted, names).map(str::to_string))),
         several => {
             Err(NotFound::Ambiguous(several.iter().map(|(_, name)| name.to_string()).collect()))
         }
     }
-}
-
-/// The name most like `wanted`, if one is near enough to be meant. Its last component counts too.
-pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
-    names
-        .map(|name| {
-            let near =
-                strsim::jaro_winkler(wanted, name).max(strsim::jaro_winkler(wanted, last(name)));
-            (near, name)
-        })
-        .filter(|(near, _)| *near > 0.8)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -263,14 +263,12 @@ impl Message {
 
     fn only_knows(&self, known: &[&str]) -> Result<(), String> {
         match self.fields.iter().find(|(name, _, _)| !known.contains(&name.as_str())) {
-            Some((name, line, _)) => {
-                Err(match crate::names::nearest(name, known.iter().copied()) {
-                    Some(near) => {
-                        format!("line {line}: `{name}` is not read here; did you mean `{near}`?")
-                    }
-                    None => format!("line {line}: `{name}` is not read here"),
-                })
-            }
+            Some((name, line, _)) => Err(match source::nearest(name, known.iter().copied()) {
+                Some(near) => {
+                    format!("line {line}: `{name}` is not read here; did you mean `{near}`?")
+                }
+                None => format!("line {line}: `{name}` is not read here"),
+            }),
             None => Ok(()),
         }
     }

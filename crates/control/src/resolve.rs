@@ -290,7 +290,7 @@ impl Resolver<'_> {
                         let message =
                             format!("{place}action `{}` has no parameter `{name}`", declared.name);
                         let error = self.error(UNKNOWN_NAME, message);
-                        return Err(match crate::names::nearest(name, known) {
+                        return Err(match source::nearest(name, known) {
                             Some(near) => error.help(format!("did you mean `{near}`?")),
                             None => error,
                         });

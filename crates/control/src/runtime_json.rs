@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
             "tofino_cxt_json",
         ];
         for name in top.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
-            let near = crate::names::nearest(name, KNOWN.iter().copied());
+            let near = source::nearest(name, KNOWN.iter().copied());
             let advice = near.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
             self.error(name, &format!("`{name}` is not a part of a runtime file{advice}"));
         }

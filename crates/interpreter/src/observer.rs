@@ -34,7 +34,7 @@ impl<'a> Slots<'a> {
 pub enum Event<'a> {
     /// A block of the program begins.
     BlockEntered { block: usize },
-    /// A parser goes to a basic block: a state, or a part of one.
+    /// A parser enters a basic block: a state, or a part of one.
     ParserState { region: RegionId, block: BlockId, name: &'a str },
     /// A header was extracted; its fields are in `slots`.
     Extracted { header: HeaderId, slots: Slots<'a> },

@@ -115,7 +115,7 @@ impl Packets {
     #[inline]
     pub fn set_all_first_bytes<const BYTES: usize>(&mut self, packet: usize, all: &[[u8; BYTES]]) {
         let count = self.received.len();
-        assert!(packet <= count && all.len() <= count - packet, "there are so many packets");
+        assert!(packet <= count && all.len() <= count - packet, "the packets exist");
         assert!(BYTES <= self.largest_bytes, "packets may be so long");
         self.batched = None;
         let first = self.memory[self.first + packet * self.stride_bytes..].as_mut_ptr();
@@ -288,10 +288,10 @@ impl Packets {
     ///
     /// # Panics
     ///
-    /// When there are not so many packets.
+    /// When there are fewer packets.
     #[inline]
     pub(crate) fn lend_to(&mut self, pass: &mut Pass, packets: &Range<usize>) {
-        assert!(packets.end <= self.received.len(), "there are so many packets");
+        assert!(packets.end <= self.received.len(), "the packets exist");
         // One more record than packets, for the outputs of a packet that leaves the unit early.
         self.make_room(packets.len() + 1);
         pass.first = self.memory.as_mut_ptr().wrapping_add(self.first);

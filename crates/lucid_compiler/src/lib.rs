@@ -21,6 +21,7 @@ pub mod atomic;
 pub mod codes;
 mod compiled;
 pub mod expressions;
+mod interface;
 pub mod names;
 pub mod normal;
 mod options;
@@ -35,6 +36,7 @@ pub mod wire;
 
 pub use compiled::{Compiled, GlobalPlace, PortGroup};
 pub use options::{Backend, Clock, DELAY_PERIOD_PS, Delay, Options, Recirculation, UserP4};
+pub use tna::{bridge, generator};
 
 /// What `plane explain` says about this crate's codes.
 pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {

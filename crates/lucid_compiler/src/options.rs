@@ -15,6 +15,32 @@ pub enum Backend {
     Tna,
 }
 
+impl Backend {
+    /// All targets.
+    pub const ALL: [Backend; 2] = [Backend::V1Model, Backend::Tna];
+
+    /// The name of the target's architecture.
+    pub fn name(self) -> &'static str {
+        match self {
+            Backend::V1Model => "v1model",
+            Backend::Tna => "tna",
+        }
+    }
+
+    /// What the target is, for lists of targets.
+    pub fn description(self) -> &'static str {
+        match self {
+            Backend::V1Model => "BMv2's architecture",
+            Backend::Tna => "Tofino's native architecture",
+        }
+    }
+
+    /// The target with this name.
+    pub fn named(name: &str) -> Option<Backend> {
+        Backend::ALL.into_iter().find(|target| target.name() == name)
+    }
+}
+
 /// How delayed events wait (Lucid §3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Delay {

@@ -493,7 +493,7 @@ struct pna_main_output_metadata_t {
     ClassOfService_t class_of_service;
 }
 
-// What becomes of the packet; of several calls the last one counts.
+// Decide where the packet goes; of several calls the last one counts.
 extern void drop_packet();
 #ifdef PLANEWRIGHT_PNA_SHORT
 extern void send_to_port(in PortId_t dest_port);

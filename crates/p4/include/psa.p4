@@ -355,7 +355,7 @@ extern Digest<T> {
 }
 
 // The programmable blocks. H and M are headers and metadata of ingress or egress; the others are
-// the metadata that goes with a packet on each of its ways.
+// the metadata that accompanies a packet on each path.
 parser IngressParser<H, M, RESUBM, RECIRCM>(
     packet_in buffer,
     out H parsed_hdr,

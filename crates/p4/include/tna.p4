@@ -42,7 +42,7 @@ parser EgressParserT<H, M>(
     @optional out egress_intrinsic_metadata_t eg_intr_md,
     @optional out egress_intrinsic_metadata_from_parser_t eg_intr_md_from_prsr);
 
-// Changes a copy on its way to its port.
+// Changes a copy before it leaves by its port.
 control EgressT<H, M>(
     inout H hdr,
     inout M eg_md,

@@ -13,7 +13,7 @@
 const bit<32> __ubpf_model_version = UBPF_MODEL_VERSION;
 
 #if UBPF_MODEL_VERSION >= 20200515
-// What becomes of the packet.
+// The verdict of the pipeline on a packet.
 enum ubpf_action {
     ABORT,
     DROP,

@@ -54,13 +54,13 @@ pub struct Path {
 pub struct Annotation {
     /// The name after the at sign.
     pub name: Name,
-    /// What follows it.
+    /// The part behind the name.
     pub body: AnnotationBody,
     /// All of it.
     pub span: Span,
 }
 
-/// What stands in an annotation.
+/// The body of an annotation.
 #[derive(Clone, Debug)]
 pub enum AnnotationBody {
     /// `@name`
@@ -80,7 +80,7 @@ pub struct TypeRef {
     pub id: NodeId,
     /// Place.
     pub span: Span,
-    /// What is written.
+    /// Its written form.
     pub kind: TypeRefKind,
 }
 
@@ -128,7 +128,7 @@ pub struct Expression {
     pub id: NodeId,
     /// Place.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: ExpressionKind,
 }
 
@@ -185,7 +185,7 @@ pub enum ExpressionKind {
     Index(Box<Expression>, Box<Expression>),
     /// `a[high:low]`
     Slice {
-        /// What is cut.
+        /// The sliced value.
         base: Box<Expression>,
         /// Highest bit.
         high: Box<Expression>,
@@ -194,7 +194,7 @@ pub enum ExpressionKind {
     },
     /// `a[low +: width]` (§8.7)
     PlusSlice {
-        /// What is cut.
+        /// The sliced value.
         base: Box<Expression>,
         /// Lowest bit.
         low: Box<Expression>,
@@ -218,7 +218,7 @@ pub enum ExpressionKind {
 /// A call: `callee<types>(arguments)`. The callee is a `Path`, a `Member` or a `Type` (constructor).
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What is called.
+    /// The callee.
     pub callee: Expression,
     /// Written type arguments.
     pub type_arguments: Vec<TypeRef>,
@@ -302,7 +302,7 @@ pub struct Statement {
     pub id: NodeId,
     /// Place.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: StatementKind,
 }
 
@@ -343,7 +343,7 @@ pub enum StatementKind {
     Continue,
     /// `switch` on `t.apply().action_run` or on a value (§12.7)
     Switch {
-        /// What is looked at.
+        /// The value that the labels are compared with.
         subject: Expression,
         /// Cases in order.
         cases: Vec<SwitchCase>,

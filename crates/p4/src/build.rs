@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs made by tools: P4_16 put together piece by piece, each piece with the place in the
 //! user's source (Lucid, P4R, another P4 program) that it stands for, then read and checked like any
-//! other program. What comes out is the checked tree, which is lowered directly, and its text, which
-//! other toolchains take. What the pieces say is the tool's business.
+//! other program. The result is the checked tree, which lowering takes directly, and its text for
+//! other toolchains. The tool decides what the pieces say.
 
 use crate::ast::{Declaration, Program};
 use crate::interfaces::InterfacesOnly;
@@ -39,7 +39,7 @@ pub struct BuiltProgram {
 /// How a program is printed that a tool made or changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Printing {
-    /// What a built program includes; `None` for a program of the user's, which includes what it did.
+    /// The interfaces that a built program includes; `None` for a program of the user.
     includes: Option<Vec<String>>,
     /// Comments by the names of top-level declarations.
     comments: BTreeMap<Arc<str>, String>,
@@ -128,8 +128,8 @@ impl ProgramBuilder {
 }
 
 impl BuiltProgram {
-    /// The program as text that other toolchains take: interfaces as `#include`, then everything
-    /// that was put.
+    /// Returns the program as text that other toolchains take: interfaces as `#include`, then
+    /// everything that was put.
     pub fn print(&self) -> String {
         self.printing.print(&self.map, &self.program.program)
     }

@@ -8,22 +8,22 @@ use crate::typed::TypedProgram;
 use source::{Code, Diagnostic, Diagnostics, Severity, SourceMap, Span};
 use std::sync::Arc;
 
-/// How many errors of one program are told.
+/// Errors that are reported for one program.
 pub const ERROR_LIMIT: usize = 100;
 
-/// What came of compiling one program.
+/// The result of compiling one program.
 #[derive(Debug)]
 pub struct Compilation {
     /// All files that were read.
     pub map: SourceMap,
-    /// What there is to tell, warnings included.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
     /// The checked program; `None` when there was an error.
     pub program: Option<Arc<TypedProgram>>,
 }
 
-/// Mistakes after which the parser has the tree that was meant, so that the program can be checked
-/// all the same.
+/// Errors from which the parser recovers with the tree that was meant, so that the type checker can
+/// run.
 const RECOVERED: &[Code] = &[
     syntax::MISSING_SEMICOLON,
     syntax::MISPLACED_DECLARATION,
@@ -34,9 +34,9 @@ const RECOVERED: &[Code] = &[
     syntax::TYPE_AS_VALUE,
 ];
 
-/// Compiles the program in `text`, which the user calls `name`. When the text does not parse, types
-/// are only checked if the parser could tell what was meant: else what the checker would say follows
-/// from the first mistakes.
+/// Compiles the program in `text`, which messages call `name`. After a syntax error the type checker
+/// runs only if the parser has recovered the tree that was meant; else its errors would follow from
+/// the first one.
 pub fn compile(
     name: &str,
     text: String,
@@ -46,7 +46,7 @@ pub fn compile(
     compile_dialect(name, text, loader, options, None)
 }
 
-/// Like [`compile`], for a program in a dialect. Forms of the dialect stay in the checked tree.
+/// Like [`compile`], for a program in a dialect. Constructs of the dialect stay in the checked tree.
 pub fn compile_dialect(
     name: &str,
     text: String,
@@ -61,7 +61,7 @@ pub fn compile_dialect(
     let tokens = preprocess_dialect(&mut map, loader, main, options, foreign, &mut diagnostics);
     let tree = crate::parser::parse_dialect(tokens, dialect, &mut diagnostics);
     let is_recovered = |diagnostic: &Diagnostic| {
-        // With advice the parser guesses at a mistyped word and has not the tree that was meant.
+        // An error with help is a misspelled word, so the tree is not the one that was meant.
         let is_guess = diagnostic.code == syntax::MISSING_SEMICOLON && !diagnostic.help.is_empty();
         diagnostic.severity == Severity::Warning
             || (RECOVERED.contains(&diagnostic.code) && !is_guess)
@@ -72,11 +72,11 @@ pub fn compile_dialect(
     if diagnostics.has_errors() {
         let mut found = Diagnostics::new();
         crate::check::check_dialect(tree, dialect, &mut found);
-        // What stands beside a mistake of the parser's is what is left of it.
-        let mended: Vec<Span> =
+        // The checker's errors beside a syntax error follow from it.
+        let recovered: Vec<Span> =
             diagnostics.iter().map(|diagnostic| diagnostic.primary.span).collect();
         for diagnostic in found {
-            if !mended.iter().any(|span| touches(*span, diagnostic.primary.span)) {
+            if !recovered.iter().any(|span| touches(*span, diagnostic.primary.span)) {
                 diagnostics.push(diagnostic);
             }
         }
@@ -94,7 +94,7 @@ fn touches(one: Span, other: Span) -> bool {
         && other.start <= one.end.saturating_add(1)
 }
 
-/// In the order of their places, for what several passes found.
+/// Sorts the diagnostics of several passes by place.
 fn by_place(diagnostics: Diagnostics) -> Diagnostics {
     let mut list: Vec<Diagnostic> = diagnostics.into_iter().collect();
     list.sort_by_key(|diagnostic| diagnostic.primary.span);
@@ -105,14 +105,14 @@ fn by_place(diagnostics: Diagnostics) -> Diagnostics {
     sorted
 }
 
-/// What is told of very many errors: the first ones, the last of them with how many more there are.
+/// Keeps the first [`ERROR_LIMIT`] errors; a note at the last one counts the others.
 fn limited(diagnostics: Diagnostics) -> Diagnostics {
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
     let total = diagnostics.iter().filter(|diagnostic| is_error(diagnostic)).count();
     if total <= ERROR_LIMIT {
         return diagnostics;
     }
-    let mut told = Diagnostics::new();
+    let mut kept = Diagnostics::new();
     let mut errors = 0;
     for mut diagnostic in diagnostics {
         if is_error(&diagnostic) {
@@ -121,12 +121,12 @@ fn limited(diagnostics: Diagnostics) -> Diagnostics {
                 diagnostic = diagnostic.note(format!("... and {} more errors", total - errors));
             }
         }
-        told.push(diagnostic);
+        kept.push(diagnostic);
         if errors == ERROR_LIMIT {
             break;
         }
     }
-    told
+    kept
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::interfaces::InterfacesOnly;
 
-    fn told(text: &str) -> Vec<(String, usize)> {
+    fn reported(text: &str) -> Vec<(String, usize)> {
         let options = PreprocessorOptions::default();
         compile("test.p4", text.to_owned(), &InterfacesOnly, &options)
             .diagnostics
@@ -147,22 +147,22 @@ mod tests {
     fn mended_programs_are_checked_in_order() {
         let text = "const bit<8> a = missing;\n\
                     control c(inout bit<8> x) { apply { x = 1 x = true; } }\n";
-        let codes: Vec<String> = told(text).into_iter().map(|(code, _)| code).collect();
+        let codes: Vec<String> = reported(text).into_iter().map(|(code, _)| code).collect();
         assert_eq!(codes, ["P4-E0201", "P4-E0104", "P4-E0301"]);
     }
 
     #[test]
     fn what_is_left_of_a_mistake_is_not_told_again() {
         let text = "control c(inout bit<8> x) { apply { if (x = 1) { x = 2; } } }\n";
-        let codes: Vec<String> = told(text).into_iter().map(|(code, _)| code).collect();
+        let codes: Vec<String> = reported(text).into_iter().map(|(code, _)| code).collect();
         assert_eq!(codes, ["P4-E0115"]);
     }
 
     #[test]
     fn programs_that_are_not_mended_are_not_checked() {
-        let codes: Vec<String> = told("const bit<8> a = ;\nconst bit<8> b = missing;\n")
+        let codes: Vec<String> = reported("const bit<8> a = ;\nconst bit<8> b = missing;\n")
             .into_iter()
-            .map(|told| told.0)
+            .map(|(code, _)| code)
             .collect();
         assert!(!codes.contains(&"P4-E0201".to_owned()), "{codes:?}");
     }
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn very_many_errors_are_counted() {
         let text: String = (0..250).map(|at| format!("const bit<8> c{at} = m{at};\n")).collect();
-        let told = told(&text);
-        assert_eq!(told.len(), ERROR_LIMIT);
-        assert_eq!(told.last().map(|(_, notes)| *notes), Some(1));
+        let reported = reported(&text);
+        assert_eq!(reported.len(), ERROR_LIMIT);
+        assert_eq!(reported.last().map(|(_, notes)| *notes), Some(1));
     }
 }

@@ -8,13 +8,13 @@ pub(crate) mod excluded;
 
 use crate::codes::lexical;
 use crate::token::{Token, TokenKind};
-use cursor::{Cursor, Piece, PieceKind};
+use cursor::{Cursor, Lexeme, LexemeKind};
 use rustc_hash::FxHashSet;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a stretch of text that is no token is.
+/// The kinds of text between tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TriviaKind {
     /// `// ...`, without the line's end.
@@ -31,14 +31,14 @@ pub enum TriviaKind {
 /// A comment or a directive, for tools that keep the author's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trivia {
-    /// What it is.
+    /// Its kind.
     pub kind: TriviaKind,
     /// Where it stands.
     pub span: Span,
 }
 
-/// The tokens of a file as it is written: directive lines and comments are skipped, no macro is
-/// expanded. The last token is [`TokenKind::End`].
+/// Returns the tokens of a file before preprocessing, without directive lines and comments. The last
+/// token is [`TokenKind::End`].
 pub fn lex(map: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> Vec<Token> {
     lex_with_comments(map, file, diagnostics).0
 }
@@ -52,7 +52,7 @@ pub fn lex_with_comments(
     lex_with_characters(map, file, "", diagnostics)
 }
 
-/// Like [`lex_with_comments`]; the characters in `foreign` are no mistakes but tokens of the kind
+/// Like [`lex_with_comments`]; each character in `foreign` is a token of the kind
 /// [`TokenKind::Foreign`].
 pub fn lex_with_characters(
     map: &SourceMap,
@@ -68,51 +68,56 @@ pub fn lex_with_characters(
     let mut annotation = AnnotationBody::default();
     let mut conditions = excluded::Conditions::default();
     loop {
-        let piece = cursor.next();
-        let span = piece.span(file);
-        let kind = match piece.kind {
-            PieceKind::Newline => continue,
-            PieceKind::LineComment => {
+        let lexeme = cursor.next();
+        let span = lexeme.span(file);
+        let kind = match lexeme.kind {
+            LexemeKind::Newline => continue,
+            LexemeKind::LineComment => {
                 trivia.push(Trivia { kind: TriviaKind::LineComment, span });
                 continue;
             }
-            PieceKind::BlockComment { closed } => {
+            LexemeKind::BlockComment { closed } => {
                 if !closed {
                     diagnostics.push(unterminated_comment(span));
                 }
                 trivia.push(Trivia { kind: TriviaKind::BlockComment, span });
                 continue;
             }
-            PieceKind::Hash if piece.first_on_line => {
-                let end = end_of_directive(&mut cursor, piece.end);
-                let directive = &text[piece.start as usize..end as usize];
+            LexemeKind::Hash if lexeme.first_on_line => {
+                let end = end_of_directive(&mut cursor, lexeme.end);
+                let directive = &text[lexeme.start as usize..end as usize];
                 let (kind, end) = match conditions.excludes(directive) {
                     false => (TriviaKind::Directive, end),
                     true => (TriviaKind::Excluded, skip_excluded(&mut cursor)),
                 };
-                trivia.push(Trivia { kind, span: Span::new(file, piece.start, end) });
+                trivia.push(Trivia { kind, span: Span::new(file, lexeme.start, end) });
                 continue;
             }
-            PieceKind::Word => TokenKind::keyword(&text[piece.start as usize..piece.end as usize])
-                .unwrap_or(TokenKind::Identifier),
-            PieceKind::Number => TokenKind::Integer,
-            PieceKind::String { closed } => {
+            LexemeKind::Word => {
+                TokenKind::keyword(&text[lexeme.start as usize..lexeme.end as usize])
+                    .unwrap_or(TokenKind::Identifier)
+            }
+            LexemeKind::Number => TokenKind::Integer,
+            LexemeKind::String { closed } => {
                 if !closed {
                     diagnostics.push(unterminated_string(span));
                 }
                 TokenKind::String
             }
-            PieceKind::Symbol(kind) => kind,
-            PieceKind::Unknown if is_foreign(map.slice(span), foreign) => TokenKind::Foreign,
-            PieceKind::Character | PieceKind::Unknown | PieceKind::Hash | PieceKind::HashHash => {
+            LexemeKind::Symbol(kind) => kind,
+            LexemeKind::Unknown if is_foreign(map.slice(span), foreign) => TokenKind::Foreign,
+            LexemeKind::Character
+            | LexemeKind::Unknown
+            | LexemeKind::Hash
+            | LexemeKind::HashHash => {
                 if !annotation.is_inside() {
                     diagnostics.push(unknown_text(span, map.slice(span)));
                 }
                 TokenKind::Unknown
             }
-            PieceKind::End => TokenKind::End,
+            LexemeKind::End => TokenKind::End,
         };
-        let spelling = spelling(&text, piece);
+        let spelling = spelling(&text, lexeme);
         let spelling = match spellings.get(&*spelling) {
             Some(known) => known.clone(),
             None => {
@@ -165,13 +170,13 @@ pub(crate) fn is_foreign(text: &str, foreign: &str) -> bool {
     text.chars().all(|character| foreign.contains(character))
 }
 
-/// What [`Token::text`] holds for a piece: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3) and
+/// Returns the [`Token::text`] of a lexeme: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3) and
 /// any backslash with a line end after it (§6.2).
-pub(crate) fn spelling(text: &str, piece: Piece) -> Cow<'_, str> {
-    let whole = &text[piece.start as usize..piece.end as usize];
-    let inner = match piece.kind {
-        PieceKind::String { closed: true } => whole.get(1..whole.len() - 1).unwrap_or(""),
-        PieceKind::String { closed: false } => whole.get(1..).unwrap_or(""),
+pub(crate) fn spelling(text: &str, lexeme: Lexeme) -> Cow<'_, str> {
+    let whole = &text[lexeme.start as usize..lexeme.end as usize];
+    let inner = match lexeme.kind {
+        LexemeKind::String { closed: true } => whole.get(1..whole.len() - 1).unwrap_or(""),
+        LexemeKind::String { closed: false } => whole.get(1..).unwrap_or(""),
         _ => return Cow::Borrowed(whole),
     };
     if inner.contains("\\\n") || inner.contains("\\\r") {
@@ -226,10 +231,10 @@ fn end_of_directive(cursor: &mut Cursor, hash_end: u32) -> u32 {
     let mut end = hash_end;
     cursor.single_line_strings(true);
     loop {
-        let piece = cursor.next();
-        match piece.kind {
-            PieceKind::Newline | PieceKind::End => break,
-            _ => end = piece.end,
+        let lexeme = cursor.next();
+        match lexeme.kind {
+            LexemeKind::Newline | LexemeKind::End => break,
+            _ => end = lexeme.end,
         }
     }
     cursor.single_line_strings(false);
@@ -250,7 +255,7 @@ fn skip_excluded(cursor: &mut Cursor) -> u32 {
     excluded.len() as u32
 }
 
-/// The diagnostic for a comment that nothing closes.
+/// Returns the diagnostic for a comment that nothing closes.
 pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
     let opening = Span { end: span.start.saturating_add(2).min(span.end), ..span };
     Diagnostic::error(lexical::UNTERMINATED_COMMENT, opening, "this comment is never closed")
@@ -258,7 +263,7 @@ pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
         .help("close it with `*/`")
 }
 
-/// The diagnostic for a string that nothing closes.
+/// Returns the diagnostic for a string that nothing closes.
 pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
     let opening = Span { end: span.start.saturating_add(1).min(span.end), ..span };
     Diagnostic::error(lexical::UNTERMINATED_STRING, opening, "this string is never closed")
@@ -266,7 +271,7 @@ pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
         .help("close it with `\"`; a quote inside a string is written `\\\"`")
 }
 
-/// The diagnostic for text that is no token of P4.
+/// Returns the diagnostic for text that is no token of P4.
 pub(crate) fn unknown_text(span: Span, text: &str) -> Diagnostic {
     let mut characters = text.chars();
     let first = characters.next().unwrap_or(' ');

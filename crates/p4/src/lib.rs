@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! P4_16: preprocessor, lexer, parser, types, constants, printer, formatter, and the architectures'
-//! interfaces. Source text comes in, a checked tree with side tables comes out; execution and hardware
+//! interfaces. It turns source text into a checked tree with side tables; execution and hardware
 //! are elsewhere.
 
 #[macro_use]
@@ -14,6 +14,7 @@ pub mod compile;
 pub mod dialect;
 pub mod format;
 pub mod inline;
+pub mod interface_declarations;
 pub mod interfaces;
 pub mod lexer;
 pub mod parser;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The preprocessor: conditions, macros and included files, as C has them and P4 programs use them
-//! (P4_16 v1.2.5 §6.2). It works on tokens, so every token keeps its place: what stands in a file
-//! points there, what a macro's body made points at the macro's use. It reads no file itself; an
-//! [`IncludeLoader`] does.
+//! The preprocessor: conditions, macros and included files, as in C (P4_16 v1.2.5 §6.2). It works
+//! on tokens, so every token keeps its place: that in the file, or of the macro's use for a token of a
+//! macro's body. An [`IncludeLoader`] reads the files.
 
 mod conditions;
 mod definitions;
@@ -15,7 +14,7 @@ mod names;
 mod substitution;
 
 use crate::codes::lexical;
-use crate::lexer::cursor::{Cursor, Piece, PieceKind};
+use crate::lexer::cursor::{Cursor, Lexeme, LexemeKind};
 use crate::lexer::{
     AnnotationBody, is_foreign, spelling, unknown_text, unterminated_comment, unterminated_string,
     with_references,
@@ -24,20 +23,20 @@ use crate::token::{Token, TokenKind};
 use conditions::Condition;
 use expansion::Context;
 pub use includes::BUILT_IN;
-use names::{KnownNames, Names, Symbol};
+use names::{KnownNames, Names};
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Where the text of included files comes from.
+/// Loads included files.
 pub trait IncludeLoader {
-    /// The text of the file with this path, as a user would name it; `Ok(None)` if there is no
-    /// such file; `Err` with the reason if it cannot be read.
+    /// Returns the text of the file with this path, as a user would name it; `Ok(None)` if there is
+    /// no such file; `Err` with the reason if it cannot be read.
     fn load(&self, path: &str) -> Result<Option<String>, String>;
 }
 
-/// What the command line says to the preprocessor.
+/// The options of the command line for the preprocessor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreprocessorOptions {
     /// Directories to search for included files, in order (`-I`).
@@ -51,19 +50,19 @@ pub struct PreprocessorOptions {
 const INCLUDE_DEPTH_LIMIT: usize = 64;
 /// How many files may be included in all, counting repetitions.
 const INCLUDE_COUNT_LIMIT: u32 = 20_000;
-/// How much text may be read in all, counting repetitions.
+/// The bytes of text that may be read in all, counting repetitions.
 const TEXT_LIMIT_BYTES: u64 = 256 << 20;
-/// How many tokens may come out.
+/// The tokens that a program may have.
 const OUTPUT_LIMIT: usize = 8_000_000;
-/// How many tokens macro expansion may make, in the output or not.
+/// The tokens that macro expansion may make, in the output or not.
 const EXPANSION_LIMIT: u64 = 2_000_000;
 /// How deep uses of macros may stand in the arguments of others.
 const ARGUMENT_DEPTH_LIMIT: u32 = 200;
 /// How many errors are reported before reading stops.
 const ERROR_LIMIT: u32 = 100;
 
-/// The tokens of the program that starts in `main`, with all it includes and all macros expanded.
-/// The last token is [`TokenKind::End`], whatever went wrong.
+/// Returns the tokens of the program that starts in `main`, with all it includes and all macros
+/// expanded. The last token is [`TokenKind::End`], whatever went wrong.
 pub fn preprocess(
     map: &mut SourceMap,
     loader: &dyn IncludeLoader,
@@ -95,9 +94,9 @@ pub fn preprocess_dialect(
     crate::parser::fold_pragma_lines(map, tokens)
 }
 
-/// What a token is while it can still be expanded, pasted or made a string.
+/// The kinds of preprocessing tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LocalKind {
+enum PreprocessingTokenKind {
     Word,
     Number,
     String,
@@ -110,24 +109,28 @@ enum LocalKind {
     Placemarker,
 }
 
-/// A token inside the preprocessor: small and copied freely.
+/// A spelling, as its index in [`Names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Symbol(u32);
+
+/// A token inside the preprocessor.
 #[derive(Clone, Copy, Debug)]
-struct Local {
-    kind: LocalKind,
+struct PreprocessingToken {
+    kind: PreprocessingTokenKind,
     /// The spelling; of a string, what is between the quotes.
     symbol: Symbol,
     span: Span,
-    /// Blanks stand before it; `#` keeps that as one space.
+    /// Blanks stand before it; `#` makes one space of them.
     spaced: bool,
-    /// A name met inside its own expansion: never expanded again.
+    /// A name inside its own expansion, which is never expanded again.
     painted: bool,
     /// Made by a macro's body, so `span` is already the place of a use.
     from_macro: bool,
 }
 
-impl Local {
+impl PreprocessingToken {
     fn is_symbol(&self, kind: TokenKind) -> bool {
-        self.kind == LocalKind::Symbol(kind)
+        self.kind == PreprocessingTokenKind::Symbol(kind)
     }
 }
 
@@ -151,7 +154,7 @@ struct Preprocessor<'run> {
     readers: Vec<Reader>,
     /// Texts already loaded, by path.
     loaded: FxHashMap<String, FileId>,
-    /// Files that said `#pragma once`.
+    /// Files with `#pragma once`.
     once: Vec<FileId>,
     /// Expansions being read, the innermost last.
     contexts: Vec<Context>,
@@ -221,17 +224,22 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    fn emit(&mut self, token: Local) {
+    fn emit(&mut self, token: PreprocessingToken) {
         let kind = match token.kind {
-            LocalKind::Word => self.names.kind(token.symbol),
-            LocalKind::Number => TokenKind::Integer,
-            LocalKind::String => TokenKind::String,
-            LocalKind::Symbol(kind) => kind,
-            LocalKind::Placemarker => return,
-            LocalKind::Unknown if is_foreign(self.names.text(token.symbol), self.foreign) => {
+            PreprocessingTokenKind::Word => self.names.kind(token.symbol),
+            PreprocessingTokenKind::Number => TokenKind::Integer,
+            PreprocessingTokenKind::String => TokenKind::String,
+            PreprocessingTokenKind::Symbol(kind) => kind,
+            PreprocessingTokenKind::Placemarker => return,
+            PreprocessingTokenKind::Unknown
+                if is_foreign(self.names.text(token.symbol), self.foreign) =>
+            {
                 TokenKind::Foreign
             }
-            LocalKind::Character | LocalKind::Hash | LocalKind::HashHash | LocalKind::Unknown => {
+            PreprocessingTokenKind::Character
+            | PreprocessingTokenKind::Hash
+            | PreprocessingTokenKind::HashHash
+            | PreprocessingTokenKind::Unknown => {
                 if !self.annotation.is_inside() {
                     let text = self.names.text(token.symbol).clone();
                     self.report(unknown_text(token.span, &text));
@@ -263,15 +271,15 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    /// Reports and reads nothing more.
+    /// Reports a fatal error; nothing more is read.
     fn stop(&mut self, diagnostic: Diagnostic) {
         self.report(diagnostic);
         self.stopped = true;
     }
 
-    /// The next token of the file being read, after doing the directives before it. `None` at the
-    /// end of the program, and while arguments are collected at the end of the file.
-    fn next_from_file(&mut self) -> Option<Local> {
+    /// Reads the next token of the current file and applies the directives before it. Returns `None` at
+    /// the end of the program, and at the end of the file while arguments are collected.
+    fn next_from_file(&mut self) -> Option<PreprocessingToken> {
         let mut after_comment = false;
         loop {
             if self.stopped {
@@ -279,25 +287,25 @@ impl<'run> Preprocessor<'run> {
             }
             let reader = self.readers.last_mut()?;
             let file = reader.cursor.file();
-            let piece = reader.cursor.next();
-            match piece.kind {
-                PieceKind::Newline => {}
-                PieceKind::LineComment => after_comment = true,
-                PieceKind::BlockComment { closed } => {
+            let lexeme = reader.cursor.next();
+            match lexeme.kind {
+                LexemeKind::Newline => {}
+                LexemeKind::LineComment => after_comment = true,
+                LexemeKind::BlockComment { closed } => {
                     after_comment = true;
                     if !closed {
-                        self.report(unterminated_comment(piece.span(file)));
+                        self.report(unterminated_comment(lexeme.span(file)));
                     }
                 }
-                PieceKind::Hash if piece.first_on_line => self.directive(piece.span(file)),
-                PieceKind::End => {
+                LexemeKind::Hash if lexeme.first_on_line => self.directive(lexeme.span(file)),
+                LexemeKind::End => {
                     if self.collecting {
                         return None;
                     }
                     self.close_file();
                 }
                 _ => {
-                    let mut token = self.local(piece, file);
+                    let mut token = self.token_of(lexeme, file);
                     token.spaced |= after_comment;
                     return Some(token);
                 }
@@ -305,43 +313,43 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    /// A piece of a file as a token; not for comments and line ends.
-    fn local(&mut self, piece: Piece, file: FileId) -> Local {
-        let kind = match piece.kind {
-            PieceKind::Word => LocalKind::Word,
-            PieceKind::Number => LocalKind::Number,
-            PieceKind::String { closed } => {
+    /// Makes a token of a lexeme that is no comment or line end.
+    fn token_of(&mut self, lexeme: Lexeme, file: FileId) -> PreprocessingToken {
+        let kind = match lexeme.kind {
+            LexemeKind::Word => PreprocessingTokenKind::Word,
+            LexemeKind::Number => PreprocessingTokenKind::Number,
+            LexemeKind::String { closed } => {
                 if !closed {
-                    self.report(unterminated_string(piece.span(file)));
+                    self.report(unterminated_string(lexeme.span(file)));
                 }
-                LocalKind::String
+                PreprocessingTokenKind::String
             }
-            PieceKind::Character => LocalKind::Character,
-            PieceKind::Symbol(kind) => LocalKind::Symbol(kind),
-            PieceKind::Hash => LocalKind::Hash,
-            PieceKind::HashHash => LocalKind::HashHash,
-            PieceKind::Unknown
-            | PieceKind::Newline
-            | PieceKind::LineComment
-            | PieceKind::BlockComment { .. }
-            | PieceKind::End => LocalKind::Unknown,
+            LexemeKind::Character => PreprocessingTokenKind::Character,
+            LexemeKind::Symbol(kind) => PreprocessingTokenKind::Symbol(kind),
+            LexemeKind::Hash => PreprocessingTokenKind::Hash,
+            LexemeKind::HashHash => PreprocessingTokenKind::HashHash,
+            LexemeKind::Unknown
+            | LexemeKind::Newline
+            | LexemeKind::LineComment
+            | LexemeKind::BlockComment { .. }
+            | LexemeKind::End => PreprocessingTokenKind::Unknown,
         };
         let text = match self.readers.last() {
-            Some(reader) => spelling(reader.cursor.text(), piece),
+            Some(reader) => spelling(reader.cursor.text(), lexeme),
             None => Cow::Borrowed(""),
         };
-        Local {
+        PreprocessingToken {
             kind,
             symbol: self.names.intern(&text),
-            span: piece.span(file),
-            spaced: piece.spaced,
+            span: lexeme.span(file),
+            spaced: lexeme.spaced,
             painted: false,
             from_macro: false,
         }
     }
 
-    /// The tokens up to the end of the line, which is consumed. For directives.
-    fn rest_of_line(&mut self) -> Vec<Local> {
+    /// Reads the tokens of a directive up to the end of its line.
+    fn rest_of_line(&mut self) -> Vec<PreprocessingToken> {
         let mut tokens = Vec::new();
         let mut after_comment = false;
         if let Some(reader) = self.readers.last_mut() {
@@ -349,33 +357,34 @@ impl<'run> Preprocessor<'run> {
         }
         while let Some(reader) = self.readers.last_mut() {
             let file = reader.cursor.file();
-            let piece = reader.cursor.next();
-            match piece.kind {
-                PieceKind::Newline | PieceKind::End => break,
-                PieceKind::LineComment => {
+            let lexeme = reader.cursor.next();
+            match lexeme.kind {
+                LexemeKind::Newline | LexemeKind::End => break,
+                LexemeKind::LineComment => {
                     // In a directive, C joins the lines before it looks for comments: a comment
                     // that ends with a backslash takes the next line along.
                     let text = reader.cursor.text();
-                    if text[..piece.end as usize].ends_with('\\') {
+                    if text[..lexeme.end as usize].ends_with('\\') {
                         let end = end_of_joined_lines(text, reader.cursor.offset());
                         reader.cursor.jump_to_line_start(end);
                         break;
                     }
                 }
-                PieceKind::BlockComment { closed } => {
+                LexemeKind::BlockComment { closed } => {
                     after_comment = true;
                     if !closed {
-                        self.report(unterminated_comment(piece.span(file)));
+                        self.report(unterminated_comment(lexeme.span(file)));
                     }
                 }
-                PieceKind::String { closed: false } => {
-                    // A stray quote: it matters only where the text is used.
-                    let mut token = self.local(Piece { kind: PieceKind::Unknown, ..piece }, file);
+                LexemeKind::String { closed: false } => {
+                    // A stray quote is an error only where the text is used.
+                    let mut token =
+                        self.token_of(Lexeme { kind: LexemeKind::Unknown, ..lexeme }, file);
                     token.spaced |= after_comment;
                     tokens.push(token);
                 }
                 _ => {
-                    let mut token = self.local(piece, file);
+                    let mut token = self.token_of(lexeme, file);
                     token.spaced |= after_comment;
                     after_comment = false;
                     tokens.push(token);
@@ -389,7 +398,7 @@ impl<'run> Preprocessor<'run> {
     }
 }
 
-/// The start of the line after a joined line, `offset` being somewhere in its first part.
+/// Returns the start of the line after a joined line, `offset` being somewhere in its first part.
 fn end_of_joined_lines(text: &str, mut offset: usize) -> usize {
     loop {
         let Some(at) = text[offset..].find(['\n', '\r']) else {

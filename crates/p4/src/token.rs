@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tokens of P4_16: what the lexer makes, the preprocessor passes on, and the parser reads.
-//! How text is cut into tokens is the lexer's matter, what they mean the parser's.
+//! Tokens of P4_16, from the lexer through the preprocessor to the parser.
 
 use source::Span;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use std::sync::Arc;
 /// One token, after preprocessing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
     /// Where it stands; for text from a macro, where the macro was used.
     pub span: Span,
@@ -16,9 +15,30 @@ pub struct Token {
     pub text: Arc<str>,
 }
 
+impl source::parse::Token for Token {
+    type Kind = TokenKind;
+    const END: TokenKind = TokenKind::End;
+    const STRING: TokenKind = TokenKind::String;
+    const SEMICOLON: TokenKind = TokenKind::Semicolon;
+    const OPEN_BRACE: TokenKind = TokenKind::OpenBrace;
+    const CLOSE_BRACE: TokenKind = TokenKind::CloseBrace;
+
+    fn kind(&self) -> TokenKind {
+        self.kind
+    }
+
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn spelling(kind: TokenKind) -> &'static str {
+        kind.spelling()
+    }
+}
+
 macro_rules! token_kinds {
     (keywords { $($keyword:ident = $spelling:literal,)* } symbols { $($symbol:ident = $mark:literal,)* }) => {
-        /// What a token is (P4_16 v1.2.5 §6.4).
+        /// The kinds of tokens (P4_16 v1.2.5 §6.4).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "each variant is spelled out by TokenKind::spelling")]
         pub enum TokenKind {
@@ -31,7 +51,7 @@ macro_rules! token_kinds {
             /// `#pragma` in the source: it starts an annotation that ends with its line. The text is
             /// the rest of the line. The parser treats it as `@pragma`.
             Pragma,
-            /// A character that P4 does not know; already reported.
+            /// A character outside of P4's alphabet; the lexer has reported it.
             Unknown,
             /// A character that P4_16 does not have and a dialect or a text with holes uses.
             Foreign,
@@ -64,7 +84,7 @@ macro_rules! token_kinds {
                 }
             }
 
-            /// The keyword with this spelling.
+            /// Returns the keyword with this spelling.
             pub fn keyword(text: &str) -> Option<TokenKind> {
                 match text {
                     $($spelling => Some(TokenKind::$keyword),)*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A checked program: the syntax tree plus what the type checker found out, in side tables keyed by
-//! [`NodeId`]. Lowering, analyses and rewriters read this; only `check` fills it.
+//! `TypedProgram`: the syntax tree and the results of the type checker, in side tables keyed by
+//! [`NodeId`]. Lowering, analyses and rewriters read it; only `check` writes it.
 
 use crate::ast::{NodeId, Program};
 use num_bigint::BigInt;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A type. Equal types compare equal; nominal types are equal when their declarations are.
 pub type Type = Arc<TypeKind>;
 
-/// What a type is (P4_16 v1.2.5 §7).
+/// A type (P4_16 v1.2.5 §7).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// `void`
@@ -61,9 +61,9 @@ pub enum TypeKind {
     Package(NodeId, Vec<Type>),
     /// A table (its declaration).
     Table(NodeId),
-    /// What `t.apply()` gives: has `hit`, `miss`, `action_run`.
+    /// The result of `t.apply()`, with `hit`, `miss` and `action_run`.
     ApplyResult(NodeId),
-    /// What `t.apply().action_run` gives.
+    /// The type of `t.apply().action_run`.
     ActionRun(NodeId),
     /// An action (its declaration).
     Action(NodeId),
@@ -104,7 +104,7 @@ pub enum Constant {
     InvalidHeader,
 }
 
-/// What a name refers to: a node of the program, or one of the few things without a node.
+/// The definition that a name refers to: a node of the program, or a built-in object without a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Definition {
     /// A declaration, parameter, type parameter, state, loop variable, enum member, error or match
@@ -116,7 +116,7 @@ pub enum Definition {
     Reject,
 }
 
-/// What a call calls.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Callee {
     /// A P4 function (its declaration).
@@ -138,8 +138,8 @@ pub enum Callee {
     BlockApply(NodeId),
     /// `Type.apply(...)` without an instance (§15.1): the parser's or control's declaration.
     DirectApply(NodeId),
-    /// A constructor: the declaration of the extern object, parser, control or package; overloads of
-    /// an extern's constructor are told apart by the second node (the constructor's method node).
+    /// A constructor: the declaration of the extern object, parser, control or package; the
+    /// second node is the constructor's method and distinguishes the overloads of an extern.
     Constructor(NodeId, Option<NodeId>),
     /// `h.isValid()` of a header or union.
     IsValid,
@@ -158,7 +158,7 @@ pub enum Callee {
 /// A resolved call.
 #[derive(Clone, Debug)]
 pub struct CallInfo {
-    /// What is called.
+    /// The callee.
     pub callee: Callee,
     /// All type arguments, written or inferred, in the order of the type parameters. For a method
     /// these are the method's own; the object's are in the base expression's type.
@@ -184,7 +184,7 @@ pub struct TypedProgram {
     pub constants: HashMap<NodeId, Constant>,
     /// Every written type, resolved (typedefs gone).
     pub type_refs: HashMap<NodeId, Type>,
-    /// What each `Path` expression, `Named`/`Specialized` type, state reference and action reference
+    /// The definition of each `Path` expression, `Named`/`Specialized` type, state reference and action reference
     /// refers to; also enum members and errors for `Member` expressions that name one.
     pub definitions: HashMap<NodeId, Definition>,
     /// Every call expression and `Instance` declaration (as a constructor call), and every

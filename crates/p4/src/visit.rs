@@ -10,7 +10,7 @@ walker!(
     [<'a>] ['a,]
 );
 
-/// Whether a statement or one inside of it is as asked for. Functions that it declares (in instances) are
+/// Whether a statement, or one inside of it, satisfies the predicate. Functions that it declares (in instances) are
 /// not looked into.
 pub fn any_statement<'a>(
     statement: &'a Statement,

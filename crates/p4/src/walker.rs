@@ -64,7 +64,7 @@ macro_rules! walker {
                 walk_block(self, block);
             }
 
-            /// What a state does at its end.
+            /// The transition of a state.
             fn transition(&mut self, transition: $($r)* Transition) {
                 walk_transition(self, transition);
             }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user is told: code, severity, place, message, further places, notes and help.
+//! `Diagnostic`: a message to the user with its code, severity, places, notes and help.
 
 use crate::Span;
 
-/// How bad it is. Only errors make a command fail.
+/// Whether the input can be used. Only errors make a command fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The input cannot be used.
@@ -33,11 +33,11 @@ pub struct Explanation {
     pub text: &'static str,
     /// A whole small program (or input) that gets this code; empty where none fits.
     pub wrong: &'static str,
-    /// The same, mended; it gets no diagnostic with this code.
+    /// The same, corrected; it gets no diagnostic with this code.
     pub right: &'static str,
 }
 
-/// A further place with what it has to do with the matter.
+/// A place with a text about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where.
@@ -46,7 +46,7 @@ pub struct Label {
     pub text: String,
 }
 
-/// One thing to tell the user.
+/// A message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Diagnostic {

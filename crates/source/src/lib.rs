@@ -3,10 +3,16 @@
 //!
 //! A [`SourceMap`] owns the text of all files of one compilation. A [`Span`] is a byte range in one
 //! of them. A [`Diagnostic`] is what a user reads: a stable code, a place, what is wrong and what to
-//! do. [`quantity`] reads numbers with units. Nothing here knows a language, and nothing here reads a file: the caller hands text in.
+//! do. [`quantity`] reads numbers with units, [`nearest`]
+//! suggests spellings, [`parse`] and [`layout`] are
+//! what parsers and formatters share. Nothing here knows a language, and nothing here reads a file: the caller
+//! hands text in.
 
 mod diagnostic;
+pub mod layout;
 mod map;
+mod nearest;
+pub mod parse;
 mod printable;
 pub mod quantity;
 mod reason;
@@ -14,6 +20,7 @@ mod render;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Explanation, Label, Severity};
 pub use map::{FileId, Library, Location, MacroUse, SourceMap, Span};
+pub use nearest::nearest;
 pub use printable::printable;
 pub use reason::reason;
 pub use render::{RenderOptions, render_json, render_text};

@@ -23,7 +23,7 @@ pub struct RenderOptions {
 }
 
 /// The longest word, such as a written-out type, that a message shows in full.
-const LONGEST_WORD: usize = 400;
+const MAX_SHOWN_WORD_LENGTH: usize = 400;
 
 /// All diagnostics as text for a person, each with its snippet.
 pub fn render_text(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
@@ -42,7 +42,7 @@ fn render_one(map: &SourceMap, diagnostic: &Diagnostic, renderer: &Renderer) -> 
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let message = printable(&diagnostic.message, LONGEST_WORD);
+    let message = printable(&diagnostic.message, MAX_SHOWN_WORD_LENGTH);
     let title = level.primary_title(message).id(diagnostic.code.0);
     let mut group = Group::with_title(title);
     let mut marks = vec![Mark::new(&diagnostic.primary, true)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One version of a match table: its entries, its default action and the lookup. Checking what the
-//! control plane hands in happens before, in `validation`.
+//! `TableState`: one version of a match table with entries, default action and lookup. `validation` checks entries
+//! before.
 
 use crate::sharing::{SharedTable, SharedVec};
 use crate::tuple_space::{Candidate, MatchIndex, RangeCheck};
@@ -21,7 +21,7 @@ pub struct DefaultAction {
     pub is_initial: bool,
 }
 
-/// What of a table does not change.
+/// The constant properties of a table.
 #[derive(Debug)]
 pub(crate) struct TableShape {
     /// Widths of the keys that are matched.
@@ -56,7 +56,7 @@ impl TableShape {
         keys.iter()
             .map(|pattern| match pattern {
                 KeyPattern::Prefix { length_bits, .. } => i64::from(*length_bits),
-                // An exact key that the program leaves open.
+                // A wildcard for an exact key, in a declared entry.
                 KeyPattern::Any => -1,
                 _ => 0,
             })
@@ -64,8 +64,7 @@ impl TableShape {
     }
 }
 
-/// An entry by the hash of what tells it apart from the others: its keys, and its priority where the table
-/// has priorities.
+/// An entry by the hash of its identity: its keys, and its priority if the table has priorities.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     hash: u64,
@@ -170,7 +169,7 @@ impl TableState {
         self.find_named(hash, keys, priority).map(|named| EntryHandle(named.place))
     }
 
-    /// The hash of what tells an entry apart from the others.
+    /// Returns the hash of an entry's identity.
     fn name(&self, keys: &[KeyPattern], priority: i64) -> u64 {
         let priority = if self.shape.has_priorities { priority } else { 0 };
         FixedState::default().hash_one((keys, priority))
@@ -186,7 +185,7 @@ impl TableState {
         self.names.find(hash, is_it).copied()
     }
 
-    /// Adds an entry whose keys are canonical. Programs may give the same entry twice: the first wins.
+    /// Adds an entry with canonical keys. A program may declare the same entry twice; the first one wins.
     pub(crate) fn insert(
         &mut self,
         entry: NewEntry,
@@ -214,7 +213,7 @@ impl TableState {
         record
     }
 
-    /// Adds the record at its place, which is vacant and not among the free ones.
+    /// Adds the record at its place, which is vacant and not in the free list.
     fn settle(&mut self, record: Arc<EntryRecord>) {
         let place = record.handle.0;
         let hash = self.name(&record.keys, record.priority);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The index behind every kind of match: tuple space search. Entries with the same masks share one
-//! hash table, so an exact table is one probe, a prefix table one probe a length, and a ternary table
-//! one probe a distinct mask, the best first. What ranks mean is decided by the table.
+//! `MatchIndex` of the master tables: tuple space search for every match kind. Entries with equal masks share one
+//! hash table, so an exact table needs one probe, a prefix table one probe per length, and a ternary table one probe
+//! per distinct mask, the best first. The table defines ranks.
 
 use crate::sharing::SharedTable;
 use foldhash::fast::FixedState;
@@ -9,7 +9,7 @@ use ir::Bits;
 use smallvec::{SmallVec, smallvec};
 use std::hash::{BuildHasher, Hash};
 
-/// A table's keys laid end to end.
+/// The packed keys of a table.
 pub(crate) trait PackedKey: Clone + Eq + Hash {
     /// Lays out values of these widths.
     fn pack<'a>(values: impl Iterator<Item = &'a Bits>) -> Self;
@@ -69,7 +69,7 @@ pub(crate) struct RangeCheck {
     pub(crate) high: Bits,
 }
 
-/// An entry as the index sees it.
+/// An entry in the index.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidate {
     /// The largest wins.
@@ -111,7 +111,7 @@ struct Tuple<K> {
     removed: usize,
 }
 
-/// Where a tuple stands among the others.
+/// A tuple with its mask and bound.
 #[derive(Clone, Debug)]
 struct TuplePlace<K> {
     mask: K,
@@ -163,7 +163,7 @@ impl<K: PackedKey> TupleSpace<K> {
         if tuple.entries == 0 {
             self.tuples.remove(at);
         } else if tuple.removed > tuple.entries {
-            // So seldom that each removal pays for a part of it.
+            // Rare enough that its cost is amortised over removals.
             let most_rank = tuple.most_rank();
             if most_rank != place.most_rank {
                 let mut place = self.tuples.remove(at);

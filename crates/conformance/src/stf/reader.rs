@@ -316,7 +316,7 @@ fn statement_from(words: &mut Words<'_>) -> Result<Step, ControlError> {
                 words.origin,
                 format!("no such STF command: `{keyword}`"),
             );
-            return Err(match control::names::nearest(&keyword, KEYWORDS.iter().copied()) {
+            return Err(match source::nearest(&keyword, KEYWORDS.iter().copied()) {
                 Some(name) => error.help(format!("did you mean `{name}`?")),
                 None => error,
             });

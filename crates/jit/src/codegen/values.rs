@@ -13,8 +13,11 @@ mod shuffles;
 #[cfg(test)]
 mod tests;
 mod wide;
+mod words;
 
 pub(crate) use scratch::{ConstantPool, ScratchMark, ScratchSlots};
+use words::{top_mask, word_offset};
+pub(crate) use words::{word_count, words_of};
 
 use super::call::Signatures;
 use crate::runtime::RuntimeFunction;
@@ -46,20 +49,6 @@ pub(crate) enum Val {
 
 /// Moves and bitwise operations up to this many words are unrolled.
 const UNROLLED_WORDS: u32 = 16;
-
-/// The number of words that hold a value: at least one.
-pub(crate) fn word_count(width_bits: u32) -> u32 {
-    width_bits.div_ceil(64).max(1)
-}
-
-/// The mask of used bits in the highest word; 0 for a width of 0.
-fn top_mask(width_bits: u32) -> u64 {
-    match (width_bits, width_bits % 64) {
-        (0, _) => 0,
-        (_, 0) => u64::MAX,
-        (_, used) => u64::MAX >> (64 - used),
-    }
-}
 
 /// The values that a [`Val`] consists of, as arguments of a block.
 pub(crate) fn parts_of(value: Val) -> Vec<Value> {
@@ -94,19 +83,6 @@ pub(crate) fn value_of_parts(ty: ValueType, parts: &[Value]) -> Val {
 /// move such loads and load once for all packets.
 pub(crate) fn readonly() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly().with_can_move()
-}
-
-/// Words of a value in a packet's storage, a varbit's length among them.
-pub(crate) fn words_of(ty: ValueType) -> usize {
-    let words = |width_bits: u32| (width_bits.div_ceil(64) as usize).max(1);
-    match ty {
-        ValueType::Bits(width_bits) => words(width_bits),
-        ValueType::Varbit(width_bits) => 1 + words(width_bits),
-    }
-}
-
-fn word_offset(at: u32) -> i32 {
-    at as i32 * 8
 }
 
 /// Emits arithmetic into a function under construction.
@@ -148,8 +124,8 @@ impl Values<'_, '_> {
         self.constant(&Bits::zero(width_bits))
     }
 
-    /// The value of type `found` as one of type `wanted`. They differ only where a value of fixed width
-    /// stands for a varbit of at least that width.
+    /// The value of type `found` as one of type `wanted`. They differ only where a value of fixed width is used
+    /// as a varbit of at least that width.
     pub fn as_type(&mut self, wanted: ValueType, found: ValueType, value: Val) -> Val {
         let (ValueType::Varbit(limit_bits), ValueType::Bits(width_bits)) = (wanted, found) else {
             return value;

@@ -32,8 +32,8 @@ pub(crate) fn number(algorithm: HashAlgorithm) -> u64 {
     }
 }
 
-/// The number of CRCs whose parameters the program fixes; the address of the [`Crc`] comes in the place of the
-/// replication.
+/// The number of CRCs whose parameters the program fixes; compiled code passes the address of the [`Crc`]
+/// instead of that of the replication.
 const PROGRAM_CRC: u64 = 255;
 
 /// The one [`Crc`] with these parameters. It stays for as long as the process lives, so that compiled code can name
@@ -68,7 +68,7 @@ pub(crate) unsafe extern "C" fn hash(
     unsafe { hash_parts(number, replication, [bytes(buffer, length_bytes), &[]]) }
 }
 
-/// The hash of bytes and of what stands in a packet from some bit on, padded to whole bytes.
+/// The hash of bytes and of the rest of a packet from some bit on, padded to whole bytes.
 ///
 /// # Safety
 ///
@@ -116,7 +116,7 @@ unsafe fn bytes<'a>(address: u64, length: u64) -> &'a [u8] {
 /// never freed when it is a CRC of the program.
 unsafe fn hash_parts(number: u64, replication: u64, parts: [&[u8]; 2]) -> u64 {
     if let Some(calculation) = number.checked_sub(FIRST_CALCULATION) {
-        // SAFETY: the caller's promise; this is asked for algorithms with parameters only.
+        // SAFETY: the caller's promise, as the algorithm is a calculation.
         let replication = unsafe { &*(replication as usize as *const Replication) };
         let crc = replication.crc(CalculationId(calculation as u32));
         return crc.map_or(0, |crc| crc.compute(parts));
@@ -210,7 +210,7 @@ pub(crate) unsafe extern "C" fn sum_little_endian(address: u64, length_bytes: u6
 ///
 /// # Safety
 ///
-/// At `words` stand `added_bits` bits in words, low word first. At `buffer` is room for the bytes of
+/// At `words` are `added_bits` bits in words, low word first. At `buffer` is room for the bytes of
 /// `length_bits` and as many bits more, which no other code uses during the call; the first `length_bits` are
 /// written.
 pub(crate) unsafe extern "C" fn append_bits(

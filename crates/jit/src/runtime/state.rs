@@ -108,7 +108,7 @@ unsafe fn values_at(types: impl Iterator<Item = ValueType>, address: u64) -> Vec
             let width_bits = match ty {
                 ValueType::Bits(width_bits) => width_bits,
                 ValueType::Varbit(_) => {
-                    // SAFETY: a varbit's length stands before its words.
+                    // SAFETY: a varbit's length is before its words.
                     let length = unsafe { words_at(next, 1) }[0];
                     next += 8;
                     length.min(u64::from(limit_bits)) as u32
@@ -182,7 +182,7 @@ unsafe extern "C" fn write_register_cell(context: u64, register: u64, index: u64
     // SAFETY: compiled code passes its own runtime context.
     let context = unsafe { runtime_context(context) };
     let width_bits = context.program.registers[register as usize].width_bits;
-    // SAFETY: the words of one cell stand there.
+    // SAFETY: the words of one cell are there.
     let words = unsafe { words_at(words, value_words(width_bits)) };
     if let Some(cells) = context.cells.register_mut(RegisterId(register as u32)) {
         cells.write(index, Bits::from_words(width_bits, words));
@@ -270,7 +270,7 @@ unsafe extern "C" fn draw_words(context: u64, site: u64, width_bits: u64, ends: 
     // SAFETY: compiled code passes its own runtime context.
     let context = unsafe { runtime_context(context) };
     let ty = ValueType::Bits(width_bits as u32);
-    // SAFETY: both ends stand there, and out has place for a third such number.
+    // SAFETY: both ends are there, and `out` has room for a third such number.
     let ends = unsafe { values_at([ty, ty].into_iter(), ends) };
     context.at_packet();
     let occurrence = context.side_outputs.draws.next(site);

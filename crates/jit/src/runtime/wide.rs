@@ -338,11 +338,11 @@ pub(crate) unsafe extern "C" fn less_signed(left: u64, right: u64, width_bits: u
     })
 }
 
-/// 1 when some of so many words differ.
+/// Returns 1 when some of `count` words differ.
 ///
 /// # Safety
 ///
-/// At both addresses are so many words.
+/// At both addresses are `count` words.
 pub(crate) unsafe extern "C" fn differ(left: u64, right: u64, count: u64) -> u64 {
     // SAFETY: the caller's promise.
     let (left, right) = unsafe { (read(left, count as usize), read(right, count as usize)) };
@@ -353,7 +353,7 @@ pub(crate) unsafe extern "C" fn differ(left: u64, right: u64, count: u64) -> u64
 ///
 /// # Safety
 ///
-/// At each address stand as many words as the length in bits before it needs.
+/// At each address are as many words as the length in bits before it needs.
 pub(crate) unsafe extern "C" fn varbits_differ(
     left_bits: u64,
     left: u64,
@@ -367,11 +367,11 @@ pub(crate) unsafe extern "C" fn varbits_differ(
     unsafe { differ(left, right, word_count(left_bits) as u64) }
 }
 
-/// The number in so many words if it fits into 64 bits, else all ones.
+/// Returns the number in `count` words if it fits into 64 bits, else all ones.
 ///
 /// # Safety
 ///
-/// At the address are so many words.
+/// At the address are `count` words.
 pub(crate) unsafe extern "C" fn low_or_saturated(value: u64, count: u64) -> u64 {
     // SAFETY: the caller's promise.
     let words = unsafe { read(value, count as usize) };
@@ -382,22 +382,22 @@ pub(crate) unsafe extern "C" fn low_or_saturated(value: u64, count: u64) -> u64 
     }
 }
 
-/// Copies so many words.
+/// Copies `count` words.
 ///
 /// # Safety
 ///
-/// At both addresses are so many words; no other code uses the first ones during the call.
+/// At both addresses are `count` words; no other code uses the first ones during the call.
 pub(crate) unsafe extern "C" fn copy(to: u64, from: u64, count: u64) {
     // SAFETY: the caller's promise.
     let (to, from) = unsafe { (write(to, count as usize), read(from, count as usize)) };
     to.copy_from_slice(from);
 }
 
-/// Sets so many words to zero.
+/// Sets `count` words to zero.
 ///
 /// # Safety
 ///
-/// At the address are so many words; no other code uses them during the call.
+/// At the address are `count` words; no other code uses them during the call.
 pub(crate) unsafe extern "C" fn clear(words: u64, count: u64) {
     // SAFETY: the caller's promise.
     unsafe { write(words, count as usize) }.fill(0);

@@ -255,8 +255,8 @@ impl Checker {
         let scope = self.innermost();
         let events: Vec<&Event> =
             self.events.list.iter().filter(|event| event.scope == scope).collect();
-        let near = super::scopes::nearest(name, events.iter().map(|event| &event.name));
-        match near.and_then(|near| events.iter().find(|event| event.name == near)) {
+        let near = source::nearest(name, events.iter().map(|event| &*event.name));
+        match near.and_then(|near| events.iter().find(|event| *event.name == *near)) {
             Some(event) => diagnostic
                 .help(format!("did you mean `{}`?", event.name))
                 .label(event.span, format!("`{}` is declared here", event.name)),

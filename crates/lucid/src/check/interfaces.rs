@@ -187,9 +187,9 @@ impl Checker {
                 .filter(|(of, _)| *of == namespace)
                 .map(|(_, name)| name.clone())
                 .collect();
-            if let Some(near) = super::scopes::nearest(&name.name, names.iter()) {
+            if let Some(near) = source::nearest(&name.name, names.iter().map(|name| &**name)) {
                 diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-                if let Some(entry) = self.scopes[body.0].get(namespace, &near) {
+                if let Some(entry) = self.scopes[body.0].get(namespace, &near.into()) {
                     diagnostic = diagnostic.label(entry.span, format!("`{near}` is declared here"));
                 }
             }

@@ -6,7 +6,6 @@ use super::Checker;
 use super::checked::{Size, Type, UserTypeBody};
 use super::codes;
 use super::reports::Why;
-use super::scopes::nearest;
 use crate::syntax::ast::{Expression, NodeId, Segment};
 use source::Diagnostic;
 use std::sync::Arc;
@@ -213,7 +212,7 @@ impl Checker {
             label.span,
             format!("{shown} has no field `{}`", label.name),
         );
-        diagnostic = match nearest(&label.name, types.iter().map(|(name, _)| name)) {
+        diagnostic = match source::nearest(&label.name, types.iter().map(|(name, _)| &**name)) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic.note(format!("it has {}", list_labels(types))),
         };
@@ -233,7 +232,7 @@ impl Checker {
                 labels.extend(types.iter().map(|(label, _)| label.clone()));
             }
         }
-        match nearest(label, labels.iter()) {
+        match source::nearest(label, labels.iter().map(|label| &**label)) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic,
         }

@@ -279,10 +279,13 @@ impl Checker {
                         last.span,
                         format!("`{module}` has no `{}`", last.name),
                     );
-                    diagnostic = match nearest(&last.name, members.iter()) {
-                        Some(near) => diagnostic.help(format!("did you mean `{module}.{near}`?")),
-                        None => diagnostic.note(format!("it has `{}`", members.join("`, `"))),
-                    };
+                    diagnostic =
+                        match source::nearest(&last.name, members.iter().map(|member| &**member)) {
+                            Some(near) => {
+                                diagnostic.help(format!("did you mean `{module}.{near}`?"))
+                            }
+                            None => diagnostic.note(format!("it has `{}`", members.join("`, `"))),
+                        };
                     self.diagnostics.push(diagnostic);
                 }
                 Err(Some(at)) => {
@@ -297,7 +300,7 @@ impl Checker {
                         Ok(scope) if at > 0 => {
                             let names = self.scopes[scope.0].names.keys();
                             let modules = names.filter(|(of, _)| *of == Namespace::Modules);
-                            match nearest(&segment.name, modules.map(|(_, name)| name)) {
+                            match source::nearest(&segment.name, modules.map(|(_, name)| &**name)) {
                                 Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                                 None => diagnostic,
                             }
@@ -362,8 +365,8 @@ impl Checker {
                 .filter(|((of, _), _)| same_kind(*of, namespace))
                 .map(|((_, name), entry)| (name.clone(), entry.span))
                 .collect();
-            if let Some(near) = nearest(&last.name, names.iter().map(|(name, _)| name)) {
-                let span = names.iter().find(|(name, _)| *name == near).map(|(_, span)| *span);
+            if let Some(near) = source::nearest(&last.name, names.iter().map(|(name, _)| &**name)) {
+                let span = names.iter().find(|(name, _)| **name == *near).map(|(_, span)| *span);
                 diagnostic = diagnostic.help(format!("did you mean `{module}.{near}`?"));
                 if let Some(span) = span {
                     diagnostic = diagnostic.label(span, format!("`{near}` is declared here"));
@@ -442,10 +445,10 @@ impl Checker {
                 }
             }
         }
-        let Some(near) = nearest(name, names.iter().map(|(name, _)| name)) else {
+        let Some(near) = source::nearest(name, names.iter().map(|(name, _)| &**name)) else {
             return diagnostic;
         };
-        let place = names.iter().find(|(name, _)| *name == near).and_then(|(_, span)| *span);
+        let place = names.iter().find(|(name, _)| **name == *near).and_then(|(_, span)| *span);
         let diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         match place {
             Some(span) => diagnostic.label(span, format!("`{near}` is declared here")),
@@ -498,40 +501,4 @@ pub(super) fn show_path(path: &Path) -> String {
 fn show_path_but_last(path: &Path) -> String {
     let segments = &path.segments[..path.segments.len() - 1];
     segments.iter().map(|segment| &*segment.name).collect::<Vec<_>>().join(".")
-}
-
-/// The candidate that is most like a name, if one is near enough to be a slip.
-pub(super) fn nearest<'a>(
-    name: &str,
-    candidates: impl Iterator<Item = &'a Arc<str>>,
-) -> Option<Arc<str>> {
-    let limit = (name.chars().count() / 3).max(1);
-    candidates
-        .map(|candidate| (edit_distance(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= limit && candidate.len() > *distance)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate.clone())
-}
-
-/// Insertions, deletions, replacements and exchanges of neighbours that make one text the other; one
-/// if only the case of letters differs.
-fn edit_distance(left: &str, right: &str) -> usize {
-    if left.eq_ignore_ascii_case(right) {
-        return usize::from(left != right);
-    }
-    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=right.len()).collect()];
-    for (i, a) in left.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in right.iter().enumerate() {
-            let mut best =
-                (rows[i][j] + usize::from(a != b)).min(rows[i][j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
-                best = best.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[left.len()][right.len()]
 }

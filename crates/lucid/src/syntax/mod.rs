@@ -31,7 +31,7 @@ pub mod token;
 pub mod walk;
 
 pub use include::{FILE_LIMIT, Loader, NoFiles, TEXT_LIMIT_BYTES};
-pub use parser::{ERROR_LIMIT, EXPRESSION_HEIGHT_LIMIT, NESTING_LIMIT};
+pub use parser::{EXPRESSION_HEIGHT_LIMIT, NESTING_LIMIT};
 
 use ast::Program;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};

@@ -16,6 +16,27 @@ pub struct Token {
     pub span: Span,
 }
 
+impl source::parse::Token for Token {
+    type Kind = TokenKind;
+    const END: TokenKind = TokenKind::End;
+    const STRING: TokenKind = TokenKind::String;
+    const SEMICOLON: TokenKind = TokenKind::Semicolon;
+    const OPEN_BRACE: TokenKind = TokenKind::OpenBrace;
+    const CLOSE_BRACE: TokenKind = TokenKind::CloseBrace;
+
+    fn kind(&self) -> TokenKind {
+        self.kind
+    }
+
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn spelling(kind: TokenKind) -> &'static str {
+        kind.spelling()
+    }
+}
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {

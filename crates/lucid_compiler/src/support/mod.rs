@@ -44,7 +44,7 @@ pub fn normal_form(program: &Program, target: Backend) -> Result<Supported, Diag
 /// What a target is called.
 pub fn name(target: Backend) -> &'static str {
     match target {
-        Backend::V1Model => "v1model",
+        Backend::V1Model => target.name(),
         Backend::Tna => "Tofino",
     }
 }

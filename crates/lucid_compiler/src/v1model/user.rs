@@ -126,7 +126,7 @@ pub(super) fn read(context: &mut Context<'_>, map: &mut SourceMap) -> UserDeclar
             None => context.refuse(
                 Span::new(main, 0, 0),
                 format!("`{}` declares no control `{hook}`", given.name),
-                format!("declare `control {hook}{}`", super::context::PARAMETERS),
+                format!("declare `control {hook}{}`", *super::interface::PARAMETERS),
             ),
         }
         user.tokens.extend(tokens);

@@ -107,11 +107,6 @@ pub(super) fn prepare(
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(checks) }
 }
 
-fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let names: Vec<&str> = names.collect();
-    crate::specification::nearest(wanted, &names)
-}
-
 fn unknown(
     kind: &str,
     name: &str,
@@ -121,7 +116,7 @@ fn unknown(
     let message = format!("the program has no {kind} `{name}`");
     let diagnostic = Diagnostic::error(codes::EXPECTED_NAME, span, message);
     let names: Vec<&str> = names.collect();
-    match nearest(name, names.iter().copied()) {
+    match source::nearest(name, names.iter().copied()) {
         Some(near) => diagnostic.help(format!("`{near}` may be meant")),
         None if names.is_empty() => diagnostic,
         None => {
@@ -472,7 +467,7 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        insta::assert_snapshot!(judged(
+        testing::assert_snapshot!(judged(
             "  - {event: request, args: [1, true], switch: 0, port: 3, count: 1}
   - {event: request, args: [_, _], count: 2}
   - {event: request, count: 1}
@@ -498,7 +493,7 @@ mod tests {
 
     #[test]
     fn expectations_that_make_no_sense() {
-        insta::assert_snapshot!(judged(
+        testing::assert_snapshot!(judged(
             "  - {event: requests}
   - {event: zzz}
   - {event: request, args: [1]}

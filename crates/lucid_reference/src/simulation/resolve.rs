@@ -23,13 +23,6 @@ pub(super) struct Resolver<'a> {
     pub(super) found: &'a mut Diagnostics,
 }
 
-/// The name among these that was probably meant.
-fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let distance = |other: &str| strsim::damerau_levenshtein(name, other);
-    let close = names.map(|other| (distance(other), other)).min()?;
-    (close.0 <= name.len().max(3) / 3).then_some(close.1)
-}
-
 /// A type as a user writes it.
 pub(super) fn type_name(ty: Type) -> String {
     match ty {
@@ -170,7 +163,7 @@ impl<'a> Resolver<'a> {
             let place = self.extern_place(name);
             let mut error = Diagnostic::error(codes::EXTERN_VALUES, place, message);
             if let Some(meant) =
-                nearest(name, program.externs.iter().map(|each| each.name.as_ref()))
+                source::nearest(name, program.externs.iter().map(|each| each.name.as_ref()))
             {
                 error = error.help(format!("did you mean `{meant}`?"));
             }
@@ -226,7 +219,7 @@ impl<'a> Resolver<'a> {
             let message = format!("the program has no event `{name}`");
             let mut error = Diagnostic::error(codes::UNKNOWN_EVENT, places.name, message);
             let names = program.events.iter().map(|event| event.declared_name.as_ref());
-            if let Some(meant) = nearest(name, names) {
+            if let Some(meant) = source::nearest(name, names) {
                 error = error.help(format!("did you mean `{meant}`?"));
             } else if let Some(event) = program.events.first() {
                 error =

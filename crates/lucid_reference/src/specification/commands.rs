@@ -5,7 +5,7 @@
 use super::argument::integer;
 use super::codes;
 use super::document::{Kind, Node};
-use super::fields::{Fields, Messages, nearest};
+use super::fields::{Fields, Messages};
 use super::run::{Command, KeyPattern, Places};
 use source::Diagnostic;
 
@@ -32,7 +32,7 @@ pub(super) fn command(
     let name = messages.text(node, "`name`")?;
     let Some(name) = COMMANDS.iter().find(|known| **known == name) else {
         let message = format!("there is no command `{name}`");
-        let help = match nearest(name, COMMANDS) {
+        let help = match source::nearest(name, COMMANDS.iter().copied()) {
             Some(near) => format!("`{near}` may be meant"),
             None => format!("commands are {}", COMMANDS.join(", ")),
         };

@@ -223,7 +223,7 @@ fn counter(
     let name = super::fields::normal(messages.text(node, "a counter's name")?);
     if !COUNTERS.contains(&name.as_str()) {
         let message = format!("there is no counter `{name}`");
-        let help = match super::fields::nearest(&name, COUNTERS) {
+        let help = match source::nearest(&name, COUNTERS.iter().copied()) {
             Some(near) => format!("`{near}` may be meant"),
             None => format!("counters are {}", COUNTERS.join(", ")),
         };

@@ -314,7 +314,7 @@ impl<'n> Fields<'n> {
                 Diagnostic::warning(codes::UNKNOWN_FIELD, field.name_span, message);
             self.asked.sort_unstable();
             self.asked.dedup();
-            diagnostic = match nearest(&name, &self.asked) {
+            diagnostic = match source::nearest(&name, self.asked.iter().copied()) {
                 Some(near) => diagnostic.help(format!("`{near}` may be meant")),
                 None if listed => diagnostic,
                 None if self.asked.len() > MOST_LISTED => {
@@ -326,15 +326,4 @@ impl<'n> Fields<'n> {
             messages.list.push(diagnostic);
         }
     }
-}
-
-/// The name that is most like `wanted`, if one is near.
-pub(crate) fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
-    let near = |name: &'a str| (strsim::jaro_winkler(wanted, name), name);
-    names
-        .iter()
-        .map(|name| near(name))
-        .filter(|(near, _)| *near > 0.8)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, name)| name)
 }

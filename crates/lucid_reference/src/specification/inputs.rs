@@ -5,7 +5,7 @@
 use super::argument::{NotBytes, bytes};
 use super::codes;
 use super::document::{Kind, Node};
-use super::fields::{Fields, Messages, nearest, normal};
+use super::fields::{Fields, Messages, normal};
 use super::network::Network;
 use super::quantities::rate_per_second;
 use super::run::{Argument, CaptureEvent, Draw, Gap, Generator, Input, InputKind, Places};
@@ -47,7 +47,7 @@ fn input(
         "link" => link(&mut fields, network, messages),
         _ => {
             let message = format!("there is no entry of type `{kind}`");
-            let help = match nearest(&kind, TYPES) {
+            let help = match source::nearest(&kind, TYPES.iter().copied()) {
                 Some(near) => format!("`{near}` may be meant"),
                 None => format!("types are {}", TYPES.join(", ")),
             };

@@ -24,7 +24,6 @@ pub use argument::{NotBytes, bytes, integer};
 pub use codes::EXPLANATIONS;
 pub use document::Format;
 pub use expectations::COUNTERS;
-pub(crate) use fields::nearest;
 pub use names::{find_member, find_name};
 pub use reader::{MOST_SWITCHES, read, read_symbolics, read_until};
 pub use roots::roots;

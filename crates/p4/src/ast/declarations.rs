@@ -19,7 +19,7 @@ pub struct Declaration {
     pub annotations: Vec<Annotation>,
     /// The declared name; for `error {}` and `match_kind {}` blocks that word itself.
     pub name: Name,
-    /// What it declares.
+    /// Its kind.
     pub kind: DeclarationKind,
 }
 
@@ -118,7 +118,7 @@ pub enum DeclarationKind {
     Invalid,
 }
 
-/// What a `typedef` names.
+/// The type that a `typedef` names.
 #[derive(Clone, Debug)]
 pub enum TypedefTarget {
     /// An existing type.
@@ -262,7 +262,7 @@ pub enum Transition {
         id: NodeId,
         /// All of it.
         span: Span,
-        /// What is looked at.
+        /// The values that the cases match.
         subjects: Vec<Expression>,
         /// Cases in order. A keyset for several subjects is a `TupleKeyset`, `Default` or `DontCare`,
         /// or an expression of tuple or value-set type.
@@ -282,7 +282,7 @@ pub struct StateRef {
 /// One case of a `select`.
 #[derive(Clone, Debug)]
 pub struct SelectCase {
-    /// What must match.
+    /// The keyset.
     pub keyset: Expression,
     /// Where it goes.
     pub target: StateRef,
@@ -343,7 +343,7 @@ pub struct TableProperty {
     pub annotations: Vec<Annotation>,
     /// Whether it is `const`.
     pub is_const: bool,
-    /// What it sets.
+    /// Its kind and value.
     pub kind: TablePropertyKind,
 }
 
@@ -372,7 +372,7 @@ pub struct KeyElement {
     pub id: NodeId,
     /// Annotations such as `@name`.
     pub annotations: Vec<Annotation>,
-    /// What is matched.
+    /// The expression to match.
     pub expression: Expression,
     /// How.
     pub match_kind: Name,
@@ -406,9 +406,9 @@ pub struct Entry {
     pub is_const: bool,
     /// Priority, where written.
     pub priority: Option<Expression>,
-    /// What must match; a `TupleKeyset` for several keys.
+    /// The keyset; a `TupleKeyset` for several keys.
     pub keyset: Expression,
-    /// What is done.
+    /// The action.
     pub action: ActionRef,
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a dialect adds to the tree: a declaration, statement or expression in a form of its own, held
-//! as the tokens it is written with and the parts of P4_16 that stand between them. So every pass that
-//! walks or prints trees can do it without knowing the dialect.
+//! `Extension`: a declaration, statement or expression of a dialect, as its tokens and the parts of P4_16
+//! between them, so that passes walk and print it without knowing the dialect.
 
 use super::{Block, Expression, Name, Parameter, TypeRef};
 use crate::token::Token;
@@ -13,7 +12,7 @@ pub struct Extension {
     pub dialect: &'static str,
     /// Which of the dialect's forms it is, such as `malleable value`.
     pub form: &'static str,
-    /// What it is written with, in order. The annotations of a declaration are the declaration's.
+    /// Its tokens and parts, in order. The annotations of a declaration are the declaration's.
     pub parts: Vec<ExtensionPart>,
 }
 
@@ -35,7 +34,7 @@ pub enum ExtensionPart {
 }
 
 impl Extension {
-    /// The names among the parts, in order.
+    /// Returns the names among the parts, in order.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Name(name) => Some(name),
@@ -43,7 +42,7 @@ impl Extension {
         })
     }
 
-    /// The types among the parts, in order.
+    /// Returns the types among the parts, in order.
     pub fn types(&self) -> impl Iterator<Item = &TypeRef> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Type(ty) => Some(ty),
@@ -51,7 +50,7 @@ impl Extension {
         })
     }
 
-    /// The expressions among the parts, in order.
+    /// Returns the expressions among the parts, in order.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Expression(expression) => Some(expression),
@@ -59,7 +58,7 @@ impl Extension {
         })
     }
 
-    /// The tokens among the parts, in order.
+    /// Returns the tokens among the parts, in order.
     pub fn tokens(&self) -> impl Iterator<Item = &Token> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Token(token) => Some(token),

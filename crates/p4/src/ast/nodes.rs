@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Node`: what the parts of the tree with an identity have in common, for code that works on all of
-//! them, such as visitors and rewriters.
+//! `Node`: the identity and place that parts of the tree have, for code that works on all of them, such
+//! as visitors and rewriters.
 
 use super::{
     ActionRef, Argument, Declaration, DeclaredName, Entry, EnumMember, Expression, Field,
@@ -11,7 +11,7 @@ use source::Span;
 
 /// A part of the tree that can be named by a [`NodeId`].
 pub trait Node: Clone + std::fmt::Debug + 'static {
-    /// What a message calls it.
+    /// Returns the noun for it in messages.
     const KIND: &'static str;
 
     /// Its identity. A select case has that of its keyset, a switch case that of its label, an

@@ -2,12 +2,12 @@
 //! Actions: their declarations, and their mention in a table's list, default and entries with
 //! arguments bound (P4_16 v1.2.5 §14.1, §14.2.1.2, §14.2.1.3, §20.3.2).
 
-use super::calls::Callable;
+use super::arguments::Callable;
 use super::inference::Substitution;
 use super::parameters::ParameterOwner;
 use super::tables::ListedAction;
-use super::types::count;
-use super::{Checker, Node, ParameterRole, Place};
+use super::type_names::count;
+use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{
     ActionRef, Argument, Block, Declaration, DeclarationKind, Direction, Expression, NodeId,
     Parameter, Path,
@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
             checker.declare_parameters(parameters, ParameterOwner::Action);
             let void = checker.known.void.clone();
             let outer_result = checker.result.replace(void);
-            checker.at_place(Place::Action, |checker| checker.check_block(body));
+            checker.in_context(SyntacticContext::Action, |checker| checker.check_block(body));
             checker.result = outer_result;
         });
         self.open_declarations.pop();
@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
         Some(node)
     }
 
-    /// Whether two typed expressions are written alike and mean the same things.
+    /// Whether two typed expressions are spelled alike and refer to the same declarations.
     fn same_expression(&self, left: &Expression, right: &Expression) -> bool {
         use crate::ast::ExpressionKind as Kind;
         if let (Some(left), Some(right)) = (self.constant(left), self.constant(right)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Annotations: which bodies the predefined ones take (P4_16 v1.2.5 §20.1, §20.2, §20.3.3.1,
-//! §20.3.6, §20.3.8, §20.3.9, §C). What they mean is the
-//! business of those who look for them.
+//! §20.3.6, §20.3.8, §20.3.9, §C). The passes that use an annotation interpret it.
 
 use super::Checker;
 use crate::ast::{Annotation, AnnotationBody, ExpressionKind};
@@ -41,14 +40,15 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Annotations of a table's property, which p4c lets repeat.
+    /// Checks the annotations of a table's property, which may repeat as in p4c.
     pub(super) fn check_property_annotations(&mut self, annotations: &'a [Annotation]) {
         for annotation in annotations {
             self.check_annotation(annotation);
         }
     }
 
-    /// A thing has one name for the control plane (§18.3.2); p4c lets further ones pass.
+    /// Warns about further `@name`s: an object has one name for the control plane (§18.3.2), but p4c accepts
+    /// more.
     fn warn_of_names(&mut self, annotations: &'a [Annotation]) {
         let mut names = annotations.iter().filter(|annotation| {
             &*annotation.name.text == "name"
@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The string of an annotation such as `@name("x")`; strings joined with `++` count as one.
+/// Returns the string of an annotation such as `@name("x")`; strings joined with `++` count as one.
 pub(crate) fn string_body(annotation: &Annotation) -> Option<String> {
     match &annotation.body {
         AnnotationBody::Unstructured(tokens) => {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Arguments against parameters: binding by position and name, directions, and the inference of type
-//! arguments from them (P4_16 v1.2.5 §6.8, §6.8.2, §8.22). Which thing is called is in `calls`.
+//! arguments from them (P4_16 v1.2.5 §6.8, §6.8.2, §8.22). `calls` resolves the callee.
 
-use super::calls::Callable;
 use super::inference::{Substitution, is_optional};
-use super::scopes::nearest_name;
-use super::types::count;
+use super::type_names::count;
 use super::{Checker, Node, ParameterRole};
 use crate::ast::{
     Argument, DeclarationKind, DeclaredName, Direction, Expression, ExpressionKind, Parameter,
@@ -13,6 +11,21 @@ use crate::ast::{
 use crate::codes::typing as codes;
 use crate::typed::{Callee, Type, TypeKind};
 use source::{Diagnostic, Span};
+use std::sync::Arc;
+
+/// A callee with its parameters, before its arguments are bound.
+#[derive(Clone)]
+pub(super) struct Callable<'a> {
+    pub(super) callee: Callee,
+    pub(super) name: Arc<str>,
+    pub(super) declared: Span,
+    pub(super) type_parameters: &'a [DeclaredName],
+    pub(super) parameters: &'a [Parameter],
+    pub(super) role: ParameterRole,
+    pub(super) result: Type,
+    /// Type arguments of the object that a method belongs to.
+    pub(super) object: Substitution,
+}
 
 impl<'a> Checker<'a> {
     /// Whether a type parameter stands only in parameters that the call leaves out.
@@ -42,7 +55,7 @@ impl<'a> Checker<'a> {
         in_left_out && !mentions(&callable.result)
     }
 
-    /// A run-time parameter of a bare type parameter cannot be an `int`.
+    /// Whether a type parameter is inferred as `int` or `string` where a run-time parameter has that type.
     pub(super) fn is_width_missing(
         &self,
         solution: &Type,
@@ -263,7 +276,7 @@ impl<'a> Checker<'a> {
                 )
                 .label(callable.declared, "declared here");
                 let names = callable.parameters.iter().map(|parameter| &*parameter.name.text);
-                if let Some(nearest) = nearest_name(text, names) {
+                if let Some(nearest) = source::nearest(text, names) {
                     diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
                 }
                 diagnostic

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What fits where: implicit casts (P4_16 v1.2.5 §8.12.2), expressions in braces that take the type
-//! of the place where they stand, `...` and `{#}`, and l-values (§6.7). Explicit casts are elsewhere.
+//! Assignability: implicit casts (P4_16 v1.2.5 §8.12.2), expressions in braces that take the type
+//! of their context, `...` and `{#}`, and l-values (§6.7). Explicit casts are in `casts`.
 
 use super::constants::wrap;
-use super::scopes::nearest_name;
-use super::{Checker, FieldType, Node, ParameterRole, Place};
+use super::{Checker, FieldType, Node, ParameterRole, SyntacticContext};
 use crate::ast::{DeclarationKind, Direction, Expression, ExpressionKind};
 use crate::codes::typing as codes;
 use crate::typed::{Constant, Definition, Type, TypeKind};
@@ -126,7 +125,7 @@ impl<'a> Checker<'a> {
                             expression.span,
                             format!("`{found_name}` does not fit `{wanted_name}`: {why}"),
                         )
-                        .label(wanted_span, "the type that is wanted")
+                        .label(wanted_span, "the expected type")
                         .label(found_span, "what is given"),
                     );
                     false
@@ -153,7 +152,7 @@ impl<'a> Checker<'a> {
         self.report_mismatch(expression, to, what)
     }
 
-    /// The implicit casts between types, leaving aside forms of expressions.
+    /// Whether a value of one type casts implicitly to another, leaving aside forms of expressions.
     pub(super) fn casts_implicitly(&self, from: &Type, to: &Type) -> bool {
         match (&**from, &**to) {
             (TypeKind::Integer, TypeKind::Bit(_) | TypeKind::Int(_)) => true,
@@ -161,7 +160,7 @@ impl<'a> Checker<'a> {
             (TypeKind::Integer, TypeKind::NewType(node)) => {
                 self.underlying.get(node).is_some_and(|ty| self.casts_implicitly(from, ty))
             }
-            // Where an `int` is wanted a number with a width gives its value, as p4c has it.
+            // A number with a width converts to `int`, as in p4c.
             (TypeKind::Bit(_) | TypeKind::Int(_), TypeKind::Integer) => true,
             (TypeKind::SerializableEnum(node), TypeKind::Bit(_) | TypeKind::Int(_)) => {
                 self.underlying.get(node) == Some(to)
@@ -189,7 +188,7 @@ impl<'a> Checker<'a> {
     pub(super) fn warn_if_truncated(&mut self, expression: &'a Expression, to: &Type) {
         let Some(Constant::Integer(value)) = self.constant(expression) else { return };
         let wrapped = wrap(value, &self.representation(to));
-        // A mask such as `-1` or `0xFF` for `int<8>` is meant as bits.
+        // A mask such as `-1` or `0xFF` for `int<8>` loses no bits.
         if wrapped == *value {
             return;
         }
@@ -335,7 +334,7 @@ impl<'a> Checker<'a> {
             expression.span,
             format!(
                 "`{shown}` has {}, but {given} {} given",
-                super::types::count(wanted, "element"),
+                super::type_names::count(wanted, "element"),
                 if given == 1 { "is" } else { "are" }
             ),
         );
@@ -374,7 +373,8 @@ impl<'a> Checker<'a> {
                         name.span,
                         format!("`{shown}` has no field `{}`", name.text),
                     );
-                    let nearest = nearest_name(&name.text, fields.iter().map(|field| &*field.name));
+                    let nearest =
+                        source::nearest(&name.text, fields.iter().map(|field| &*field.name));
                     if let Some(nearest) = nearest {
                         diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
                     }
@@ -580,7 +580,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// An enum with an underlying type becomes that, where numbers are wanted (§8.12.2).
+    /// Casts an enum with an underlying type to that type, where a number is expected (§8.12.2).
     pub(super) fn enum_to_underlying(&mut self, expression: &'a Expression, ty: &Type) -> Type {
         if let TypeKind::SerializableEnum(node) = &**ty
             && let Some(underlying) = self.underlying.get(node).cloned()
@@ -593,10 +593,10 @@ impl<'a> Checker<'a> {
 
     /// Whether stacks may be walked with `next` and `last` here.
     pub(super) fn in_parser(&self) -> bool {
-        matches!(self.place, Place::ParserState | Place::ParserLocals)
+        matches!(self.context, SyntacticContext::ParserState | SyntacticContext::ParserLocals)
     }
 
-    /// The constant integer value of a typed expression.
+    /// Returns the constant integer value of a typed expression.
     pub(super) fn integer_value(&self, expression: &Expression) -> Option<BigInt> {
         match self.constant(expression) {
             Some(Constant::Integer(value)) => Some(value.clone()),

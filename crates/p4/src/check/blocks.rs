@@ -3,7 +3,7 @@
 //! v1.2.5 §7.2.13.1, §7.2.13.2, §13.2, §14). States and tables have their own files.
 
 use super::parameters::ParameterOwner;
-use super::{Checker, Node, Place};
+use super::{Checker, Node, SyntacticContext};
 use crate::ast::{BlockType, ControlDeclaration, Declaration, Parameter, ParserDeclaration};
 
 impl<'a> Checker<'a> {
@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
                 (ParameterOwner::Parser, ParameterOwner::ParserConstructor),
             );
             checker.in_scope(|checker| {
-                checker.at_place(Place::ParserLocals, |checker| {
+                checker.in_context(SyntacticContext::ParserLocals, |checker| {
                     for local in &parser.locals {
                         checker.check_local_declaration(local);
                     }
@@ -62,14 +62,16 @@ impl<'a> Checker<'a> {
                 (ParameterOwner::Control, ParameterOwner::ControlConstructor),
             );
             checker.in_scope(|checker| {
-                checker.at_place(Place::ControlLocals, |checker| {
+                checker.in_context(SyntacticContext::ControlLocals, |checker| {
                     for local in &control.locals {
                         checker.check_local_declaration(local);
                     }
                 });
                 let void = checker.known.void.clone();
                 let outer_result = checker.result.replace(void);
-                checker.at_place(Place::ControlApply, |checker| checker.check_block(&control.body));
+                checker.in_context(SyntacticContext::ControlApply, |checker| {
+                    checker.check_block(&control.body)
+                });
                 checker.result = outer_result;
             });
         });

@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls: which thing is called, where it may be called, overloads, and the types of arguments and
+//! Calls: name resolution of the callee, where it may be called, overloads, and the types of arguments and
 //! type arguments (P4_16 v1.2.5 §6.8, §8.22, §14.1.1, §F). Built-in methods are in
 //! `methods`; constructors in `instances`.
 
-use super::arguments::bind;
+use super::arguments::{Callable, bind};
 use super::inference::Substitution;
-use super::scopes::nearest_name;
-use super::types::count;
-use super::{Checker, Node, ParameterRole, Place};
+use super::type_names::count;
+use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{
-    Argument, Call, DeclarationKind, DeclaredName, Expression, ExpressionKind, Method, NodeId,
-    Parameter, Path, Signature,
+    Argument, Call, DeclarationKind, Expression, ExpressionKind, Method, NodeId, Path, Signature,
 };
 use crate::codes::typing as codes;
 use crate::typed::{CallInfo, Callee, Constant, Definition, Type, TypeKind};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
-
-/// Something that can be called, before its arguments are looked at.
-#[derive(Clone)]
-pub(super) struct Callable<'a> {
-    pub(super) callee: Callee,
-    pub(super) name: Arc<str>,
-    pub(super) declared: Span,
-    pub(super) type_parameters: &'a [DeclaredName],
-    pub(super) parameters: &'a [Parameter],
-    pub(super) role: ParameterRole,
-    pub(super) result: Type,
-    /// Type arguments of the object that a method belongs to.
-    pub(super) object: Substitution,
-}
 
 impl<'a> Checker<'a> {
     pub(super) fn synthesize_call(&mut self, expression: &'a Expression, call: &'a Call) -> Type {
@@ -48,11 +32,11 @@ impl<'a> Checker<'a> {
                 let base_type = match &base.kind {
                     // A block that is constructed and applied at once.
                     ExpressionKind::Call(inner) if self.names_type(&inner.callee) => {
-                        let place = match self.place {
-                            Place::TopLevel => Place::TopLevel,
-                            _ => Place::ConstructorArguments,
+                        let place = match self.context {
+                            SyntacticContext::TopLevel => SyntacticContext::TopLevel,
+                            _ => SyntacticContext::ConstructorArguments,
                         };
-                        self.at_place(place, |checker| checker.synthesize(base))
+                        self.in_context(place, |checker| checker.synthesize(base))
                     }
                     _ => self.synthesize(base),
                 };
@@ -118,7 +102,7 @@ impl<'a> Checker<'a> {
         if let DeclarationKind::Action { parameters, .. } = &declaration.kind {
             self.typed.definitions.insert(call.callee.id, Definition::Node(first));
             self.typed.expression_types.insert(call.callee.id, Arc::new(TypeKind::Action(first)));
-            if !matches!(self.place, Place::ControlApply | Place::Action) {
+            if !matches!(self.context, SyntacticContext::ControlApply | SyntacticContext::Action) {
                 self.report_call_not_allowed(
                     expression,
                     &format!("action `{}`", path.name.text),
@@ -160,7 +144,7 @@ impl<'a> Checker<'a> {
         self.typed.definitions.insert(call.callee.id, Definition::Node(node));
         if matches!(callable.callee, Callee::ExternFunction(_))
             && &*callable.name == "verify"
-            && self.place != Place::ParserState
+            && self.context != SyntacticContext::ParserState
         {
             self.report_call_not_allowed(
                 expression,
@@ -255,7 +239,7 @@ impl<'a> Checker<'a> {
         what: &str,
         rule: &str,
     ) {
-        let place = self.place.describe();
+        let place = self.context.describe();
         self.report(
             Diagnostic::error(
                 codes::CALL_NOT_ALLOWED,
@@ -316,7 +300,8 @@ impl<'a> Checker<'a> {
                 format!("`{shown}` has no method `{}`", name.text),
             )
             .label(self.span_of(node), format!("`{shown}` is declared here"));
-            let nearest = nearest_name(&name.text, methods.iter().map(|method| &*method.name.text));
+            let nearest =
+                source::nearest(&name.text, methods.iter().map(|method| &*method.name.text));
             if let Some(nearest) = nearest {
                 diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
             }
@@ -332,7 +317,7 @@ impl<'a> Checker<'a> {
             self.typed.definitions.insert(call.callee.id, Definition::Node(method));
             self.warn_if_deprecated(method, name.span);
             if let Node::Method(method) = self.node(method)
-                && self.place == Place::TopLevel
+                && self.context == SyntacticContext::TopLevel
             {
                 let what = format!("method `{}`", method.name.text);
                 self.report_call_not_allowed(expression, &what, "methods are called at run time");
@@ -354,7 +339,7 @@ impl<'a> Checker<'a> {
         result
     }
 
-    /// The function by which an instance implements an abstract method.
+    /// Returns the function by which an instance implements an abstract method.
     fn implementation(&self, base: &Expression, name: &str) -> Option<NodeId> {
         let Some(Definition::Node(node)) = self.typed.definitions.get(&base.id) else {
             return None;
@@ -425,7 +410,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks a call of one thing and records it.
+    /// Checks a call of a resolved callee and records it.
     pub(super) fn call_one(
         &mut self,
         expression: &'a Expression,
@@ -481,7 +466,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             if self.has_variables(&solution) {
-                // What is wrong with an argument has been told.
+                // The wrong argument is already reported.
                 let follows = call.arguments.iter().any(|argument| {
                     matches!(&*self.expression_type(&argument.value), TypeKind::Unknown)
                 });

@@ -14,10 +14,10 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use source::Diagnostic;
 
 /// The most bits that a compile-time integer may grow to.
-const MAXIMUM_INTEGER_BITS: u64 = 1 << 17;
+const MAX_INTEGER_BITS: u64 = 1 << 17;
 
 /// The most numbers and other values that a constant list or struct may have.
-const MAXIMUM_CONSTANT_PARTS: u32 = 65_536;
+const MAX_CONSTANT_PARTS: u32 = 65_536;
 
 fn fits_budget(value: &Constant, budget: &mut u32) -> bool {
     *budget = budget.saturating_sub(1);
@@ -37,7 +37,7 @@ pub(super) enum FoldError {
     TooLarge,
 }
 
-/// The value modulo the type's width; unbounded for `int`.
+/// Returns the value modulo the type's width; unbounded for `int`.
 pub(super) fn wrap(value: &BigInt, ty: &TypeKind) -> BigInt {
     match ty {
         TypeKind::Bit(width) => {
@@ -56,7 +56,7 @@ pub(super) fn wrap(value: &BigInt, ty: &TypeKind) -> BigInt {
     }
 }
 
-/// The value limited to the type's range: for saturating operators.
+/// Returns the value limited to the type's range: for saturating operators.
 fn saturate(value: BigInt, ty: &TypeKind) -> BigInt {
     let (least, greatest) = match ty {
         TypeKind::Bit(width) => (BigInt::zero(), (BigInt::one() << *width) - 1),
@@ -80,7 +80,7 @@ pub(super) fn fold_integers(
     let integer = |value: BigInt| Ok(Constant::Integer(wrap(&value, ty)));
     match operator {
         Op::Multiply => {
-            if left.bits().saturating_add(right.bits()) > MAXIMUM_INTEGER_BITS {
+            if left.bits().saturating_add(right.bits()) > MAX_INTEGER_BITS {
                 return Err(FoldError::TooLarge);
             }
             integer(left * right)
@@ -109,7 +109,7 @@ pub(super) fn fold_integers(
             match (right.to_u64(), fixed_width) {
                 (None, Some(_)) => integer(BigInt::zero()),
                 (Some(amount), Some(width)) if amount >= width => integer(BigInt::zero()),
-                (Some(amount), _) if amount.saturating_add(left.bits()) <= MAXIMUM_INTEGER_BITS => {
+                (Some(amount), _) if amount.saturating_add(left.bits()) <= MAX_INTEGER_BITS => {
                     integer(left << amount)
                 }
                 _ => Err(FoldError::TooLarge),
@@ -119,7 +119,7 @@ pub(super) fn fold_integers(
             if right.is_negative() {
                 return Err(FoldError::NegativeShift);
             }
-            let amount = right.to_u64().unwrap_or(u64::MAX).min(MAXIMUM_INTEGER_BITS * 2);
+            let amount = right.to_u64().unwrap_or(u64::MAX).min(MAX_INTEGER_BITS * 2);
             integer(left >> amount)
         }
         Op::LessEqual => Ok(Constant::Bool(left <= right)),
@@ -154,7 +154,7 @@ pub(super) fn fold_unary(
     }
 }
 
-/// The bits `high..=low` of a value, unsigned.
+/// Returns the bits `high..=low` of a value, unsigned.
 pub(super) fn fold_slice(value: &BigInt, base_width: u32, high: u32, low: u32) -> Constant {
     let unsigned = wrap(value, &TypeKind::Bit(base_width));
     let width = high.saturating_sub(low).saturating_add(1);
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
 
     /// Records a value; one beyond the documented size is not kept, so that it is unknown.
     pub(super) fn set_constant(&mut self, expression: &Expression, value: Constant) {
-        let mut budget = MAXIMUM_CONSTANT_PARTS;
+        let mut budget = MAX_CONSTANT_PARTS;
         if fits_budget(&value, &mut budget) {
             self.typed.constants.insert(expression.id, value);
         } else {
@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The constant as a value of another type: after a cast.
+    /// Returns the constant as a value of another type: after a cast.
     pub(super) fn convert_constant(&self, value: &Constant, to: &Type) -> Option<Constant> {
         let representation = self.representation(to);
         Some(match (value, &*representation) {
@@ -328,9 +328,9 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The value that `...` gives a type (§7.3); `None` for types without a default.
+    /// Returns the value that `...` gives a type (§7.3); `None` for types without a default.
     pub(super) fn default_constant(&self, ty: &Type) -> Option<Constant> {
-        let mut budget = MAXIMUM_CONSTANT_PARTS;
+        let mut budget = MAX_CONSTANT_PARTS;
         self.default_within(ty, &mut budget)
     }
 
@@ -444,7 +444,7 @@ impl<'a> Checker<'a> {
                         let is_pure = matches!(self.node(node), Node::Declaration(declaration)
                             if declaration.annotations.iter().any(|one| &*one.name.text == "pure"));
                         (is_pure || matches!(&*call.result, TypeKind::Extern(..)))
-                            && self.place == super::Place::ConstructorArguments
+                            && self.context == super::SyntacticContext::ConstructorArguments
                             && written
                                 .arguments
                                 .iter()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Control-plane names: two tables, actions or instances that the control plane could not tell apart
-//! (P4_16 v1.2.5 §18.3.1, §20.3.3.1). Names of instances of instances are the business of lowering.
+//! Control-plane names: reports two tables, actions or instances with one name (P4_16 v1.2.5 §18.3.1,
+//! §20.3.3.1). Lowering checks the names of instances within instances.
 
 use super::Checker;
 use super::annotations::string_body;
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
             Some(first) => {
                 let message = format!("two {kind}s have the control-plane name `{full}`");
                 // Programs translated from P4_14 repeat an action in each control that uses it, and
-                // inlining copies `NoAction`; a control plane that goes by name still finds one.
+                // inlining copies `NoAction`; a control plane that looks up the name still finds one.
                 let is_copy = kind == "action"
                     && (full == "NoAction" || first.name.text == declaration.name.text);
                 let diagnostic = if is_copy {

@@ -5,7 +5,7 @@
 
 use super::nesting::{Container, Extent};
 use super::parameters::ParameterOwner;
-use super::{Checker, FieldType, Node, Place};
+use super::{Checker, FieldType, Node, SyntacticContext};
 use crate::ast::{
     Block, BlockType, Declaration, DeclarationKind, DeclaredName, Expression, FieldList, Method,
     Signature, TypeRef, TypedefTarget,
@@ -118,16 +118,20 @@ impl<'a> Checker<'a> {
             | DeclarationKind::Extension(_)
             | DeclarationKind::Invalid => true,
             DeclarationKind::Action { .. } | DeclarationKind::Table(_) => {
-                self.place == Place::ControlLocals
+                self.context == SyntacticContext::ControlLocals
             }
-            DeclarationKind::ValueSet { .. } => self.place == Place::ParserLocals,
+            DeclarationKind::ValueSet { .. } => self.context == SyntacticContext::ParserLocals,
             _ => false,
         };
         if !allowed {
             self.error(
                 codes::MISPLACED_DECLARATION,
                 declaration.span,
-                format!("`{}` cannot be declared {}", declaration.name.text, self.place.describe()),
+                format!(
+                    "`{}` cannot be declared {}",
+                    declaration.name.text,
+                    self.context.describe()
+                ),
             );
         }
         self.check_declaration(declaration);
@@ -332,7 +336,7 @@ impl<'a> Checker<'a> {
             let returns_value = !matches!(&*result, TypeKind::Void | TypeKind::Unknown);
             let outer_result = checker.result.replace(result);
             let outer_loops = std::mem::take(&mut checker.loop_depth);
-            checker.at_place(Place::Function, |checker| checker.check_block(body));
+            checker.in_context(SyntacticContext::Function, |checker| checker.check_block(body));
             checker.result = outer_result;
             checker.loop_depth = outer_loops;
             if returns_value && !super::statements::always_leaves(&body.statements) {

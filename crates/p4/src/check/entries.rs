@@ -4,19 +4,21 @@
 
 use super::Checker;
 use super::tables::{ListedAction, TableKey};
-use super::types::count;
-use crate::ast::{Argument, Entry, Expression, ExpressionKind, TableProperty};
+use super::type_names::count;
+use crate::ast::{
+    Argument, Entry, Expression, ExpressionKind, TableDeclaration, TableProperty, TablePropertyKind,
+};
 use crate::codes::typing as codes;
-use crate::typed::TypeKind;
+use crate::typed::{Constant, TypeKind};
 use num_bigint::BigInt;
 use num_traits::One;
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Span};
 
-/// How priorities that are not written follow from those that are.
-pub(super) struct PriorityRules {
-    pub(super) largest_wins: bool,
-    pub(super) delta: BigInt,
+/// How the priorities that are not written follow from those that are.
+struct PriorityRules {
+    largest_wins: bool,
+    delta: BigInt,
 }
 
 /// What makes two keys of entries the same.
@@ -31,20 +33,36 @@ enum KeyIdentity {
 impl<'a> Checker<'a> {
     pub(super) fn check_entries(
         &mut self,
+        table: &'a TableDeclaration,
         property: &'a TableProperty,
         entries: &'a [Entry],
         keys: &[TableKey<'a>],
         listed: &[ListedAction<'a>],
-        priorities: PriorityRules,
     ) {
         for entry in entries {
             self.check_annotations(&entry.annotations);
             self.check_entry(property, entry, keys, listed);
         }
-        self.check_priorities(property, entries, keys, priorities);
+        self.check_priorities(property, entries, keys, self.priority_rules(table));
         if property.is_const {
             self.warn_repeated_keys(entries, keys);
         }
+    }
+
+    /// `largest_priority_wins` and `priority_delta`, or their defaults.
+    fn priority_rules(&self, table: &'a TableDeclaration) -> PriorityRules {
+        let mut rules = PriorityRules { largest_wins: true, delta: 1.into() };
+        for property in &table.properties {
+            let TablePropertyKind::Custom { name, value } = &property.kind else { continue };
+            match (&*name.text, self.constant(value)) {
+                ("largest_priority_wins", Some(Constant::Bool(value))) => {
+                    rules.largest_wins = *value;
+                }
+                ("priority_delta", Some(Constant::Integer(value))) => rules.delta = value.clone(),
+                _ => {}
+            }
+        }
+        rules
     }
 
     /// Priorities that are given: where they may be, and that the others can be computed from them
@@ -243,7 +261,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a match kind allows for a key of an entry.
+    /// Checks a key of an entry against its match kind.
     fn check_entry_key(&mut self, element: &'a Expression, key: &TableKey<'a>) {
         let kind = &*key.match_kind.text;
         let form = match &element.kind {
@@ -320,7 +338,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// How many keys are written in an entry, where that can be seen.
+/// Returns how many keys are written in an entry, where that can be seen.
 fn given_keys(keyset: &Expression) -> Option<usize> {
     match &keyset.kind {
         ExpressionKind::TupleKeyset(elements) | ExpressionKind::List(elements) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types of expressions from the inside out (P4_16 v1.2.5 §8). Operators, members, calls and casts
-//! have their own files; what an expression's place wants of it is in `assignability`.
+//! have their own files; the type that the context expects is checked in `assignability`.
 
 use super::constants::wrap;
 use super::scopes::is_type;
@@ -25,7 +25,7 @@ impl<'a> Checker<'a> {
                 let ty = match width {
                     None => self.known.integer.clone(),
                     Some((width, signed)) => {
-                        let limit = super::MAXIMUM_WIDTH_BITS;
+                        let limit = super::MAX_WIDTH_BITS;
                         if *width > limit || (*signed && *width == 0) {
                             self.error(
                                 codes::INVALID_WIDTH,
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
                     self.error(
                         codes::NOT_A_VALUE,
                         expression.span,
-                        format!("`{shown}` is a type, but a value is wanted here"),
+                        format!("`{shown}` is a type, but a value is expected here"),
                     );
                 }
                 self.known.unknown.clone()
@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
         let mut diagnostic = Diagnostic::error(
             codes::NOT_A_VALUE,
             expression.span,
-            format!("`{name}` is {what}, but a value is wanted here"),
+            format!("`{name}` is {what}, but a value is expected here"),
         );
         diagnostic = diagnostic.label(declared, "declared here");
         if is_type(self.node(node)) && what == "a type" {

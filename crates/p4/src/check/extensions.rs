@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Forms of a dialect. Without the dialect they are refused; with it, the P4_16 inside them is checked,
-//! and an expression has the type that the dialect finds in the program. What the names in a form refer
-//! to is the dialect's business.
+//! Constructs of a dialect. Without the dialect the checker refuses them; with it, the checker checks the
+//! P4_16 inside them, and an expression has the type that the dialect finds in the program. The dialect
+//! resolves the names in a construct.
 
 use super::Checker;
 use crate::ast::{Expression, Extension, ExtensionPart};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A flow analysis that warns about reads of variables that nothing can have written and of fields
-//! of headers that cannot be valid (P4_16 v1.2.5 §8.27). It warns only when that holds on every way
-//! to the read, so that a warning is always worth a look.
+//! of headers that cannot be valid (P4_16 v1.2.5 §8.27). It warns only if that holds on
+//! every path to the read.
 
 mod reads;
 
-use super::locations::{Knowledge, location};
+use super::locations::{FlowFacts, location};
 use crate::ast::{
     Block, ControlDeclaration, Declaration, DeclarationKind, Direction, Expression, ExpressionKind,
     NodeId, Parameter, ParserDeclaration, Statement, StatementKind, Transition,
@@ -120,7 +120,7 @@ impl<'a> Flow<'a> {
     fn action(&mut self, parameters: &'a [Parameter], body: &'a Block) {
         let outer = std::mem::take(&mut self.tracked);
         self.track_parameters(parameters);
-        let mut state = Some(Knowledge::default());
+        let mut state = Some(FlowFacts::default());
         self.block(body, &mut state);
         self.warn_not_written(parameters);
         self.tracked = outer;
@@ -128,7 +128,7 @@ impl<'a> Flow<'a> {
 
     fn control(&mut self, control: &'a ControlDeclaration) {
         self.tracked.clear();
-        let mut state = Some(Knowledge::default());
+        let mut state = Some(FlowFacts::default());
         // Whatever an action writes may be written before any statement of `apply`.
         for local in &control.locals {
             if let DeclarationKind::Action { body, .. } = &local.kind {
@@ -170,7 +170,7 @@ impl<'a> Flow<'a> {
     fn parser(&mut self, parser: &'a ParserDeclaration) {
         self.tracked.clear();
         self.track_parameters(&parser.signature.parameters);
-        let mut start = Some(Knowledge::default());
+        let mut start = Some(FlowFacts::default());
         for local in &parser.locals {
             if let DeclarationKind::Variable { initializer, .. } = &local.kind {
                 self.variable(local, initializer.as_ref(), &mut start);
@@ -183,7 +183,7 @@ impl<'a> Flow<'a> {
             .map(|(index, state)| (&*state.name.text, index))
             .collect();
         let Some(first) = by_name.get("start").copied() else { return };
-        let mut entry: Vec<Option<Knowledge>> = vec![None; parser.states.len()];
+        let mut entry: Vec<Option<FlowFacts>> = vec![None; parser.states.len()];
         entry[first] = start;
         let mut waiting = vec![first];
         self.quiet = true;
@@ -219,7 +219,7 @@ impl<'a> Flow<'a> {
         self.warn_not_written(&parser.signature.parameters);
     }
 
-    fn parser_state(&mut self, state: &'a crate::ast::State, known: &mut Option<Knowledge>) {
+    fn parser_state(&mut self, state: &'a crate::ast::State, known: &mut Option<FlowFacts>) {
         self.statements(&state.statements, known);
         if let Some(Transition::Select { subjects, .. }) = &state.transition {
             for subject in subjects {
@@ -247,7 +247,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn block(&mut self, block: &'a Block, state: &mut Option<Knowledge>) {
+    fn block(&mut self, block: &'a Block, state: &mut Option<FlowFacts>) {
         // The reference compiler's name for these warnings.
         let asked_to = block.annotations.iter().any(|annotation| {
             &*annotation.name.text == "noWarn"
@@ -260,7 +260,7 @@ impl<'a> Flow<'a> {
         self.quiet = quiet;
     }
 
-    fn statements(&mut self, statements: &'a [Statement], state: &mut Option<Knowledge>) {
+    fn statements(&mut self, statements: &'a [Statement], state: &mut Option<FlowFacts>) {
         let mut warned = false;
         for statement in statements {
             if state.is_none() && !warned && !matches!(statement.kind, StatementKind::Empty) {
@@ -284,11 +284,11 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn statement(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
+    fn statement(&mut self, statement: &'a Statement, state: &mut Option<FlowFacts>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.statement_inner(statement, state));
     }
 
-    fn statement_inner(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
+    fn statement_inner(&mut self, statement: &'a Statement, state: &mut Option<FlowFacts>) {
         match &statement.kind {
             StatementKind::Assign { target, operator, value } => {
                 self.read(value, state);
@@ -369,7 +369,7 @@ impl<'a> Flow<'a> {
         &mut self,
         declaration: &'a Declaration,
         initializer: Option<&'a Expression>,
-        state: &mut Option<Knowledge>,
+        state: &mut Option<FlowFacts>,
     ) {
         match initializer {
             Some(initializer) => self.read(initializer, state),
@@ -378,13 +378,13 @@ impl<'a> Flow<'a> {
     }
 
     /// Marks what statements may write, without looking at reads.
-    fn block_writes(&mut self, block: &'a Block, state: &mut Option<Knowledge>) {
+    fn block_writes(&mut self, block: &'a Block, state: &mut Option<FlowFacts>) {
         for statement in &block.statements {
             self.statement_writes(statement, state);
         }
     }
 
-    fn statement_writes(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
+    fn statement_writes(&mut self, statement: &'a Statement, state: &mut Option<FlowFacts>) {
         let Some(known) = state.clone() else { return };
         let tracked = std::mem::take(&mut self.tracked);
         let quiet = std::mem::replace(&mut self.quiet, true);
@@ -395,7 +395,7 @@ impl<'a> Flow<'a> {
         self.tracked = tracked;
     }
 
-    fn write(&mut self, target: &'a Expression, state: &mut Option<Knowledge>) {
+    fn write(&mut self, target: &'a Expression, state: &mut Option<FlowFacts>) {
         if let Some(place) = location(self.program, target) {
             self.ever_written.insert(place.root);
             if let Some(known) = state {
@@ -409,7 +409,7 @@ impl<'a> Flow<'a> {
 /// returned and every branch was taken.
 struct Writes<'f, 'a> {
     flow: &'f mut Flow<'a>,
-    state: Option<Knowledge>,
+    state: Option<FlowFacts>,
 }
 
 impl<'a> Visit<'a> for Writes<'_, 'a> {
@@ -440,7 +440,7 @@ fn targets(transition: &Option<Transition>) -> Vec<&str> {
     }
 }
 
-fn join(state: &mut Option<Knowledge>, other: Option<Knowledge>) {
+fn join(state: &mut Option<FlowFacts>, other: Option<FlowFacts>) {
     match (state.as_mut(), other) {
         (Some(known), Some(other)) => known.join(&other),
         (None, Some(other)) => *state = Some(other),

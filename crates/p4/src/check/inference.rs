@@ -88,7 +88,7 @@ pub(super) fn map_type(ty: &Type, replace: &mut impl FnMut(&TypeKind) -> Option<
 }
 
 impl<'a> Checker<'a> {
-    /// The substitution of a declaration's type parameters by arguments.
+    /// Returns the substitution of a declaration's type parameters by arguments.
     pub(super) fn substitution(&self, node: NodeId, arguments: &[Type]) -> Substitution {
         Substitution::new(self.type_parameters.get(&node).copied().unwrap_or(&[]), arguments)
     }
@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
         Arc::new(TypeKind::Inferred(self.solutions.len() as u32 - 1))
     }
 
-    /// The type with all solved variables put in.
+    /// Returns the type with all solved variables put in.
     pub(super) fn solved(&self, ty: &Type) -> Type {
         if self.solutions.is_empty() {
             return ty.clone();
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
     ) -> String {
         let lacks = |list: &[Parameter], parameter: &Parameter| {
             let ty = self.declared_type(parameter.id);
-            // Architectures and programs call the same thing differently: what counts is the type.
+            // Architectures and programs name parameters differently, so only the type counts.
             !list.iter().any(|other| {
                 let other_type = self.declared_type(other.id);
                 other_type == ty
@@ -283,9 +283,9 @@ impl<'a> Checker<'a> {
             })
         };
         let counts = format!(
-            "`{name}` has {}, but {} wanted",
-            super::types::count(found.len(), "parameter"),
-            if wanted.len() == 1 { "1 is".to_string() } else { format!("{} are", wanted.len()) }
+            "`{name}` has {}, expected {}",
+            super::type_names::count(found.len(), "parameter"),
+            wanted.len()
         );
         let missing: Vec<String> = wanted
             .iter()
@@ -321,8 +321,8 @@ impl<'a> Checker<'a> {
         };
         let wanted_substitution = self.substitution(wanted.0, wanted.1);
         let found_substitution = self.substitution(found.0, found.1);
-        // Parameters that are too few or too many are told as such, not as one that differs because
-        // all behind a gap have moved.
+        // A wrong number of parameters is reported as such, not as the first parameter behind the
+        // gap that differs.
         let required = |parameters: &[Parameter]| {
             parameters
                 .iter()
@@ -360,7 +360,7 @@ impl<'a> Checker<'a> {
                         let is_object = |ty: &Type| matches!(&**ty, TypeKind::Extern(..));
                         if is_object(&wanted_type) != is_object(&found_type) {
                             return Err(format!(
-                                "parameter `{}` of `{}` has type `{}`, but `{}` is wanted",
+                                "parameter `{}` of `{}` has type `{}`, expected `{}`",
                                 found_parameter.name.text,
                                 self.name_of(found.0),
                                 self.show(&found_type),
@@ -396,7 +396,7 @@ impl<'a> Checker<'a> {
                     };
                     if !exact || !self.unify(&wanted_type, &found_type) {
                         return Err(format!(
-                            "parameter `{}` of `{}` has type `{}`, but `{}` is wanted",
+                            "parameter `{}` of `{}` has type `{}`, expected `{}`",
                             found_parameter.name.text,
                             self.name_of(found.0),
                             self.show(&found_type),
@@ -423,7 +423,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The type that was given to a declared value; `Unknown` when it has none.
+    /// Returns the type that was given to a declared value; `Unknown` when it has none.
     pub(super) fn declared_type(&self, node: NodeId) -> Type {
         self.typed.declared_types.get(&node).cloned().unwrap_or_else(|| self.known.unknown.clone())
     }
@@ -457,5 +457,27 @@ fn list_is(items: &[String]) -> String {
     match items {
         [one] => format!("{one} is"),
         items => format!("{} are", items.join(" and ")),
+    }
+}
+
+/// Whether a type has parts that are not settled: type parameters or inference variables.
+pub(super) fn has_open_parts(ty: &Type) -> bool {
+    match &**ty {
+        TypeKind::Variable(_) | TypeKind::Inferred(_) | TypeKind::Unknown | TypeKind::DontCare => {
+            true
+        }
+        TypeKind::Struct(_, parts)
+        | TypeKind::Header(_, parts)
+        | TypeKind::HeaderUnion(_, parts)
+        | TypeKind::Extern(_, parts)
+        | TypeKind::Parser(_, parts)
+        | TypeKind::Control(_, parts)
+        | TypeKind::Package(_, parts)
+        | TypeKind::Tuple(parts) => parts.iter().any(has_open_parts),
+        TypeKind::Stack(part, _) | TypeKind::List(part) | TypeKind::Set(part) => {
+            has_open_parts(part)
+        }
+        TypeKind::AnonymousStruct(fields) => fields.iter().any(|(_, ty)| has_open_parts(ty)),
+        _ => false,
     }
 }

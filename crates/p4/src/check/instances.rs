@@ -3,10 +3,10 @@
 //! abstract methods, and what may be instantiated where (P4_16 v1.2.5 §7.2.11.2.1,
 //! §7.2.14, §8.23, §11.3, §11.3.1, §11.3.2).
 
-use super::calls::Callable;
+use super::arguments::Callable;
 use super::inference::Substitution;
-use super::types::count;
-use super::{Checker, Node, ParameterRole, Place};
+use super::type_names::count;
+use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{
     Argument, Call, Declaration, DeclarationKind, Expression, ExpressionKind, Method, NodeId,
     TypeRef,
@@ -29,15 +29,19 @@ impl<'a> Checker<'a> {
                 ty = self.type_of_node(node, Some(arguments), call.callee.span, true);
             }
         }
-        if !matches!(self.place, Place::ConstructorArguments | Place::Table | Place::TopLevel)
-            && !matches!(&*ty, TypeKind::Unknown)
+        if !matches!(
+            self.context,
+            SyntacticContext::ConstructorArguments
+                | SyntacticContext::Table
+                | SyntacticContext::TopLevel
+        ) && !matches!(&*ty, TypeKind::Unknown)
         {
             let shown = self.show(&ty);
             self.synthesize_arguments(&call.arguments);
             let mut diagnostic = Diagnostic::error(
                 codes::CANNOT_INSTANTIATE,
                 expression.span,
-                format!("`{shown}` cannot be instantiated {}", self.place.describe()),
+                format!("`{shown}` cannot be instantiated {}", self.context.describe()),
             );
             if matches!(
                 &*ty,
@@ -77,7 +81,7 @@ impl<'a> Checker<'a> {
     /// Checks constructor arguments, infers type arguments that are missing, records the call, and
     /// returns the instance's type.
     fn construct(&mut self, id: NodeId, span: Span, ty: &Type, arguments: &'a [Argument]) -> Type {
-        let outcome = self.at_place(Place::ConstructorArguments, |checker| {
+        let outcome = self.in_context(SyntacticContext::ConstructorArguments, |checker| {
             checker.construct_here(id, span, ty, arguments)
         });
         outcome.unwrap_or_else(|| self.known.unknown.clone())
@@ -256,7 +260,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The parser or control among overloaded ones whose constructor takes the arguments.
+    /// Returns the parser or control among overloaded ones whose constructor takes the arguments.
     fn overloaded_block(
         &self,
         first: NodeId,
@@ -290,18 +294,18 @@ impl<'a> Checker<'a> {
         body: Option<&'a [Declaration]>,
     ) {
         let ty = self.resolve_constructed_type(written);
-        let may_stand_here = match (&*ty, self.place) {
+        let may_stand_here = match (&*ty, self.context) {
             (TypeKind::Unknown, _) => true,
             (TypeKind::Extern(..) | TypeKind::Stack(..), place) => matches!(
                 place,
-                Place::TopLevel
-                    | Place::ParserLocals
-                    | Place::ControlLocals
-                    | Place::ConstructorArguments
+                SyntacticContext::TopLevel
+                    | SyntacticContext::ParserLocals
+                    | SyntacticContext::ControlLocals
+                    | SyntacticContext::ConstructorArguments
             ),
-            (TypeKind::Package(..), place) => place == Place::TopLevel,
-            (TypeKind::Parser(..), place) => place == Place::ParserLocals,
-            (TypeKind::Control(..), place) => place == Place::ControlLocals,
+            (TypeKind::Package(..), place) => place == SyntacticContext::TopLevel,
+            (TypeKind::Parser(..), place) => place == SyntacticContext::ParserLocals,
+            (TypeKind::Control(..), place) => place == SyntacticContext::ControlLocals,
             _ => true,
         };
         if !may_stand_here {
@@ -309,9 +313,9 @@ impl<'a> Checker<'a> {
             self.error(
                 codes::CANNOT_INSTANTIATE,
                 declaration.span,
-                format!("`{shown}` cannot be instantiated {}", self.place.describe()),
+                format!("`{shown}` cannot be instantiated {}", self.context.describe()),
             );
-            self.at_place(Place::ConstructorArguments, |checker| {
+            self.in_context(SyntacticContext::ConstructorArguments, |checker| {
                 checker.synthesize_arguments(arguments);
             });
             self.typed.declared_types.insert(declaration.id, ty);
@@ -328,7 +332,7 @@ impl<'a> Checker<'a> {
         self.set_node(declaration.id, Node::Declaration(declaration));
         self.check_initializer(declaration, &ty, body);
         self.declare(declaration.id, Node::Declaration(declaration));
-        if self.place == Place::TopLevel && &*declaration.name.text == "main" {
+        if self.context == SyntacticContext::TopLevel && &*declaration.name.text == "main" {
             match &*ty {
                 TypeKind::Package(..) => self.typed.main = Some(declaration.id),
                 TypeKind::Unknown => {}
@@ -446,7 +450,7 @@ impl<'a> Checker<'a> {
                 self.check_implementation(member, signature, method, object);
             }
             DeclarationKind::Instance { ty, arguments, body } => {
-                self.at_place(Place::ConstructorArguments, |checker| {
+                self.in_context(SyntacticContext::ConstructorArguments, |checker| {
                     checker.check_instance(member, ty, arguments, body.as_deref());
                 });
             }
@@ -484,7 +488,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The declaration whose constructor makes values of the type.
+/// Returns the declaration whose constructor makes values of the type.
 fn constructed_node(ty: &Type) -> Option<NodeId> {
     match &**ty {
         TypeKind::Extern(node, _)

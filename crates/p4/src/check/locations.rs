@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Places in variables, such as `hdr.ethernet` or `x`, and what a flow analysis knows of them: which
-//! may have been written, and which headers are certainly invalid.
+//! `Location`: a variable or a part of one, such as `hdr.ethernet`. `FlowFacts`: which locations may be
+//! written, and which headers are certainly invalid.
 
 use crate::ast::{Expression, ExpressionKind, NodeId};
 use crate::typed::{Constant, Definition, TypeKind, TypedProgram};
@@ -26,8 +26,8 @@ impl Location {
     }
 }
 
-/// The place that an expression names; for `stack.next` and for indexes that are not constant the
-/// whole stack. `None` for what is no place.
+/// Returns the location that an expression names; for `stack.next` and for indexes that are not constant
+/// the whole stack.
 pub(super) fn location(program: &TypedProgram, expression: &Expression) -> Option<Location> {
     match &expression.kind {
         ExpressionKind::Path(_) => match program.definitions.get(&expression.id)? {
@@ -59,16 +59,16 @@ pub(super) fn location(program: &TypedProgram, expression: &Expression) -> Optio
     }
 }
 
-/// What is known at one point of a program.
+/// The facts of the flow analysis at one point of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Knowledge {
-    /// Places that some way to this point writes.
+pub(super) struct FlowFacts {
+    /// Places that some path to this point writes.
     written: FxHashSet<Location>,
-    /// Headers that `setInvalid` has made invalid on every way to this point.
+    /// Headers that `setInvalid` has made invalid on every path to this point.
     invalid: FxHashSet<Location>,
 }
 
-impl Knowledge {
+impl FlowFacts {
     pub(super) fn write(&mut self, place: Location) {
         self.invalid.retain(|invalid| !invalid.overlaps(&place));
         self.written.insert(place);
@@ -86,8 +86,8 @@ impl Knowledge {
         self.invalid.iter().any(|invalid| invalid.holds(header))
     }
 
-    /// What is known where two ways meet.
-    pub(super) fn join(&mut self, other: &Knowledge) {
+    /// Merges what is known at the end of another path, where both paths meet.
+    pub(super) fn join(&mut self, other: &FlowFacts) {
         self.written.extend(other.written.iter().cloned());
         self.invalid.retain(|place| other.invalid.contains(place));
     }

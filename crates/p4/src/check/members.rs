@@ -4,7 +4,7 @@
 //! `calls`.
 
 use super::constants::fold_slice;
-use super::scopes::{is_type, nearest_name};
+use super::scopes::is_type;
 use super::{Checker, Node};
 use crate::ast::{DeclarationKind, Expression, ExpressionKind, Name};
 use crate::codes::typing as codes;
@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
                     format!("there is no error `{}`", name.text),
                 );
                 let nearest =
-                    nearest_name(&name.text, self.typed.errors.iter().map(|name| &**name));
+                    source::nearest(&name.text, self.typed.errors.iter().map(|name| &**name));
                 if let Some(nearest) = nearest {
                     diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
                 } else if self.typed.errors.is_empty() {
@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
                         ty.clone()
                     }
                     None => {
-                        let nearest = nearest_name(
+                        let nearest = source::nearest(
                             &name.text,
                             members.iter().map(|member| &*member.name.text),
                         );
@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
         name: &'a Name,
         ty: &Type,
         declared: source::Span,
-        nearest: Option<String>,
+        nearest: Option<&str>,
     ) {
         let shown = self.show(ty);
         let mut diagnostic = Diagnostic::error(
@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
         let is_header = matches!(&**ty, TypeKind::Header(..) | TypeKind::HeaderUnion(..));
         let method = ["isValid", "setValid", "setInvalid"].into_iter().find(|method| {
             method.eq_ignore_ascii_case(&name.text)
-                || (is_header && nearest_name(&name.text, [*method].into_iter()).is_some())
+                || (is_header && source::nearest(&name.text, [*method]).is_some())
         });
         diagnostic = match (&**ty, method, nearest) {
             (TypeKind::Header(..) | TypeKind::HeaderUnion(..), Some(method), _) => {
@@ -190,7 +190,7 @@ impl<'a> Checker<'a> {
                     return self.known.function.clone();
                 }
                 let fields = self.fields_of(&base_type);
-                let nearest = nearest_name(&name.text, fields.iter().map(|field| &*field.name));
+                let nearest = source::nearest(&name.text, fields.iter().map(|field| &*field.name));
                 let declared = self.span_of(node);
                 self.report_no_member(name, &base_type, declared, nearest);
             }
@@ -232,7 +232,7 @@ impl<'a> Checker<'a> {
                     _ => {
                         let names =
                             ["next", "last", "lastIndex", "size", "push_front", "pop_front"];
-                        let nearest = nearest_name(&name.text, names.into_iter());
+                        let nearest = source::nearest(&name.text, names);
                         self.report_no_member(name, &base_type, source::Span::NONE, nearest);
                     }
                 }
@@ -244,7 +244,7 @@ impl<'a> Checker<'a> {
                     return self.known.function.clone();
                 }
                 let nearest =
-                    nearest_name(&name.text, methods.iter().map(|method| &*method.name.text));
+                    source::nearest(&name.text, methods.iter().map(|method| &*method.name.text));
                 let declared = self.span_of(node);
                 self.report_no_member(name, &base_type, declared, nearest);
             }
@@ -257,8 +257,7 @@ impl<'a> Checker<'a> {
                 "hit" | "miss" => return self.known.bool.clone(),
                 "action_run" => return Arc::new(TypeKind::ActionRun(*node)),
                 _ => {
-                    let nearest =
-                        nearest_name(&name.text, ["hit", "miss", "action_run"].into_iter());
+                    let nearest = source::nearest(&name.text, ["hit", "miss", "action_run"]);
                     self.report_no_member(name, &base_type, source::Span::NONE, nearest);
                 }
             },
@@ -371,9 +370,7 @@ impl<'a> Checker<'a> {
         match &*ty {
             TypeKind::Bit(width) | TypeKind::Int(width) => Some(*width),
             // The two's complement of any length (§8.9).
-            TypeKind::Integer if self.integer_value(base).is_some() => {
-                Some(super::MAXIMUM_WIDTH_BITS)
-            }
+            TypeKind::Integer if self.integer_value(base).is_some() => Some(super::MAX_WIDTH_BITS),
             TypeKind::Unknown => None,
             _ => {
                 let shown = self.show(&ty);

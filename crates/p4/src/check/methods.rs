@@ -3,8 +3,8 @@
 //! and sizes such as `minSizeInBits` (P4_16 v1.2.5 §8.18, §8.20, §8.21, §9, §13.10,
 //! §14.2.2, §14.4, §15.1).
 
-use super::calls::Callable;
-use super::{Checker, Node, ParameterRole, Place};
+use super::arguments::Callable;
+use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{Call, DeclarationKind, Expression, Name};
 use crate::codes::typing as codes;
 use crate::typed::{CallInfo, Callee, Constant, Type, TypeKind};
@@ -13,7 +13,7 @@ use num_traits::Signed;
 use source::Diagnostic;
 use std::sync::Arc;
 
-/// Whether a name asks for a size.
+/// Whether a method returns the size of its object.
 fn is_size_of(name: &str) -> bool {
     matches!(name, "minSizeInBits" | "minSizeInBytes" | "maxSizeInBits" | "maxSizeInBytes")
 }
@@ -148,7 +148,8 @@ impl<'a> Checker<'a> {
             (TypeKind::Table(node), "apply") => {
                 let table = *node;
                 self.no_arguments(call, "apply");
-                if !matches!(self.place, Place::ControlApply | Place::Table) {
+                if !matches!(self.context, SyntacticContext::ControlApply | SyntacticContext::Table)
+                {
                     let what = format!("table `{}`", self.name_of(table));
                     self.report_call_not_allowed(
                         expression,
@@ -267,8 +268,9 @@ impl<'a> Checker<'a> {
             TypeKind::Control(node, arguments) => (*node, arguments.clone(), false),
             _ => return self.known.unknown.clone(),
         };
-        let wanted = if is_parser { Place::ParserState } else { Place::ControlApply };
-        if self.place != wanted {
+        let wanted =
+            if is_parser { SyntacticContext::ParserState } else { SyntacticContext::ControlApply };
+        if self.context != wanted {
             let (what, rule) = if is_parser {
                 ("parser", "parsers are applied in parser states")
             } else {
@@ -328,8 +330,8 @@ impl<'a> Checker<'a> {
                 self.set_constant(expression, Constant::Integer(BigInt::from(size)));
             }
             // §9: cases with type variables are errors.
-            None if super::types::has_open_parts(ty) && !matches!(&**ty, TypeKind::Variable(_)) => {
-            }
+            None if super::inference::has_open_parts(ty)
+                && !matches!(&**ty, TypeKind::Variable(_)) => {}
             None => {
                 let shown = self.show(ty);
                 self.error(

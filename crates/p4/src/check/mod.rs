@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The type checker: from a syntax tree to a [`TypedProgram`], with all that P4_16 v1.2.5 asks of a
-//! program before it runs. This file has the state shared by the checks; each subject has its own
-//! file. Nothing here reads files or executes packets.
+//! The type checker: from a syntax tree to a [`TypedProgram`], with every static rule of P4_16 v1.2.5.
+//! This file has the state that the checks share; each subject has its own file.
 
 mod actions;
 mod annotations;
@@ -25,6 +24,7 @@ mod keysets;
 mod locations;
 mod members;
 mod methods;
+mod missing_includes;
 mod nesting;
 mod operators;
 mod packets;
@@ -56,10 +56,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The widest `bit`, `int` or `varbit` type, in bits.
-pub const MAXIMUM_WIDTH_BITS: u32 = 16_384;
+pub const MAX_WIDTH_BITS: u32 = 16_384;
 
 /// The largest size of an array or header stack, in elements.
-pub const MAXIMUM_STACK_SIZE: u32 = 65_536;
+pub const MAX_STACK_SIZE: u32 = 65_536;
 
 /// Checks a whole program. What is wrong goes to `diagnostics`; the result is complete only when
 /// these have no errors, but can always be looked at.
@@ -85,7 +85,7 @@ pub fn check_dialect(
     typed
 }
 
-/// What a node is, for those that names refer to.
+/// A node that names refer to.
 #[derive(Clone, Copy)]
 enum Node<'a> {
     None,
@@ -128,10 +128,10 @@ enum ParameterRole {
     Action,
 }
 
-/// Where in a program the checker stands; it decides which calls and statements may be here
+/// The construct that the checker is in, which decides the calls and statements that may stand there
 /// (P4_16 v1.2.5 appendix on calling restrictions).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum SyntacticContext {
     TopLevel,
     /// Declarations of a parser, outside of its states.
     ParserLocals,
@@ -147,19 +147,19 @@ enum Place {
     ConstructorArguments,
 }
 
-impl Place {
-    /// How a person calls it.
+impl SyntacticContext {
+    /// Returns its description in messages.
     fn describe(self) -> &'static str {
         match self {
-            Place::TopLevel => "at the top level",
-            Place::ParserLocals => "among the declarations of a parser",
-            Place::ParserState => "in a parser state",
-            Place::ControlLocals => "among the declarations of a control",
-            Place::ControlApply => "in a control's apply block",
-            Place::Action => "in an action",
-            Place::Function => "in a function",
-            Place::Table => "in a table",
-            Place::ConstructorArguments => "in constructor arguments",
+            SyntacticContext::TopLevel => "at the top level",
+            SyntacticContext::ParserLocals => "among the declarations of a parser",
+            SyntacticContext::ParserState => "in a parser state",
+            SyntacticContext::ControlLocals => "among the declarations of a control",
+            SyntacticContext::ControlApply => "in a control's apply block",
+            SyntacticContext::Action => "in an action",
+            SyntacticContext::Function => "in a function",
+            SyntacticContext::Table => "in a table",
+            SyntacticContext::ConstructorArguments => "in constructor arguments",
         }
     }
 }
@@ -172,8 +172,8 @@ struct FieldType {
     ty: Type,
 }
 
-/// Types that are made often.
-struct Known {
+/// Types that are used often, made once.
+struct KnownTypes {
     unknown: Type,
     void: Type,
     bool: Type,
@@ -193,11 +193,11 @@ struct Checker<'a> {
     dialect: Option<&'a dyn Dialect>,
     diagnostics: &'a mut Diagnostics,
     typed: TypedProgram,
-    known: Known,
-    /// What each declaring node is, by [`NodeId`].
+    known: KnownTypes,
+    /// The declaring nodes, by [`NodeId`].
     nodes: Vec<Node<'a>>,
     scopes: Vec<Scope>,
-    /// What typedefs stand for.
+    /// The types that typedefs name.
     aliases: FxHashMap<NodeId, Type>,
     /// Fields of structs, headers and unions in terms of their type parameters.
     fields: FxHashMap<NodeId, Rc<Vec<FieldType>>>,
@@ -224,7 +224,7 @@ struct Checker<'a> {
     repeated: FxHashSet<NodeId>,
     /// Nodes that some name refers to.
     used: FxHashSet<NodeId>,
-    place: Place,
+    context: SyntacticContext,
     /// Result type of the enclosing function, or `void` of the enclosing action or block.
     result: Option<Type>,
     loop_depth: usize,
@@ -236,7 +236,7 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(program: &'a Program, diagnostics: &'a mut Diagnostics) -> Checker<'a> {
-        let known = Known {
+        let known = KnownTypes {
             unknown: Arc::new(TypeKind::Unknown),
             void: Arc::new(TypeKind::Void),
             bool: Arc::new(TypeKind::Bool),
@@ -271,7 +271,7 @@ impl<'a> Checker<'a> {
             overloads: FxHashMap::default(),
             repeated: FxHashSet::default(),
             used: FxHashSet::default(),
-            place: Place::TopLevel,
+            context: SyntacticContext::TopLevel,
             result: None,
             loop_depth: 0,
             this: None,
@@ -305,11 +305,11 @@ impl<'a> Checker<'a> {
         self.node(id).name().map_or(Span::NONE, |name| name.span)
     }
 
-    /// Runs `work` at another place.
-    fn at_place<R>(&mut self, place: Place, work: impl FnOnce(&mut Self) -> R) -> R {
-        let before = std::mem::replace(&mut self.place, place);
+    /// Runs `work` in another context.
+    fn in_context<R>(&mut self, context: SyntacticContext, work: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.context, context);
         let result = work(self);
-        self.place = before;
+        self.context = before;
         result
     }
 

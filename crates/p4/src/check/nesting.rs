@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What types may be used for: which may be part of which (P4_16 v1.2.5 §7.2.9), which have values,
-//! and how large these are (§9).
+//! The uses of types: which may be part of which (P4_16 v1.2.5 §7.2.9), which have values, and the
+//! sizes of these (§9).
 
-use super::types::has_open_parts;
-use super::{Checker, FieldType, Place};
+use super::inference::has_open_parts;
+use super::{Checker, FieldType, SyntacticContext};
 use crate::codes::typing as codes;
 use crate::typed::{Type, TypeKind};
 use source::{Diagnostic, Span};
 
-/// What holds a type that is checked for nesting.
+/// The kinds of types that contain others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Container {
     Header,
@@ -33,10 +33,10 @@ impl Container {
 }
 
 /// How many types a type may be made of, arrays counted once.
-const MAXIMUM_TYPE_PARTS: u32 = 50_000;
+const MAX_TYPE_PARTS: u32 = 50_000;
 
 /// How deep structs and other types may nest.
-const MAXIMUM_TYPE_DEPTH: u32 = 200;
+const MAX_TYPE_DEPTH: u32 = 200;
 
 /// How large and how deep a type is.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// That of a type without parts.
+    /// Returns the extent of a type without parts.
     pub(super) fn one() -> Extent {
         Extent { parts: 1, depth: 1 }
     }
@@ -59,13 +59,13 @@ impl Extent {
     }
 
     pub(super) fn is_too_large(self) -> bool {
-        self.parts > MAXIMUM_TYPE_PARTS || self.depth > MAXIMUM_TYPE_DEPTH
+        self.parts > MAX_TYPE_PARTS || self.depth > MAX_TYPE_DEPTH
     }
 }
 
 impl<'a> Checker<'a> {
-    /// The extent of a type. It stops early when that is too large: types that double with each
-    /// declaration grow beyond all measure.
+    /// Returns the extent of a type. It stops early when that is too large: types that double with
+    /// each declaration grow beyond all measure.
     pub(super) fn extent(&self, ty: &Type) -> Extent {
         let mut total = Extent::one();
         let parts: &[Type] = match &**ty {
@@ -113,12 +113,11 @@ impl<'a> Checker<'a> {
         if !extent.is_too_large() {
             return true;
         }
-        self
-            .report(Diagnostic::error(codes::INVALID_NESTING, span, "this type is too large").note(
-            format!(
-                "a type is made of at most {MAXIMUM_TYPE_PARTS} others, {MAXIMUM_TYPE_DEPTH} deep"
+        self.report(
+            Diagnostic::error(codes::INVALID_NESTING, span, "this type is too large").note(
+                format!("a type is made of at most {MAX_TYPE_PARTS} others, {MAX_TYPE_DEPTH} deep"),
             ),
-        ));
+        );
         false
     }
 
@@ -334,7 +333,7 @@ impl<'a> Checker<'a> {
             span,
             format!("{what} cannot have type `{shown}`"),
         );
-        if matches!(&**ty, TypeKind::Extern(..)) && self.place != Place::TopLevel {
+        if matches!(&**ty, TypeKind::Extern(..)) && self.context != SyntacticContext::TopLevel {
             diagnostic =
                 diagnostic.help("an extern object is instantiated: `Name(arguments) name;`");
         }

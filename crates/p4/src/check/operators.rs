@@ -461,7 +461,7 @@ impl<'a> Checker<'a> {
             return self.known.unknown.clone();
         };
         let width = left_width.saturating_add(right_width);
-        if width > super::MAXIMUM_WIDTH_BITS {
+        if width > super::MAX_WIDTH_BITS {
             self.error(
                 codes::INVALID_WIDTH,
                 expression.span,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `packet_in` and `packet_out` of the core library ask of the types they are used with
-//! (P4_16 v1.2.5 §13.8, §16.1). Other externs have no such rules here.
+//! The types that `extract`, `lookahead` and `emit` of the core library take (P4_16 v1.2.5 §13.8,
+//! §16.1). Other externs have no such rules here.
 
 use super::Checker;
 use crate::ast::{Call, Expression};
@@ -22,8 +22,10 @@ impl<'a> Checker<'a> {
         // §13.8: packets are read by parsers; objects made in parsers may be passed what was read.
         if object == "packet_in"
             && matches!(
-                self.place,
-                super::Place::ControlApply | super::Place::ControlLocals | super::Place::Table
+                self.context,
+                super::SyntacticContext::ControlApply
+                    | super::SyntacticContext::ControlLocals
+                    | super::SyntacticContext::Table
             )
         {
             self.report_call_not_allowed(

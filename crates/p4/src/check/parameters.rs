@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
                     TypeKind::Variable(_) => Some(self.fresh_variable()),
                     _ => None,
                 });
-                self.at_place(super::Place::ConstructorArguments, |checker| {
+                self.in_context(super::SyntacticContext::ConstructorArguments, |checker| {
                     checker.check_against(default, &wanted, &what)
                 });
                 self.require_compile_time(default, &what);

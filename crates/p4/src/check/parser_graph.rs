@@ -17,7 +17,7 @@ impl<'a> Checker<'a> {
         let states: FxHashMap<&str, &'a State> =
             parser.states.iter().map(|state| (&*state.name.text, state)).collect();
         let Some(start) = states.get("start") else {
-            // Nothing can be said about reaching states, but about what each of them does.
+            // Without `start` reachability is unknown, but the cases of each state can be checked.
             for state in &parser.states {
                 self.warn_unreachable_cases(state);
             }
@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
                             waiting.push(next);
                         }
                     }
-                    // Reported already; it may be a way out.
+                    // An unknown state is already reported; assume that it accepts.
                     None => accepts = true,
                 },
             };
@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
                     rejects |= !complete;
                 }
             }
-            // `verify` and running out of packet reject as well, but that is no way out by design.
+            // `verify` and a packet that is too short reject as well, but no parser ends by them alone.
         }
         for state in &parser.states {
             if !reached.contains(&*state.name.text)
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
                     declaration.name.span,
                     format!("parser `{}` never ends", declaration.name.text),
                 )
-                .note("no way through its states leads to `accept` or `reject`"),
+                .note("no path through its states reaches `accept` or `reject`"),
             );
         } else if let (false, Some(state)) = (accepts, without_transition.first()) {
             self.report(
@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
                     declaration.name.span,
                     format!("parser `{}` rejects every packet", declaration.name.text),
                 )
-                .note("no way through its states leads to `accept`"),
+                .note("no path through its states reaches `accept`"),
             );
         }
     }

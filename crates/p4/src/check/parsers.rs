@@ -2,7 +2,7 @@
 //! Parser states and transitions (P4_16 v1.2.5 §13.3 to §13.6). Which states can be reached is in
 //! `parser_graph`.
 
-use super::{Checker, Node, Place};
+use super::{Checker, Node, SyntacticContext};
 use crate::ast::{
     Declaration, Expression, ParserDeclaration, Path, SelectCase, State, StateRef, Transition,
 };
@@ -39,9 +39,10 @@ impl<'a> Checker<'a> {
                 format!("parser `{}` has no `start` state", declaration.name.text),
             )
             .help("parsing begins in the state called `start`");
-            let similar = parser.states.iter().find(|state| {
-                super::scopes::nearest_name(&state.name.text, ["start"].into_iter()).is_some()
-            });
+            let similar = parser
+                .states
+                .iter()
+                .find(|state| source::nearest(&state.name.text, ["start"]).is_some());
             if let Some(state) = similar {
                 diagnostic = diagnostic.label(state.name.span, "perhaps this one");
             }
@@ -54,7 +55,7 @@ impl<'a> Checker<'a> {
     }
 
     fn check_state(&mut self, state: &'a State) {
-        self.at_place(Place::ParserState, |checker| {
+        self.in_context(SyntacticContext::ParserState, |checker| {
             checker.in_scope(|checker| {
                 checker.check_statements(&state.statements);
                 match &state.transition {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scopes and names: declaring, looking up, duplicates, and nearest names for suggestions
-//! (P4_16 v1.2.5 §6.6.1, §6.9, §6.10). What a name's use means is decided by the caller.
+//! (P4_16 v1.2.5 §6.6.1, §6.9, §6.10). The caller decides what the use of a name means.
 
+use super::missing_includes::interface_declaring;
 use super::{Checker, Node};
 use crate::ast::{Declaration, DeclarationKind, NodeId, Path};
 use crate::codes::typing as codes;
@@ -9,7 +10,7 @@ use rustc_hash::FxHashMap;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
-/// How a message calls what a transition leads to.
+/// What a message calls the target of a transition.
 pub(super) const PARSER_STATE: &str = "parser state";
 
 /// Names of one `{ }` or parameter list. One name has several nodes only when it is overloaded.
@@ -107,12 +108,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The nodes that a path may refer to: from the innermost scope that has any.
+    /// Returns the nodes that a path may refer to: from the innermost scope that has any.
     pub(super) fn lookup(&self, path: &Path) -> Option<&[NodeId]> {
         self.lookup_where(path, |_| true)
     }
 
-    /// As [`Checker::lookup`], passing over nodes that are not wanted.
+    /// Like [`Checker::lookup`], skipping nodes that do not satisfy `wanted`.
     pub(super) fn lookup_where(
         &self,
         path: &Path,
@@ -125,7 +126,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The one node that a type's or state's name refers to.
+    /// Returns the one node that a type's or state's name refers to.
     pub(super) fn lookup_type(&self, path: &Path) -> Option<NodeId> {
         self.lookup_where(path, is_type).and_then(|nodes| nodes.first().copied())
     }
@@ -161,10 +162,8 @@ impl<'a> Checker<'a> {
         } else if &*text == "valid" {
             diagnostic =
                 diagnostic.help("to ask whether a header is valid write `header.isValid()`");
-        } else if matches!(&*text, "NoAction" | "packet_in" | "packet_out" | "verify") {
-            diagnostic = diagnostic.help("add `#include <core.p4>`");
-        } else if matches!(&*text, "standard_metadata_t" | "V1Switch" | "mark_to_drop") {
-            diagnostic = diagnostic.help("add `#include <v1model.p4>`");
+        } else if let Some(interface) = interface_declaring(&text) {
+            diagnostic = diagnostic.help(format!("add `#include <{interface}>`"));
         } else if what == PARSER_STATE {
             let states: Vec<String> =
                 self.names_of_kind(what).map(|name| format!("`{name}`")).collect();
@@ -177,13 +176,13 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// The most similar name of what is wanted at this place.
-    fn nearest_of_kind(&self, text: &str, what: &str) -> Option<String> {
+    /// Returns the most similar name of the kind that is expected here.
+    fn nearest_of_kind(&self, text: &str, what: &str) -> Option<&str> {
         let built_in: &[&str] = if what == PARSER_STATE { &["accept", "reject"] } else { &[] };
-        nearest_name(text, self.names_of_kind(what).chain(built_in.iter().copied()))
+        source::nearest(text, self.names_of_kind(what).chain(built_in.iter().copied()))
     }
 
-    /// The names that are visible here and can be what is wanted.
+    /// Returns the names that are visible here and of the expected kind.
     fn names_of_kind(&self, what: &str) -> impl Iterator<Item = &str> {
         let wanted = move |node: Node<'a>| match what {
             "type" => is_type(node),
@@ -218,7 +217,7 @@ impl<'a> Checker<'a> {
             .map(|(name, _)| &**name)
     }
 
-    /// A declaration of the enclosing block or the program that comes only later.
+    /// Returns a declaration of the enclosing block or the program that comes only later.
     fn later_declaration(&self, text: &str) -> Option<Span> {
         let locals = self.open_declarations.iter().rev().flat_map(|open| match &open.kind {
             DeclarationKind::Control(control) => control.locals.iter(),
@@ -232,7 +231,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What tells overloads apart: the names of their parameters, and those that may be left out.
+/// Returns what distinguishes overloads: the names of their parameters, and which have defaults.
 fn overload_shape(declaration: &Declaration) -> Option<Vec<(&str, bool)>> {
     let parameters = match &declaration.kind {
         DeclarationKind::Function { signature, .. }
@@ -273,25 +272,4 @@ pub(super) fn is_type(node: Node<'_>) -> bool {
         ),
         _ => false,
     }
-}
-
-/// Longer names are not compared: that takes time with the square of their length.
-const LONGEST_SUGGESTED_NAME_BYTES: usize = 64;
-
-/// The name most like `text`, when one is like it enough to suggest.
-pub(super) fn nearest_name<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-    if text.len() > LONGEST_SUGGESTED_NAME_BYTES {
-        return None;
-    }
-    // A third of a name may be wrong, but for the shortest ones; upper case alone is hardly wrong.
-    let limit = text.chars().count() / 3;
-    names
-        .filter(|name| name.len().abs_diff(text.len()) <= limit.max(1) && *name != text)
-        .map(|name| match name.eq_ignore_ascii_case(text) {
-            true => (0, name),
-            false => (strsim::damerau_levenshtein(text, name), name),
-        })
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, name)| (*distance, *name))
-        .map(|(_, name)| name.to_string())
 }

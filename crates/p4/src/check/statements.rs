@@ -2,7 +2,7 @@
 //! Statements (P4_16 v1.2.5 §12.1, §12.2, §12.3, §12.4, §12.5, §12.6, §12.7.1, §12.7.2,
 //! §12.7.3, §12.8). Flow analyses over them are elsewhere.
 
-use super::{Checker, Node, Place};
+use super::{Checker, Node, SyntacticContext};
 use crate::ast::{
     BinaryOperator, Block, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId,
     Statement, StatementKind, SwitchCase, Variable,
@@ -46,7 +46,10 @@ impl<'a> Checker<'a> {
             StatementKind::Empty => {}
             StatementKind::Extension(extension) => self.check_extension(statement.span, extension),
             StatementKind::Exit => {
-                if matches!(self.place, Place::ParserState | Place::Function) {
+                if matches!(
+                    self.context,
+                    SyntacticContext::ParserState | SyntacticContext::Function
+                ) {
                     self.report_misplaced(
                         statement.span,
                         "exit",
@@ -87,7 +90,7 @@ impl<'a> Checker<'a> {
     }
 
     fn report_misplaced(&mut self, span: Span, word: &str, note: &str) {
-        let place = self.place.describe();
+        let place = self.context.describe();
         self.report(
             Diagnostic::error(
                 codes::MISPLACED_STATEMENT,
@@ -118,7 +121,7 @@ impl<'a> Checker<'a> {
                         format!(
                             "`{}` cannot be instantiated {}",
                             declaration.name.text,
-                            self.place.describe()
+                            self.context.describe()
                         ),
                     )
                     .help("declare it outside, before the statements"),
@@ -197,7 +200,7 @@ impl<'a> Checker<'a> {
 
     fn check_return(&mut self, statement: &'a Statement, value: Option<&'a Expression>) {
         let result = self.result.clone().unwrap_or_else(|| self.known.void.clone());
-        if self.place == Place::ParserState {
+        if self.context == SyntacticContext::ParserState {
             self.report_misplaced(
                 statement.span,
                 "return",
@@ -275,7 +278,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks labels by `check`, which gives what tells a label apart, and the bodies.
+    /// Checks the bodies, and the labels by `check`, which returns the identity of a label.
     fn check_switch_cases(
         &mut self,
         cases: &'a [SwitchCase],
@@ -468,7 +471,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What tells labels of a `switch` apart.
+/// What makes two labels of a `switch` the same.
 #[derive(PartialEq, Eq)]
 enum LabelIdentity {
     Action(NodeId),

@@ -2,8 +2,7 @@
 //! Tables: keys, actions, default action and other properties (P4_16 v1.2.5 §14.2.1.1,
 //! §14.2.1.3, §14.2.1.5, §14.2.1.6). Entries are in `entries`, the binding of actions in `actions`.
 
-use super::entries::PriorityRules;
-use super::{Checker, Node, Place};
+use super::{Checker, Node, SyntacticContext};
 use crate::ast::{
     ActionRef, Argument, Declaration, Expression, ExpressionKind, KeyElement, Name, NodeId,
     TableDeclaration, TableProperty, TablePropertyKind,
@@ -68,7 +67,9 @@ impl<'a> Checker<'a> {
         self.set_node(declaration.id, Node::Declaration(declaration));
         self.typed.declared_types.insert(declaration.id, Arc::new(TypeKind::Table(declaration.id)));
         self.open_declarations.push(declaration);
-        self.at_place(Place::Table, |checker| checker.check_properties(declaration, table));
+        self.in_context(SyntacticContext::Table, |checker| {
+            checker.check_properties(declaration, table)
+        });
         self.open_declarations.pop();
         self.declare(declaration.id, Node::Declaration(declaration));
     }
@@ -151,26 +152,9 @@ impl<'a> Checker<'a> {
                     .label(declaration.name.span, "the table"),
                 );
             } else {
-                let rules = self.priority_rules(table);
-                self.check_entries(property, entries, &keys, &listed, rules);
+                self.check_entries(table, property, entries, &keys, &listed);
             }
         }
-    }
-
-    /// `largest_priority_wins` and `priority_delta`, or their defaults.
-    fn priority_rules(&self, table: &'a TableDeclaration) -> PriorityRules {
-        let mut rules = PriorityRules { largest_wins: true, delta: 1.into() };
-        for property in &table.properties {
-            let TablePropertyKind::Custom { name, value } = &property.kind else { continue };
-            match (&*name.text, self.constant(value)) {
-                ("largest_priority_wins", Some(Constant::Bool(value))) => {
-                    rules.largest_wins = *value;
-                }
-                ("priority_delta", Some(Constant::Integer(value))) => rules.delta = value.clone(),
-                _ => {}
-            }
-        }
-        rules
     }
 
     fn check_repeated_properties(&mut self, table: &'a TableDeclaration) {
@@ -245,7 +229,7 @@ impl<'a> Checker<'a> {
                     key.match_kind.span,
                     format!("there is no match kind `{}`", key.match_kind.text),
                 );
-                let nearest = super::scopes::nearest_name(
+                let nearest = source::nearest(
                     &key.match_kind.text,
                     self.typed.match_kinds.iter().map(|name| &**name),
                 );
@@ -355,7 +339,7 @@ impl<'a> Checker<'a> {
             .chain(&["key", "actions", "entries", "default_action", "size"])
             .chain(&["largest_priority_wins", "priority_delta"])
             .copied();
-        match super::scopes::nearest_name(&name.text, names) {
+        match source::nearest(&name.text, names) {
             // The value would be judged by rules that are not meant for it.
             Some(nearest) => self.report(diagnostic.help(format!("did you mean `{nearest}`?"))),
             None => {
@@ -422,7 +406,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// The integer of a constant, whatever type it has.
+    /// Returns the integer of a constant, whatever type it has.
     pub(super) fn plain_integer(&self, expression: &Expression) -> Option<num_bigint::BigInt> {
         match self.constant(expression)? {
             Constant::Integer(value) => Some(value.clone()),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Written types to types: names, widths, sizes, type arguments, and which types may be part of
 //! which (P4_16 v1.2.5 §7.1.1, §7.1.4, §7.1.5, §7.1.6.2, §7.1.6.3, §7.1.6.4, §7.1.6.5, §7.2.3,
-//! §7.2.4, §7.2.7, §7.2.8, §7.2.12). Also the questions others ask of types. Inference is
-//! elsewhere.
+//! §7.2.4, §7.2.7, §7.2.8, §7.2.12). Also queries about types. Inference is in
+//! `inference`.
 
 use super::nesting::Container;
-use super::{Checker, FieldType, MAXIMUM_STACK_SIZE, MAXIMUM_WIDTH_BITS, Node};
+use super::type_names::count;
+use super::{Checker, FieldType, MAX_STACK_SIZE, MAX_WIDTH_BITS, Node};
 use crate::ast::{DeclarationKind, Expression, ExpressionKind, NodeId, Path, TypeRef, TypeRefKind};
 use crate::codes::typing as codes;
 use crate::typed::{Constant, Definition, Type, TypeKind};
@@ -114,7 +115,7 @@ impl<'a> Checker<'a> {
     fn width(&mut self, width: &'a Expression, name: &str, least: u32) -> Option<u32> {
         let value = self.constant_integer(width, "a width")?;
         match value.to_u32() {
-            Some(bits) if (least..=MAXIMUM_WIDTH_BITS).contains(&bits) => Some(bits),
+            Some(bits) if (least..=MAX_WIDTH_BITS).contains(&bits) => Some(bits),
             _ => {
                 self.report(
                     Diagnostic::error(
@@ -122,7 +123,7 @@ impl<'a> Checker<'a> {
                         width.span,
                         format!("`{name}<{value}>` has no valid width"),
                     )
-                    .here(format!("a width is from {least} to {MAXIMUM_WIDTH_BITS} bits")),
+                    .here(format!("a width is from {least} to {MAX_WIDTH_BITS} bits")),
                 );
                 None
             }
@@ -132,7 +133,7 @@ impl<'a> Checker<'a> {
     fn stack_size(&mut self, size: &'a Expression) -> Option<u32> {
         let value = self.constant_integer(size, "the size of an array")?;
         match value.to_u32() {
-            Some(elements) if elements <= MAXIMUM_STACK_SIZE => Some(elements),
+            Some(elements) if elements <= MAX_STACK_SIZE => Some(elements),
             _ => {
                 self.report(
                     Diagnostic::error(
@@ -140,7 +141,7 @@ impl<'a> Checker<'a> {
                         size.span,
                         format!("an array cannot have {value} elements"),
                     )
-                    .here(format!("a size is from 0 to {MAXIMUM_STACK_SIZE}")),
+                    .here(format!("a size is from 0 to {MAX_STACK_SIZE}")),
                 );
                 None
             }
@@ -153,7 +154,7 @@ impl<'a> Checker<'a> {
         expression: &'a Expression,
         what: &str,
     ) -> Option<num_bigint::BigInt> {
-        let ty = self.at_place(self.place, |checker| checker.synthesize(expression));
+        let ty = self.in_context(self.context, |checker| checker.synthesize(expression));
         let ty = self.enum_to_underlying(expression, &ty);
         match &*ty {
             TypeKind::Unknown => return None,
@@ -333,7 +334,7 @@ impl<'a> Checker<'a> {
         )
     }
 
-    /// The type of one field, with type arguments put in.
+    /// Returns the type of one field, with type arguments put in.
     pub(super) fn field_type(&self, ty: &Type, name: &str) -> Option<Type> {
         let (node, arguments) = match &**ty {
             TypeKind::Struct(node, arguments)
@@ -351,7 +352,7 @@ impl<'a> Checker<'a> {
         Some(self.substitution(node, arguments).apply(&field.ty))
     }
 
-    /// The type beneath any `type` declarations.
+    /// Returns the type beneath any `type` declarations.
     pub(super) fn representation(&self, ty: &Type) -> Type {
         let mut ty = ty.clone();
         while let TypeKind::NewType(node) = &*ty {
@@ -388,33 +389,6 @@ impl<'a> Checker<'a> {
             _ => None,
         }
     }
-}
-
-/// Whether a type has parts that are not settled: type parameters or inference variables.
-pub(super) fn has_open_parts(ty: &Type) -> bool {
-    match &**ty {
-        TypeKind::Variable(_) | TypeKind::Inferred(_) | TypeKind::Unknown | TypeKind::DontCare => {
-            true
-        }
-        TypeKind::Struct(_, parts)
-        | TypeKind::Header(_, parts)
-        | TypeKind::HeaderUnion(_, parts)
-        | TypeKind::Extern(_, parts)
-        | TypeKind::Parser(_, parts)
-        | TypeKind::Control(_, parts)
-        | TypeKind::Package(_, parts)
-        | TypeKind::Tuple(parts) => parts.iter().any(has_open_parts),
-        TypeKind::Stack(part, _) | TypeKind::List(part) | TypeKind::Set(part) => {
-            has_open_parts(part)
-        }
-        TypeKind::AnonymousStruct(fields) => fields.iter().any(|(_, ty)| has_open_parts(ty)),
-        _ => false,
-    }
-}
-
-/// `1 argument`, `2 arguments`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// Whether a type is, or is made of, what a node declares.

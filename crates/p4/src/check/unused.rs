@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Warnings about private things that nothing uses: tables, actions, instances, variables and
-//! constants of parsers and controls. Types, and what the top level offers, may be used from outside.
+//! Warnings about unused local declarations: tables, actions, instances, variables and constants of
+//! parsers and controls. Other programs may use types and what the top level declares.
 
 use super::Checker;
 use super::annotations::string_body;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of the lexer and the preprocessor: `P4-E00xx` and `P4-W00xx`. The words of a particular
-//! report are where it is found, not here.
+//! Codes of the lexer and the preprocessor: `P4-E00xx` and `P4-W00xx`. The code that finds
+//! a fault words the message.
 
 use source::{Code, Explanation};
 
@@ -50,12 +50,12 @@ pub const TOO_MANY_ERRORS: Code = Code("P4-E0042");
 pub const WARNING_DIRECTIVE: Code = Code("P4-W0001");
 /// A macro defined again, differently.
 pub const MACRO_REDEFINED: Code = Code("P4-W0002");
-/// A directive nobody knows.
+/// An unknown directive.
 pub const UNKNOWN_DIRECTIVE: Code = Code("P4-W0003");
 /// Text after a directive that takes none.
 pub const TEXT_AFTER_DIRECTIVE: Code = Code("P4-W0004");
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: UNKNOWN_CHARACTER,
@@ -71,7 +71,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: UNTERMINATED_COMMENT,
         title: "a comment that is never closed",
         text: "A comment that starts with `/*` runs to the next `*/`; such comments do not nest \
-               (P4_16 v1.2.5 §6.4.2). Nothing after the opening mark was read.",
+               (P4_16 v1.2.5 §6.4.2). The lexer read nothing after the `/*`.",
         wrong: "/* the last table\n",
         right: "/* the last table */\n",
     },
@@ -79,7 +79,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: UNTERMINATED_STRING,
         title: "a string that is never closed",
         text: "A string runs to the next `\"` that is not escaped by a backslash, over line ends \
-               too (P4_16 v1.2.5 §6.4.3.3). None follows; the string was taken to end with its \
+               too (P4_16 v1.2.5 §6.4.3.3). No such quote follows, so the lexer ended the string with its \
                line.",
         wrong: "@name(\"the_table)\nconst bit<8> a = 1;\n",
         right: "@name(\"the_table\")\nconst bit<8> a = 1;\n",
@@ -91,8 +91,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
                directories (-I), then among the built-in interfaces; `#include <x>` leaves out \
                the first. Built in are core.p4 and the interfaces of the published \
                architectures.",
-        wrong: "#include <v1mode.p4>\n",
-        right: "#include <v1model.p4>\n",
+        wrong: "#include <cor.p4>\n",
+        right: "#include <core.p4>\n",
     },
     Explanation {
         code: MALFORMED_INCLUDE,
@@ -106,7 +106,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: INCLUDE_TOO_DEEP,
         title: "files include one another too deeply",
         text: "Included files may include others, at most 64 deep and 20000 in all. Most often a \
-               file includes itself, directly or by way of others, and has no guard. Begin such a \
+               file includes itself, directly or through others, and has no guard. Begin such a \
                file with `#ifndef NAME` and `#define NAME` and end it with `#endif`.",
         wrong: "",
         right: "",
@@ -210,18 +210,18 @@ pub static EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: ERROR_DIRECTIVE,
-        title: "the program says #error",
+        title: "the program contains #error",
         text: "The source contains an `#error` directive where the conditions around it hold. Its \
-               text says what the author asks for, most often a macro to be defined with -D.",
+               text says what is missing, most often a macro to define with -D.",
         wrong: "#ifndef PORTS\n#error PORTS must be defined\n#endif\n",
         right: "#define PORTS 4\n#ifndef PORTS\n#error PORTS must be defined\n#endif\n",
     },
     Explanation {
         code: EXPANSION_LIMIT,
-        title: "macros or included files produce too much",
+        title: "macros or included files produce too much text",
         text: "The preprocessor makes at most 8 million tokens, does at most 2 million steps of \
-               expansion, reads at most 256 MiB and nests macro uses at most 200 deep. Nothing \
-               useful needs more; macros that double at each level get there quickly.",
+               expansion, reads at most 256 MiB and nests macro uses at most 200 deep. Macros that \
+               double at each level reach these limits quickly.",
         wrong: "",
         right: "",
     },
@@ -236,7 +236,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: WARNING_DIRECTIVE,
-        title: "the program says #warning",
+        title: "the program contains #warning",
         text: "The source contains a `#warning` directive where the conditions around it hold.",
         wrong: "#warning not tested with more than 4 ports\n",
         right: "// Not tested with more than 4 ports.\n",
@@ -244,15 +244,15 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: MACRO_REDEFINED,
         title: "a macro is defined again, differently",
-        text: "The later definition counts from here on. If that is meant, say `#undef NAME` \
+        text: "The later definition counts from here on. If you mean that, write `#undef NAME` \
                first; if the first one is a default, put `#ifndef NAME` around the second.",
         wrong: "#define PORTS 4\n#define PORTS 8\n",
         right: "#define PORTS 4\n#undef PORTS\n#define PORTS 8\n",
     },
     Explanation {
         code: UNKNOWN_DIRECTIVE,
-        title: "a directive nobody knows",
-        text: "The line was ignored. Known are include, define, undef, if, ifdef, ifndef, elif, \
+        title: "an unknown preprocessor directive",
+        text: "The preprocessor ignored the line. It knows include, define, undef, if, ifdef, ifndef, elif, \
                elifdef, elifndef, else, endif, error, warning, pragma and line.",
         wrong: "#inclde <core.p4>\n",
         right: "#include <core.p4>\n",
@@ -261,7 +261,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: TEXT_AFTER_DIRECTIVE,
         title: "text after a directive that takes none",
         text: "`#else` and `#endif` take nothing, `#ifdef`, `#ifndef` and `#undef` one name, and \
-               `#include` one file. What follows was ignored; if it is a remark, make it a \
+               `#include` one file. The preprocessor ignores what follows; if it is a remark, make it a \
                comment.",
         wrong: "#if 1\n#endif PORTS\n",
         right: "#if 1\n#endif // PORTS\n",

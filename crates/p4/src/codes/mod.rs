@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The stable diagnostic codes of this crate with their explanations, a module a subject. Where a
-//! diagnostic is found and worded is the business of the code that finds it.
+//! The stable diagnostic codes of this crate with their explanations, a module a subject. The
+//! code that finds a fault words the diagnostic.
 
 pub mod lexical;
 pub mod syntax;
@@ -20,12 +20,12 @@ static REGISTRY: &[&[Explanation]] = &[
     typing::tables::EXPLANATIONS,
 ];
 
-/// Every explanation of this crate.
+/// Returns all explanations of this crate.
 pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
     REGISTRY.iter().flat_map(|subject| subject.iter())
 }
 
-/// The explanation of a code as it is written, such as `P4-E0101`; case does not matter.
+/// Returns the explanation of a code such as `P4-E0101`, in upper or lower case.
 pub fn explanation(code: &str) -> Option<&'static Explanation> {
     explanations().find(|explanation| explanation.code.0.eq_ignore_ascii_case(code))
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of the parser: `P4-E01xx` and `P4-W01xx`. The words of a particular report are where it is
-//! found, not here.
+//! Codes of the parser: `P4-E01xx` and `P4-W01xx`. The parser words each
+//! message where it finds the mistake.
 
 use source::{Code, Explanation};
 
-/// Something other than what the grammar asks for.
+/// A token that the grammar does not allow at its place.
 pub const UNEXPECTED_TOKEN: Code = Code("P4-E0101");
 /// A parenthesis, bracket or brace that nothing closes.
 pub const UNCLOSED_DELIMITER: Code = Code("P4-E0102");
@@ -50,7 +50,7 @@ pub const TYPE_AS_VALUE: Code = Code("P4-E0121");
 pub const STATEMENT_IN_STATE: Code = Code("P4-E0122");
 /// A program in P4_14.
 pub const OLDER_LANGUAGE: Code = Code("P4-E0123");
-/// A form of a dialect where P4_16 is wanted, or one that refers to nothing.
+/// A construct of a dialect in a P4_16 program, or one that refers to nothing.
 pub const FORM_OF_A_DIALECT: Code = Code("P4-E0124");
 /// The formatter gave up on a file.
 pub const FORMATTER_CHANGED_TOKENS: Code = Code("P4-E0190");
@@ -61,11 +61,11 @@ pub const SIZE_AFTER_NAME: Code = Code("P4-W0102");
 /// `a ? b : c ? d : e` without parentheses.
 pub const CHAINED_CONDITIONAL: Code = Code("P4-W0103");
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: UNEXPECTED_TOKEN,
-        title: "something else is expected here",
+        title: "unexpected token",
         text: "The text does not follow the grammar of P4_16 (P4_16 v1.2.5, appendix G). The \
                message says what could stand at this place and what stands there. Often the \
                mistake is a little before the place shown.",
@@ -75,9 +75,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: UNCLOSED_DELIMITER,
         title: "a parenthesis, bracket or brace is not closed",
-        text: "Every `(`, `[`, `{` and every `<` before type arguments needs its partner. The \
-               message shows where the one that is not closed was opened and where its \
-               partner was missed.",
+        text: "Every `(`, `[`, `{` and every `<` before type arguments needs its closing \
+               delimiter. The message shows the one that is not closed and where the parser \
+               expected the closing one.",
         wrong: "control c(inout bit<8> x) {\n    apply {\n        x = (x + 1;\n    }\n}\n",
         right: "control c(inout bit<8> x) {\n    apply {\n        x = (x + 1);\n    }\n}\n",
     },
@@ -85,7 +85,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: UNMATCHED_DELIMITER,
         title: "a closing brace that closes nothing",
         text: "There are more closing braces, brackets or parentheses than opened ones. \
-               Usually a block above was closed once too often.",
+               Usually a block above has one `}` too many.",
         wrong: "control c() {\n    apply {\n    }\n}\n}\n",
         right: "control c() {\n    apply {\n    }\n}\n",
     },
@@ -93,7 +93,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: MISSING_SEMICOLON,
         title: "a semicolon is missing",
         text: "Statements, fields, constants, instances and most properties of tables end \
-               with `;`. Reading went on as if it were there.",
+               with `;`. The parser continued as if it were there.",
         wrong: "control c(inout bit<8> x) {\n    apply {\n        x = 1\n        x = x + 1;\n    }\n}\n",
         right: "control c(inout bit<8> x) {\n    apply {\n        x = 1;\n        x = x + 1;\n    }\n}\n",
     },
@@ -121,7 +121,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         title: "nested too deeply",
         text: "Statements, parentheses and types may nest 500 levels deep, a chain of `else \
                if` may have 10000 branches, and one expression may have a chain of 1000 \
-               operators. Programs that are generated reach this; let the generator use \
+               operators. Generated programs reach these limits; let the generator use \
                variables, tables or `switch`.",
         wrong: "#define A(x) ((((((((((((((((((((x))))))))))))))))))))\n#define B(x) A(A(A(A(A(A(A(A(A(A(x))))))))))\nconst bit<8> a = B(B(B(1)));\n",
         right: "#define A(x) ((((((((((((((((((((x))))))))))))))))))))\n#define B(x) A(A(A(A(A(A(A(A(A(A(x))))))))))\nconst bit<8> a = B(1);\n",
@@ -260,7 +260,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: FORM_OF_A_DIALECT,
-        title: "a form of a dialect of P4_16",
+        title: "a construct of a dialect of P4_16",
         text: "Dialects such as P4R add declarations, statements and expressions to P4_16. A program in \
                one is translated to P4_16 before it is checked or run as such, and a reference of \
                a dialect needs the declaration that it refers to.",
@@ -269,9 +269,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: FORMATTER_CHANGED_TOKENS,
-        title: "the formatter left a file alone",
-        text: "After formatting, the text was read again and was not the same program. \
-               Nothing was changed. This is a mistake of the formatter; please report it with \
+        title: "the formatter did not change a file",
+        text: "The formatter read its output again and found another program, so it did not \
+               change the file. This is a fault of the formatter; please report it with \
                the file.",
         wrong: "",
         right: "",
@@ -288,8 +288,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: SIZE_AFTER_NAME,
         title: "the size of a stack after a name",
-        text: "In P4 the size of a stack belongs to its type: `h_t[4] name`. `h_t name[4]` is \
-               read the same way here, as some compilers do, but others refuse it.",
+        text: "In P4 the size of a stack belongs to its type: `h_t[4] name`. Planewright \
+               reads `h_t name[4]` like that, as some compilers do, but others refuse it.",
         wrong: "header h_t {\n    bit<8> a;\n}\nstruct s_t {\n    h_t stack[4];\n}\n",
         right: "header h_t {\n    bit<8> a;\n}\nstruct s_t {\n    h_t[4] stack;\n}\n",
     },

@@ -13,7 +13,7 @@ pub mod types;
 
 use source::{Code, Explanation};
 
-/// An explanation, written short.
+/// Makes an explanation.
 const fn explain(
     code: Code,
     title: &'static str,
@@ -38,9 +38,9 @@ codes! {
     NAME_NOT_FOUND = "P4-E0201",
     /// A name declared twice in one scope.
     DUPLICATE_NAME = "P4-E0202",
-    /// A name of something else where a type is wanted.
+    /// A name of something else where a type is expected.
     NOT_A_TYPE = "P4-E0203",
-    /// A type or state where a value is wanted.
+    /// A type or state where a value is expected.
     NOT_A_VALUE = "P4-E0204",
     /// A member that the type does not have.
     NO_SUCH_MEMBER = "P4-E0205",
@@ -51,7 +51,7 @@ codes! {
     /// A declaration that may not stand at the top level or in a block.
     MISPLACED_DECLARATION = "P4-E0208",
 
-    /// A value of one type where another is wanted.
+    /// A value of one type where another is expected.
     TYPE_MISMATCH = "P4-E0301",
     /// A width that is negative, too large or not an integer.
     INVALID_WIDTH = "P4-E0302",
@@ -94,7 +94,7 @@ codes! {
     CONDITION_NOT_BOOL = "P4-E0410",
     /// A field missing, unknown or given twice in `{...}`.
     INVALID_FIELDS = "P4-E0411",
-    /// `...`, `default`, `_`, `{#}` or a set where no such thing may stand.
+    /// `...`, `default`, `_`, `{#}` or a set where it may not stand.
     MISPLACED_FORM = "P4-E0412",
     /// A number too large to handle.
     NUMBER_TOO_LARGE = "P4-E0413",
@@ -128,7 +128,7 @@ codes! {
     /// A type that cannot be extracted, looked at ahead or emitted.
     INVALID_PACKET_TYPE = "P4-E0513",
 
-    /// `return` with or without a value where the other is wanted, or a path without `return`.
+    /// `return` without the value that the function needs or with one too many, or a path without `return`.
     INVALID_RETURN = "P4-E0601",
     /// A statement at a place where it may not be.
     MISPLACED_STATEMENT = "P4-E0602",
@@ -149,7 +149,7 @@ codes! {
     INVALID_KEYSET = "P4-E0704",
     /// A transition to something that is no state.
     NOT_A_STATE = "P4-E0705",
-    /// A parser without a way to `accept` or `reject`.
+    /// A parser whose states never reach `accept` or `reject`.
     PARSER_NEVER_ENDS = "P4-E0706",
 
     /// A table property that is unknown, repeated, misplaced or of the wrong type.
@@ -169,12 +169,12 @@ codes! {
 
     /// An annotation whose body is wrong.
     INVALID_ANNOTATION = "P4-E0901",
-    /// Two things with one control-plane name.
+    /// Two objects with one control-plane name.
     DUPLICATE_CONTROL_PLANE_NAME = "P4-E0902",
 
     /// A name that hides another.
     SHADOWED_NAME = "P4-W0201",
-    /// A private thing that nothing uses.
+    /// A local declaration that nothing uses.
     UNUSED = "P4-W0202",
     /// Something marked `@deprecated` is used.
     DEPRECATED = "P4-W0203",
@@ -204,8 +204,8 @@ codes! {
     UNREACHABLE_ENTRY = "P4-W0801",
     /// A table property that has no meaning.
     UNKNOWN_TABLE_PROPERTY = "P4-W0802",
-    /// Copies of an action with one control-plane name.
+    /// Several actions with one control-plane name.
     REPEATED_CONTROL_PLANE_NAME = "P4-W0901",
-    /// A second `@name` of one thing.
+    /// A second `@name` of one object.
     FURTHER_NAME = "P4-W0902",
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which `if` an `else` belongs to, and how far the bodies of `if` and `for` without braces are
-//! indented. Where lines end is in `structure`.
+//! The `if` that an `else` belongs to, and the indentation of bodies of `if` and `for` without
+//! braces. Where lines end is in `structure`.
 
 /// An `if` whose `else` may still come.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ impl OpenIfs {
         self.0.push(OpenIf { depth, steps });
     }
 
-    /// The steps of the `if` to which an `else` at this depth belongs.
+    /// Returns the steps of the `if` to which an `else` at this depth belongs.
     pub(super) fn steps_of_else(&self, depth: usize) -> usize {
         self.0.last().filter(|open| open.depth == depth).map_or(0, |open| open.steps)
     }

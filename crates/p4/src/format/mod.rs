@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Source text in one consistent layout: 4 columns of indentation, at most [`LINE_WIDTH`] columns
+//! Source text in one consistent layout: 4 columns of indentation, at most [`layout::LINE_WIDTH`] columns
 //! where a line can be broken, comments and directives where their author put them. Works on the
 //! tokens of one file that is not preprocessed, so that macros and inactive branches stay as they
 //! are; the printer lays out its tokens by the same engine.
 
-mod alignment;
 mod annotations;
 mod bodies;
 pub(crate) mod pieces;
@@ -19,21 +18,14 @@ use crate::dialect::Dialect;
 use crate::lexer;
 use crate::token::{Token, TokenKind};
 use pieces::Piece;
-use source::{Diagnostic, Diagnostics, SourceMap, Span};
+use source::{Diagnostics, SourceMap, layout};
 
-/// Columns after which a line is broken, where it can be.
-pub const LINE_WIDTH: usize = 100;
-
-/// Columns of one level of indentation.
-pub const INDENT_WIDTH: usize = 4;
-
-/// One file in the house layout. Only white space changes: the tokens, comments and directives are
-/// those of `text`, in their order.
+/// Formats one file. Only white space changes: the tokens, comments and directives are those of `text`,
+/// in their order.
 ///
 /// # Errors
 ///
-/// What the lexer found wrong, or the parser where no unknown macro can be the reason; then nothing
-/// is formatted.
+/// Returns the errors of the lexer, and those of the parser that no unknown macro can cause.
 pub fn format_source(text: &str) -> Result<String, Diagnostics> {
     format_dialect(text, None)
 }
@@ -45,33 +37,14 @@ pub fn format_source(text: &str) -> Result<String, Diagnostics> {
 /// As of [`format_source`].
 pub fn format_dialect(text: &str, dialect: Option<&dyn Dialect>) -> Result<String, Diagnostics> {
     let foreign = dialect.map_or("", |dialect| dialect.characters());
-    let mut formatted = format_tokens(text, foreign)?;
+    let formatted = format_tokens(text, foreign)?;
     let mistakes = readable::certain_mistakes(text, dialect);
     if mistakes.has_errors() {
         return Err(mistakes);
     }
     // Text whose structure only macros could tell may need another round until nothing changes.
-    for _ in 0..MOST_ROUNDS {
-        let again = format_tokens(&formatted, foreign)?;
-        if again == formatted {
-            return Ok(formatted);
-        }
-        formatted = again;
-    }
-    Err(left_alone(Span::NONE, "the layout of this text does not settle, so it is left as it is"))
-}
-
-/// How often text is formatted again before it is given up.
-const MOST_ROUNDS: usize = 6;
-
-/// The mistake is ours; the text stays as it is.
-fn left_alone(span: Span, message: &str) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    diagnostics.push(
-        Diagnostic::error(syntax::FORMATTER_CHANGED_TOKENS, span, message)
-            .note("this is a mistake of the formatter; please report it with the file"),
-    );
-    diagnostics
+    let format = |text: &str| format_tokens(text, foreign);
+    layout::until_stable(formatted, syntax::FORMATTER_CHANGED_TOKENS, format)
 }
 
 /// Formats whatever has only tokens of P4.
@@ -84,21 +57,23 @@ fn format_tokens(text: &str, foreign: &str) -> Result<String, Diagnostics> {
         return Err(diagnostics);
     }
     let pieces = pieces::from_source(text, &tokens, &trivia);
-    let formatted = layout(pieces);
+    let formatted = lay_out(pieces);
     if same_tokens(&tokens, &formatted, foreign) {
         return Ok(formatted);
     }
-    let start = Span::new(file, 0, 0);
-    Err(left_alone(start, "formatting would change this program, so it is left as it is"))
+    Err(layout::formatter_fault(
+        syntax::FORMATTER_CHANGED_TOKENS,
+        "formatting would change this program, so it is left as it is",
+    ))
 }
 
-/// The text of pieces, laid out.
-pub(crate) fn layout(pieces: Vec<Piece<'_>>) -> String {
+/// Returns the text of pieces, laid out.
+pub(crate) fn lay_out(pieces: Vec<Piece<'_>>) -> String {
     let structured = structure::structure(pieces);
     wrap::write_lines(&structured)
 }
 
-/// The text of pieces on one line, however long, for messages.
+/// Returns the text of pieces on one line, however long, for messages.
 pub(crate) fn single_line(pieces: Vec<Piece<'_>>) -> String {
     let structured = structure::structure(pieces);
     let mut text = String::new();
@@ -121,7 +96,7 @@ fn same_tokens(before: &[Token], formatted: &str, foreign: &str) -> bool {
     !diagnostics.has_errors() && spelled(before).eq(spelled(&after))
 }
 
-/// The tokens with `>>` taken apart: between type arguments `> >` and `>>` are the same.
+/// Returns the tokens with `>>` taken apart: between type arguments `> >` and `>>` are the same.
 fn spelled(tokens: &[Token]) -> impl Iterator<Item = (TokenKind, &str)> {
     tokens.iter().flat_map(|token| {
         let (kind, text, count) = match token.kind {

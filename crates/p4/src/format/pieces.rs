@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the layout engine arranges: tokens, comments and directives in a row, with what is known
-//! about each beforehand. Made from a source file here, and from a tree by the printer.
+//! `Piece`: a token, comment or directive that the formatter lays out, with its role. This file makes
+//! them of a source file, the printer of a tree.
 
 use crate::lexer::{Trivia, TriviaKind};
 use crate::token::{Token, TokenKind};
+use source::layout::line_ends;
 use std::borrow::Cow;
 
-/// What a piece is.
+/// The kinds of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PieceKind {
     /// A token.
@@ -23,10 +24,10 @@ pub(crate) enum PieceKind {
     PragmaLine,
 }
 
-/// What part a token plays, where that decides its surroundings.
+/// The role of a token that decides the blanks and line ends around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// To be found out.
+    /// Not determined yet.
     Unknown,
     /// Nothing special.
     Plain,
@@ -54,11 +55,11 @@ pub(crate) enum Role {
     LeadingDot,
     /// A comment behind something on its line.
     TrailingComment,
-    /// A comment under a trailing one, in the same column: it goes on with it.
+    /// A comment under a trailing one, in the same column, that continues it.
     ContinuedComment,
 }
 
-/// One thing to place.
+/// A token, comment or directive to lay out.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece<'t> {
     pub(crate) kind: PieceKind,
@@ -71,7 +72,7 @@ pub(crate) struct Piece<'t> {
 }
 
 impl Piece<'_> {
-    /// The kind of token, if it is one.
+    /// Returns the kind of token, if it is one.
     pub(crate) fn token(&self) -> Option<TokenKind> {
         match self.kind {
             PieceKind::Token(kind) => Some(kind),
@@ -94,7 +95,7 @@ impl Piece<'_> {
     }
 }
 
-/// The pieces of a file.
+/// Returns the pieces of a file.
 pub(crate) fn from_source<'t>(
     text: &'t str,
     tokens: &[Token],
@@ -119,7 +120,7 @@ pub(crate) fn from_source<'t>(
     pieces
 }
 
-/// Finds the comments that belong to what is on their left.
+/// Marks the comments at the ends of lines, and those that continue them.
 fn mark_comments(pieces: &mut [Piece<'_>]) {
     for at in 1..pieces.len() {
         if pieces[at].kind != PieceKind::LineComment {
@@ -133,17 +134,6 @@ fn mark_comments(pieces: &mut [Piece<'_>]) {
             _ => Role::Unknown,
         };
     }
-}
-
-/// How many lines end in a text; `\r\n` is one end.
-fn line_ends(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let ends = |at: &usize| match bytes[*at] {
-        b'\n' => true,
-        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
-        _ => false,
-    };
-    (0..bytes.len()).filter(ends).count()
 }
 
 struct Reader<'t, 's> {
@@ -277,7 +267,7 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-/// The kind of a token as it is laid out: what a dialect adds is spaced as a name is.
+/// Returns the kind that decides the spacing of a token: characters of a dialect are spaced like names.
 fn shown_kind(kind: TokenKind) -> TokenKind {
     match kind {
         TokenKind::Foreign => TokenKind::Identifier,

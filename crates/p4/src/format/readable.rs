@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a file that is to be formatted is a program, or part of one. The file is read on its own,
-//! so a mistake counts only where no macro, condition or file that is not at hand can be the reason
-//! for it. How it is laid out is decided in the other modules.
+//! Syntax errors that stop the formatter. It parses the file on its own, so an error counts only where no
+//! macro, condition or missing include can be its cause.
 
 use crate::codes::{lexical, syntax};
 use crate::dialect::Dialect;
@@ -12,8 +11,8 @@ use crate::preprocessor::{PreprocessorOptions, preprocess_dialect};
 use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 
-/// The syntax errors of a file, with places in the first file of a map, that it has however it is
-/// compiled.
+/// Returns the syntax errors of a file, with places in the first file of a map, that it has however
+/// it is compiled.
 pub(super) fn certain_mistakes(text: &str, dialect: Option<&dyn Dialect>) -> Diagnostics {
     let mut map = SourceMap::new();
     let file = map.add("source", text);
@@ -77,7 +76,8 @@ impl Context<'_> {
         !self.around(span.start).iter().any(|token| self.may_be_macro(token))
     }
 
-    /// The tokens of the statement or declaration around a place, as far as it has no braces.
+    /// Returns the tokens of the statement or declaration around a place, as far as it has no
+    /// braces.
     fn around(&self, place: u32) -> &[Token] {
         let ends = |token: &Token| {
             matches!(

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which of its meanings a token has, where the text alone leaves several: what a brace holds,
-//! whether `<` opens type arguments, whether parentheses make a cast. Where lines end is in
-//! `structure`.
+//! The roles of ambiguous tokens: what a brace holds, whether `<` opens type arguments, whether
+//! parentheses make a cast. Where lines end is in `structure`.
 
 use super::pieces::{Piece, Role};
 use super::structure::{Builder, Frame, FrameKind, OpenLine};
 use crate::token::TokenKind as T;
 
-/// How many tokens type arguments may have, when guessed.
+/// The tokens of look-ahead for the end of type arguments.
 const ANGLE_REACH: usize = 400;
 
 impl Builder<'_> {
@@ -37,7 +36,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What a `{` after `=` opens: properties of tables and the functions of an instance are
+    /// Returns the role of a `{` after `=`: properties of tables and the functions of an instance are
     /// blocks, anything else a value.
     pub(super) fn assigned_brace_role(&self, line: &OpenLine) -> Role {
         let Some(assign) = self.previous else { return Role::ListOpen };

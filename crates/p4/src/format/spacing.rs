@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a blank stands between two tokens on one line. Line ends are decided elsewhere.
+//! Whether a blank stands between two tokens on one line. Line ends are decided in `structure` and `wrap`.
 
 use super::pieces::{Piece, PieceKind, Role};
 use crate::token::TokenKind as T;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where lines begin and end, how far they are indented, and which part each token plays. Decided
-//! from the tokens alone, because a file that is not preprocessed need not parse; conditional
-//! branches may even hold braces that only pair up once one branch is chosen.
+//! The lines of a file, their indentation, and the role of each token. Decided from the tokens alone,
+//! because a file that is not preprocessed need not parse: conditional branches may hold braces that
+//! pair up only in one branch.
 
 mod trivia;
 
@@ -142,7 +142,7 @@ impl Builder<'_> {
         self.pieces.get(at).and_then(Piece::token)
     }
 
-    /// The next piece at or after `at` that is no comment.
+    /// Returns the next piece at or after `at` that is no comment.
     pub(super) fn next_token(&self, at: usize) -> Option<T> {
         self.pieces.get(at..)?.iter().find(|piece| !piece.is_trivia()).and_then(Piece::token)
     }

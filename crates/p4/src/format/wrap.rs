@@ -5,17 +5,16 @@
 mod conditionals;
 mod widths;
 
-use super::alignment::{TrailingComment, align_comments, stands_alone};
 use super::annotations::annotations_end;
 use super::pieces::{Piece, PieceKind, Role};
 use super::spacing::blank_between;
 use super::structure::{Line, Structured};
-use super::{INDENT_WIDTH, LINE_WIDTH};
 use crate::parser::operators;
 use crate::token::TokenKind as T;
 use conditionals::{Conditionals, conditional_part};
+use source::layout::{INDENT_WIDTH, LINE_WIDTH, LineWriter, width_of};
 use std::ops::Range;
-use widths::{aligned_comment, chunk_width, flat_width, width_of, width_to_break};
+use widths::{aligned_comment, chunk_width, flat_width, width_to_break};
 
 /// Brackets nested deeper are not broken.
 const GROUP_DEPTH_LIMIT: usize = 100;
@@ -27,25 +26,14 @@ const SHORT_ELEMENT: usize = 14;
 const MANY_ELEMENTS: usize = 9;
 
 pub(crate) fn write_lines(structured: &Structured<'_>) -> String {
-    let mut writer = Writer {
-        out: String::new(),
-        column: 0,
-        line_indent: 0,
-        line_number: 0,
-        must_break: None,
-        kept: 0,
-        comments: Vec::new(),
-    };
+    let mut writer = Writer::default();
     for line in &structured.lines {
         if line.blank_before {
-            writer.end_line();
+            writer.lines.blank_line();
         }
         write_line(structured, line, &mut writer);
-        writer.end_line();
-        writer.column = 0;
-        writer.must_break = None;
     }
-    align_comments(&writer.out, &writer.comments)
+    writer.lines.finish()
 }
 
 fn write_line(structured: &Structured<'_>, line: &Line, writer: &mut Writer) {
@@ -53,7 +41,8 @@ fn write_line(structured: &Structured<'_>, line: &Line, writer: &mut Writer) {
     if let [only] = pieces
         && only.kind == PieceKind::Directive
     {
-        writer.directive(&only.text);
+        writer.lines.break_line(0);
+        writer.lines.verbatim(&only.text, false);
         return;
     }
     let indent = line.indent * INDENT_WIDTH;
@@ -68,7 +57,6 @@ fn write_line(structured: &Structured<'_>, line: &Line, writer: &mut Writer) {
         while let Some(length) = annotations_end(&structured.pieces[rest.clone()]) {
             let end = rest.start + length;
             write_pieces(structured, rest.start..end, indent, writer);
-            writer.end_line();
             rest.start = end;
         }
     }
@@ -85,7 +73,8 @@ fn write_pieces(
     let body = &structured.begins_body[range];
     let closed = closed_groups(pieces);
     let nodes = Tree { pieces, body, closed: &closed, at: 0 }.sequence(None, 0);
-    writer.start_line(indent);
+    writer.lines.break_line(indent);
+    writer.must_break = None;
     writer.sequence(pieces, &nodes, indent, 0);
 }
 
@@ -154,7 +143,7 @@ fn closed_groups(pieces: &[Piece<'_>]) -> Vec<bool> {
 }
 
 impl Tree<'_, '_> {
-    /// What closes the group that a piece opens.
+    /// Returns the token that closes the group which a piece opens.
     fn closer(piece: &Piece<'_>) -> Option<T> {
         match (piece.token()?, piece.role) {
             (T::OpenParen, _) => Some(T::CloseParen),
@@ -288,97 +277,35 @@ fn is_separator(close: Option<T>, token: Option<T>) -> bool {
     }
 }
 
+#[derive(Default)]
 struct Writer {
-    out: String,
-    column: usize,
-    /// Indentation of the output line being written.
-    line_indent: usize,
-    /// Output lines ended so far.
-    line_number: usize,
-    comments: Vec<TrailingComment>,
+    lines: LineWriter,
     /// A comment or directive has ended the line: the next piece starts one at this indentation.
     must_break: Option<usize>,
-    /// How much of the output is not to be changed any more.
-    kept: usize,
 }
 
 impl Writer {
-    fn start_line(&mut self, indent: usize) {
-        for _ in 0..indent {
-            self.out.push(' ');
-        }
-        self.column = indent;
-        self.line_indent = indent;
-        self.must_break = None;
-    }
-
-    fn end_line(&mut self) {
-        let kept = self.out.trim_end_matches(' ').len().max(self.kept);
-        self.out.truncate(kept);
-        self.out.push('\n');
-        self.line_number += 1;
-    }
-
-    fn break_line(&mut self, indent: usize) {
-        self.end_line();
-        self.start_line(indent);
-    }
-
-    /// Writes a directive, to which the text it excludes may belong: that stays byte for byte.
-    fn directive(&mut self, text: &str) {
-        self.text(text);
-        self.kept = self.out.len();
-    }
-
-    /// Writes text that may have several lines.
-    fn text(&mut self, text: &str) {
-        self.out.push_str(text);
-        match text.rfind('\n') {
-            Some(end) => {
-                self.column = width_of(&text[end + 1..]);
-                self.line_number += text.matches('\n').count();
-            }
-            None => self.column += width_of(text),
-        }
-    }
-
     /// Writes one piece; `next` is where the line goes on if this piece ends it.
     fn piece(&mut self, piece: &Piece<'_>, blank_before: bool, next: usize) {
         let continued = piece.role == Role::ContinuedComment;
         if let Some(indent) = self.must_break.take() {
-            self.break_line(if continued { 0 } else { indent });
-        } else if blank_before
-            && piece.kind != PieceKind::Directive
-            && self.column > self.line_indent
-        {
-            self.text(" ");
+            self.lines.break_line(if continued { 0 } else { indent });
         }
-        if continued || (piece.role == Role::TrailingComment && self.column > self.line_indent) {
-            let above = self.comments.last().filter(|_| continued);
-            let indent = above.map_or(self.line_indent, |above| above.indent);
-            let alone = above.map_or_else(|| stands_alone(&self.out), |above| above.alone);
-            self.comments.push(TrailingComment {
-                indent,
-                alone,
-                continued,
-                line_number: self.line_number,
-                start: self.out.len(),
-                column: self.column,
-                width: width_of(&piece.text),
-            });
-        }
+        let begun = self.lines.column() > self.lines.indent();
+        let blank = blank_before && begun;
+        let trails = continued || (begun && piece.role == Role::TrailingComment);
         match piece.kind {
             PieceKind::Directive => {
-                if self.column > 0 {
-                    self.break_line(0);
-                }
-                self.directive(&piece.text);
+                self.lines.break_line(0);
+                self.lines.verbatim(&piece.text, false);
             }
             PieceKind::BlockComment => {
-                let comment = aligned_comment(&piece.text, self.column);
-                self.text(&comment);
+                let column = self.lines.column() + usize::from(blank);
+                self.lines.verbatim(&aligned_comment(&piece.text, column), blank);
             }
-            _ => self.text(&piece.text),
+            _ if trails => self.lines.trailing_comment(&piece.text, continued),
+            _ if piece.text.contains('\n') => self.lines.verbatim(&piece.text, blank),
+            _ => self.lines.text(&piece.text, blank),
         }
         if piece.ends_line() {
             self.must_break = Some(next);
@@ -411,7 +338,7 @@ impl Writer {
                         Break::Soft(level) => {
                             if let Some(part) = conditional_part(pieces, node) {
                                 if conditionals == Conditionals::Unseen {
-                                    let here = self.column + 1;
+                                    let here = self.lines.column() + 1;
                                     let fits =
                                         here + flat_width(rest, LINE_WIDTH) + tail <= LINE_WIDTH;
                                     conditionals = Conditionals::of(pieces, rest, fits);
@@ -423,11 +350,12 @@ impl Writer {
                             }
                         }
                         Break::Body => {
-                            self.column + 1 + flat_width(rest, LINE_WIDTH) + tail > LINE_WIDTH
+                            self.lines.column() + 1 + flat_width(rest, LINE_WIDTH) + tail
+                                > LINE_WIDTH
                         }
                     };
                 if breaks {
-                    self.break_line(next);
+                    self.lines.break_line(next);
                 }
             }
             let is_comment = match node.kind {
@@ -447,10 +375,10 @@ impl Writer {
     /// Whether to end the line before the first of these nodes.
     fn should_break(&self, rest: &[Node], level: u8, indent: usize, tail: usize) -> bool {
         let Some(first) = rest.first() else { return false };
-        if self.column <= indent {
+        if self.lines.column() <= indent {
             return false;
         }
-        let here = self.column + usize::from(first.blank_before);
+        let here = self.lines.column() + usize::from(first.blank_before);
         let whole = width_to_break(rest, level, tail);
         if here + whole <= LINE_WIDTH {
             return false;
@@ -471,7 +399,7 @@ impl Writer {
             NodeKind::Group { open, elements, close } => {
                 self.piece(&pieces[*open], node.blank_before, next);
                 let width = node.width.saturating_sub(1);
-                let fits = !node.forced && self.column + width + tail <= LINE_WIDTH;
+                let fits = !node.forced && self.lines.column() + width + tail <= LINE_WIDTH;
                 if fits || elements.is_empty() {
                     self.flat_group(pieces, elements, *close);
                 } else {
@@ -489,13 +417,13 @@ impl Writer {
             let blank = if at == 0 { is_list } else { true };
             self.flat(pieces, &element.nodes, blank);
             if let Some(separator) = element.separator {
-                self.text(&pieces[separator].text);
+                self.lines.text(&pieces[separator].text, false);
             }
         }
         if is_list && !elements.is_empty() {
-            self.text(" ");
+            self.lines.text(" ", false);
         }
-        let indent = self.line_indent;
+        let indent = self.lines.indent();
         self.piece(&pieces[close], false, indent);
     }
 
@@ -504,11 +432,11 @@ impl Writer {
             let blank_before = if at == 0 { blank } else { node.blank_before };
             match &node.kind {
                 NodeKind::Piece(piece) => {
-                    let indent = self.line_indent;
+                    let indent = self.lines.indent();
                     self.piece(&pieces[*piece], blank_before, indent);
                 }
                 NodeKind::Group { open, elements, close } => {
-                    let indent = self.line_indent;
+                    let indent = self.lines.indent();
                     self.piece(&pieces[*open], blank_before, indent);
                     self.flat_group(pieces, elements, *close);
                 }
@@ -517,7 +445,7 @@ impl Writer {
     }
 
     fn broken_group(&mut self, pieces: &[Piece<'_>], elements: &[Element], close: usize) {
-        let outer = self.line_indent;
+        let outer = self.lines.indent();
         let inner = outer + INDENT_WIDTH;
         let short = elements.len() >= MANY_ELEMENTS
             && elements.iter().all(|element| {
@@ -527,10 +455,10 @@ impl Writer {
             });
         for (at, element) in elements.iter().enumerate() {
             let width = flat_width(&element.nodes, LINE_WIDTH) + 1;
-            if short && at > 0 && self.column + 1 + width <= LINE_WIDTH {
-                self.text(" ");
+            if short && at > 0 && self.lines.column() + 1 + width <= LINE_WIDTH {
+                self.lines.text(" ", false);
             } else if self.must_break.take().is_some() || !element.nodes.is_empty() {
-                self.break_line(inner);
+                self.lines.break_line(inner);
             }
             self.sequence(pieces, &element.nodes, inner, 1);
             if let Some(separator) = element.separator {
@@ -541,7 +469,7 @@ impl Writer {
             }
         }
         self.must_break = None;
-        self.break_line(outer);
+        self.lines.break_line(outer);
         self.piece(&pieces[close], false, outer);
     }
 }

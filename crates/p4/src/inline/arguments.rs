@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the arguments of a call reach an inlined body (P4_16 v1.2.5 §6.8): by copying in and out through
-//! variables, or in place where nobody can tell: the body reaches the argument in no other way, and
-//! no other argument overlaps with it while one of them is written.
+//! Passes the arguments of a call to an inlined body (P4_16 v1.2.5 §6.8): by copy-in and copy-out
+//! through variables, or by substitution where that is equivalent: the body does not reach the argument
+//! by another name, and no other argument overlaps with it while one of them is written.
 
-use super::maker::Maker;
+use super::node_builder::NodeBuilder;
 use super::obstacle::Obstacle;
 use super::sites::Calls;
-use super::substitute::Stand;
+use super::substitute::Replacement;
 use crate::ast::{
     Call, Declaration, Direction, Expression, ExpressionKind, Node, NodeId, Parameter, Statement,
     TypeRef,
@@ -16,8 +16,8 @@ use crate::visit::Visit;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// What the decision depends on beside the arguments.
-pub(super) struct Surroundings<'s> {
+/// What decides, beside the arguments, between copies and substitution.
+pub(super) struct CallContext<'s> {
     /// The body reaches no storage but its parameters and its own variables.
     pub(super) is_closed: bool,
     /// Declarations of the caller that are visible wherever the body goes; `None` when the whole body
@@ -29,25 +29,25 @@ pub(super) struct Surroundings<'s> {
     pub(super) is_action: bool,
 }
 
-/// A variable for a parameter or a part of an l-value.
+/// A variable that holds a parameter or a part of an l-value.
 pub(super) struct Local {
     pub(super) name: Arc<str>,
     pub(super) ty: TypeRef,
     pub(super) value: Option<Expression>,
 }
 
-/// What becomes of the arguments.
+/// How each argument reaches the body, and the code around the body.
 #[derive(Default)]
-pub(super) struct Passed {
-    /// What stands for each parameter in the body.
-    pub(super) stands: Vec<(NodeId, Stand)>,
+pub(super) struct PassedArguments {
+    /// The replacement of each parameter in the body.
+    pub(super) replacements: Vec<(NodeId, Replacement)>,
     /// Variables, in the order of their evaluation.
     pub(super) locals: Vec<Local>,
-    /// What comes before the body.
+    /// Statements before the body.
     pub(super) before: Vec<Statement>,
-    /// What comes after the body, and before an `exit` in it.
+    /// Statements after the body, and before an `exit` in it.
     pub(super) after: Vec<Statement>,
-    /// The same where only some of the caller's names are visible.
+    /// The same statements where only some of the caller's names are visible.
     pub(super) after_elsewhere: Vec<Statement>,
     /// A name of the caller that `after_elsewhere` needs is hidden there.
     pub(super) is_hidden_elsewhere: bool,
@@ -73,30 +73,30 @@ impl Reference {
     }
 }
 
-/// Decides for all arguments. `fresh` gives names that nothing has.
+/// Decides for each argument between a copy and substitution. `fresh` returns unused names.
 pub(super) fn pass(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     call: &Call,
     info: &CallInfo,
     parameters: Vec<Parameter>,
-    surroundings: &Surroundings<'_>,
+    context: &CallContext<'_>,
     fresh: &mut dyn FnMut(&str) -> Arc<str>,
-) -> Result<Passed, Obstacle> {
+) -> Result<PassedArguments, Obstacle> {
     let given: Vec<Option<usize>> =
         (0..parameters.len()).map(|index| info.arguments.get(index).copied().flatten()).collect();
     let value = |index: usize| -> Option<&Expression> {
         let at = given.get(index).copied().flatten()?;
         call.arguments.get(at).map(|argument| &argument.value)
     };
-    let is_pure = call.arguments.iter().all(|argument| is_pure(maker, &argument.value));
+    let is_pure = call.arguments.iter().all(|argument| is_pure(builder, &argument.value));
     let references: Vec<Option<Reference>> = (0..parameters.len())
-        .map(|index| value(index).and_then(|value| reference(maker, value)))
+        .map(|index| value(index).and_then(|value| reference(builder, value)))
         .collect();
     let writes =
         |index: usize| matches!(parameters[index].direction, Direction::Out | Direction::InOut);
     // What each argument may change, as far as is known at compile time.
     let areas: Vec<Option<Reference>> = (0..parameters.len())
-        .map(|index| value(index).filter(|_| writes(index)).and_then(|value| area(maker, value)))
+        .map(|index| value(index).filter(|_| writes(index)).and_then(|value| area(builder, value)))
         .collect();
     let conflict = |reference: &Reference, other: usize| match (writes(other), value(other)) {
         (_, None) => false,
@@ -111,9 +111,9 @@ pub(super) fn pass(
         .map(|index| {
             let Some(reference) = &references[index] else { return false };
             is_pure
-                && surroundings.is_closed
-                && surroundings.visible.is_none_or(|visible| visible.contains(&reference.root))
-                && !surroundings.kept_names.contains(&reference.name)
+                && context.is_closed
+                && context.visible.is_none_or(|visible| visible.contains(&reference.root))
+                && !context.kept_names.contains(&reference.name)
                 && (0..parameters.len()).all(|other| {
                     other == index
                         || !(writes(index) || writes(other))
@@ -125,10 +125,10 @@ pub(super) fn pass(
     let mut order: Vec<usize> = (0..parameters.len()).collect();
     order.sort_by_key(|index| given[*index].unwrap_or(usize::MAX));
     let mut copies: Vec<Option<(Expression, Arc<str>)>> = vec![None; parameters.len()];
-    let mut passed = Passed::default();
+    let mut passed = PassedArguments::default();
     for index in order {
         let parameter = &parameters[index];
-        let ty = declared_type(maker, parameter)?;
+        let ty = declared_type(builder, parameter)?;
         let is_late = value(index).is_none();
         let argument = match (value(index), &parameter.default) {
             (Some(value), _) => Some(value.clone()),
@@ -142,50 +142,50 @@ pub(super) fn pass(
                 | TypeKind::Control(..)
                 | TypeKind::Package(..)
         );
-        let is_fixed = parameter.direction == Direction::None && !surroundings.is_action;
+        let is_fixed = parameter.direction == Direction::None && !context.is_action;
         if is_object || is_fixed {
             let argument = argument.ok_or(Obstacle::Argument)?;
-            let stand = constant_stand(maker, argument, parameter, &ty, surroundings)?;
-            passed.stands.push((parameter.id, stand));
+            let replacement = constant_stand(builder, argument, parameter, &ty, context)?;
+            passed.replacements.push((parameter.id, replacement));
             continue;
         }
         if in_place[index] && !is_late {
             let argument = argument.clone().ok_or(Obstacle::Argument)?;
             let mut start = Some(Vec::new());
             if parameter.direction == Direction::Out {
-                let base = |maker: &mut Maker<'_>| maker.rewriter.copy(&argument);
-                start = maker.invalidation(&ty, &base);
+                let base = |builder: &mut NodeBuilder<'_>| builder.rewriter.copy(&argument);
+                start = builder.invalidation(&ty, &base);
             }
             if let Some(start) = start {
                 passed.before.extend(start);
-                passed.stands.push((parameter.id, Stand::Expression(argument)));
+                passed.replacements.push((parameter.id, Replacement::Expression(argument)));
                 continue;
             }
         }
         let name = fresh(&parameter.name.text);
-        passed.stands.push((parameter.id, Stand::Name(name.clone())));
+        passed.replacements.push((parameter.id, Replacement::Name(name.clone())));
         let is_nothing =
             argument.as_ref().is_none_or(|value| matches!(value.kind, ExpressionKind::DontCare));
         let mut first = None;
         if let Some(argument) = argument.filter(|_| !is_nothing) {
             if writes(index) {
-                let target = steady(maker, &argument, &mut passed, fresh)?;
+                let target = steady(builder, &argument, &mut passed, fresh)?;
                 copies[index] = Some((target.clone(), name.clone()));
                 if parameter.direction == Direction::InOut {
-                    first = Some(maker.rewriter.copy(&target));
+                    first = Some(builder.rewriter.copy(&target));
                 }
             } else {
-                first = Some(maker.rewriter.copy(&argument));
+                first = Some(builder.rewriter.copy(&argument));
             }
         }
-        let ty = maker.rewriter.copy(&parameter.ty);
+        let ty = builder.rewriter.copy(&parameter.ty);
         passed.locals.push(Local { name, ty, value: first });
     }
     for (index, copy) in copies.into_iter().enumerate() {
         let Some((target, name)) = copy else { continue };
-        let is_visible = match (&references[index], surroundings.visible) {
+        let is_visible = match (&references[index], context.visible) {
             (Some(reference), Some(visible)) => {
-                passed.is_hidden_elsewhere |= surroundings.kept_names.contains(&reference.name);
+                passed.is_hidden_elsewhere |= context.kept_names.contains(&reference.name);
                 visible.contains(&reference.root)
             }
             (None, Some(_)) => {
@@ -196,37 +196,37 @@ pub(super) fn pass(
         };
         let elsewhere = is_visible.then_some(&mut passed.after_elsewhere);
         for list in std::iter::once(&mut passed.after).chain(elsewhere) {
-            let target = maker.rewriter.copy(&target);
-            let value = maker.path(&name);
-            list.push(maker.assign(target, value));
+            let target = builder.rewriter.copy(&target);
+            let value = builder.path(&name);
+            list.push(builder.assign(target, value));
         }
     }
     Ok(passed)
 }
 
-/// A value known at compile time, or an object, in the place of a parameter.
+/// Returns a value known at compile time, or an object, in the place of a parameter.
 pub(super) fn constant_stand(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     argument: Expression,
     parameter: &Parameter,
     ty: &Type,
-    surroundings: &Surroundings<'_>,
-) -> Result<Stand, Obstacle> {
+    context: &CallContext<'_>,
+) -> Result<Replacement, Obstacle> {
     let mut names = super::substitute::Declared::default();
     names.expression(&argument);
-    if names.names.iter().any(|name| surroundings.kept_names.contains(name)) {
+    if names.names.iter().any(|name| context.kept_names.contains(name)) {
         return Err(Obstacle::Argument);
     }
-    let typed = maker.rewriter.original();
-    let model = maker.rewriter.model_of(argument.id);
+    let typed = builder.rewriter.original();
+    let model = builder.rewriter.model_of(argument.id);
     let own = typed.expression_types.get(&model);
     if own == Some(ty) || !is_value(ty) {
-        return Ok(Stand::Expression(argument));
+        return Ok(Replacement::Expression(argument));
     }
-    let written = maker.rewriter.copy(&parameter.ty);
-    let operand = maker.rewriter.copy(&argument);
+    let written = builder.rewriter.copy(&parameter.ty);
+    let operand = builder.rewriter.copy(&argument);
     let cast = ExpressionKind::Cast(written, Box::new(operand));
-    Ok(Stand::Expression(maker.expression(cast)))
+    Ok(Replacement::Expression(builder.expression(cast)))
 }
 
 fn is_value(ty: &Type) -> bool {
@@ -242,56 +242,59 @@ fn is_value(ty: &Type) -> bool {
     )
 }
 
-/// The type of a parameter, in which type parameters stay what they are.
-pub(super) fn declared_type(maker: &Maker<'_>, parameter: &Parameter) -> Result<Type, Obstacle> {
-    let model = maker.rewriter.model_of(parameter.id);
-    let found = maker.rewriter.original().declared_types.get(&model);
+/// Returns the type of a parameter, in which type parameters stay what they are.
+pub(super) fn declared_type(
+    builder: &NodeBuilder<'_>,
+    parameter: &Parameter,
+) -> Result<Type, Obstacle> {
+    let model = builder.rewriter.model_of(parameter.id);
+    let found = builder.rewriter.original().declared_types.get(&model);
     found.cloned().ok_or(Obstacle::UnwritableType)
 }
 
 /// Whether evaluating an expression changes nothing.
-pub(super) fn is_pure(maker: &Maker<'_>, expression: &Expression) -> bool {
+pub(super) fn is_pure(builder: &NodeBuilder<'_>, expression: &Expression) -> bool {
     let mut calls = Calls::default();
     calls.expression(expression);
     calls.0.iter().all(|call| {
-        let model = maker.rewriter.model_of(*call);
-        let info = maker.rewriter.original().calls.get(&model);
+        let model = builder.rewriter.model_of(*call);
+        let info = builder.rewriter.original().calls.get(&model);
         info.is_some_and(|info| matches!(info.callee, Callee::IsValid | Callee::SizeOf))
     })
 }
 
-/// The variable or parameter that an expression is or is a part of, if it can stand for a parameter as
-/// it is: no conversion, no index known only at run time.
-fn reference(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
-    let typed = maker.rewriter.original();
-    let model = maker.rewriter.model_of(expression.id);
+/// Returns the variable or parameter that an expression is or is a part of, if it can stand for a
+/// parameter as it is: no conversion, no index known only at run time.
+fn reference(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Reference> {
+    let typed = builder.rewriter.original();
+    let model = builder.rewriter.model_of(expression.id);
     if typed.implicit_casts.contains_key(&model) || typed.constants.contains_key(&model) {
         return None;
     }
-    part(maker, expression)
+    part(builder, expression)
 }
 
-/// The variable that an l-value is a part of, with the steps into it that are certain.
-fn area(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
-    if let Some(part) = part(maker, expression) {
+/// Returns the variable that an l-value is a part of, with the steps into it that are certain.
+fn area(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Reference> {
+    if let Some(part) = part(builder, expression) {
         return Some(part);
     }
     match &expression.kind {
         ExpressionKind::Slice { base, .. }
         | ExpressionKind::PlusSlice { base, .. }
         | ExpressionKind::Member(base, _)
-        | ExpressionKind::Index(base, _) => area(maker, base),
+        | ExpressionKind::Index(base, _) => area(builder, base),
         _ => None,
     }
 }
 
-fn part(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
-    let typed = maker.rewriter.original();
+fn part(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Reference> {
+    let typed = builder.rewriter.original();
     let type_of = |expression: &Expression| {
-        typed.expression_types.get(&maker.rewriter.model_of(expression.id))
+        typed.expression_types.get(&builder.rewriter.model_of(expression.id))
     };
     match &expression.kind {
-        ExpressionKind::Path(path) => match maker.rewriter.definition(expression.id)? {
+        ExpressionKind::Path(path) => match builder.rewriter.definition(expression.id)? {
             Definition::Node(root) => {
                 Some(Reference { root, name: path.name.text.clone(), steps: Vec::new() })
             }
@@ -304,7 +307,7 @@ fn part(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
                     TypeKind::Struct(..) | TypeKind::Header(..) | TypeKind::HeaderUnion(..)
                 )
             });
-            let mut reference = part(maker, base).filter(|_| is_field)?;
+            let mut reference = part(builder, base).filter(|_| is_field)?;
             // A member of a union shares its place with the others.
             if !type_of(base).is_some_and(|ty| matches!(**ty, TypeKind::HeaderUnion(..))) {
                 reference.steps.push(Step::Field(name.text.clone()));
@@ -312,8 +315,8 @@ fn part(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
             Some(reference)
         }
         ExpressionKind::Index(base, index) => {
-            let index = typed.constants.get(&maker.rewriter.model_of(index.id))?.clone();
-            let mut reference = part(maker, base)?;
+            let index = typed.constants.get(&builder.rewriter.model_of(index.id))?.clone();
+            let mut reference = part(builder, base)?;
             reference.steps.push(Step::Element(index));
             Some(reference)
         }
@@ -321,50 +324,50 @@ fn part(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
     }
 }
 
-/// An l-value that names the same place before and after the body: what its indices are is kept in
+/// Returns an l-value that names the same place before and after the body, with its indices in
 /// variables.
 fn steady(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     target: &Expression,
-    passed: &mut Passed,
+    passed: &mut PassedArguments,
     fresh: &mut dyn FnMut(&str) -> Arc<str>,
 ) -> Result<Expression, Obstacle> {
-    let is_constant = |maker: &Maker<'_>, expression: &Expression| {
-        let model = maker.rewriter.model_of(Node::id(expression));
-        maker.rewriter.original().constants.contains_key(&model)
+    let is_constant = |builder: &NodeBuilder<'_>, expression: &Expression| {
+        let model = builder.rewriter.model_of(Node::id(expression));
+        builder.rewriter.original().constants.contains_key(&model)
     };
-    let mut copy = maker.rewriter.copy(target);
+    let mut copy = builder.rewriter.copy(target);
     match &target.kind {
         ExpressionKind::Path(_) => {}
         ExpressionKind::Member(base, name) => {
-            let model = maker.rewriter.model_of(base.id);
-            let types = &maker.rewriter.original().expression_types;
+            let model = builder.rewriter.model_of(base.id);
+            let types = &builder.rewriter.original().expression_types;
             if types.get(&model).is_some_and(|ty| matches!(**ty, TypeKind::Stack(..))) {
                 return Err(Obstacle::Argument);
             }
-            let base = steady(maker, base, passed, fresh)?;
+            let base = steady(builder, base, passed, fresh)?;
             copy.kind = ExpressionKind::Member(Box::new(base), name.clone());
         }
         ExpressionKind::Index(base, index) => {
-            let base = steady(maker, base, passed, fresh)?;
-            let index = match is_constant(maker, index) {
-                true => maker.rewriter.copy(&**index),
+            let base = steady(builder, base, passed, fresh)?;
+            let index = match is_constant(builder, index) {
+                true => builder.rewriter.copy(&**index),
                 false => {
-                    let model = maker.rewriter.model_of(index.id);
-                    let typed = maker.rewriter.original();
+                    let model = builder.rewriter.model_of(index.id);
+                    let typed = builder.rewriter.original();
                     let ty = typed.expression_types.get(&model).cloned();
-                    let ty = maker.written(&ty.ok_or(Obstacle::UnwritableType)?)?;
+                    let ty = builder.written(&ty.ok_or(Obstacle::UnwritableType)?)?;
                     let name = fresh("index");
-                    let value = Some(maker.rewriter.copy(&**index));
+                    let value = Some(builder.rewriter.copy(&**index));
                     passed.locals.push(Local { name: name.clone(), ty, value });
-                    maker.path(&name)
+                    builder.path(&name)
                 }
             };
             copy.kind = ExpressionKind::Index(Box::new(base), Box::new(index));
         }
         ExpressionKind::Slice { base, high, low } => {
-            let base = steady(maker, base, passed, fresh)?;
-            let (high, low) = (maker.rewriter.copy(&**high), maker.rewriter.copy(&**low));
+            let base = steady(builder, base, passed, fresh)?;
+            let (high, low) = (builder.rewriter.copy(&**high), builder.rewriter.copy(&**low));
             copy.kind = ExpressionKind::Slice {
                 base: Box::new(base),
                 high: Box::new(high),
@@ -376,7 +379,7 @@ fn steady(
     Ok(copy)
 }
 
-/// The declarations that are visible in all of a control or parser.
+/// Returns the declarations that are visible in all of a control or parser.
 pub(super) fn visible_everywhere(home: &Declaration) -> FxHashSet<NodeId> {
     use crate::ast::DeclarationKind;
     let (signature, locals) = match &home.kind {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions and directly called actions: a block takes the place of the call, and a variable that of the
-//! value returned.
+//! Functions and directly called actions: a block replaces the call, and a variable holds the
+//! returned value.
 
-use super::arguments::{Passed, Surroundings, is_pure, pass};
-use super::maker::Maker;
+use super::arguments::{CallContext, PassedArguments, is_pure, pass};
+use super::node_builder::NodeBuilder;
 use super::obstacle::Obstacle;
 use super::returns::{Returns, may_exit, may_return};
 use super::scope::Scope;
@@ -11,7 +11,7 @@ use super::sites::{
     Body, Calls, Position, body_of, contains, is_numbered, is_plain, position, replace_in_list,
     transition_contains,
 };
-use super::substitute::{BeforeExit, Referred, Stand, Substitution};
+use super::substitute::{BeforeExit, ReferencedNodes, Replacement, Substitution};
 use crate::ast::{
     Block, Call, Declaration, DeclarationKind, DeclaredName, Direction, Expression, ExpressionKind,
     NodeId, Parameter, Statement, StatementKind, TypeRef,
@@ -22,7 +22,7 @@ use crate::visit_mut::VisitMut;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What is called.
+/// The callee.
 struct Code {
     type_parameters: Vec<DeclaredName>,
     parameters: Vec<Parameter>,
@@ -32,14 +32,14 @@ struct Code {
 
 /// Inlines a call in a copy of the declaration that it stands in.
 pub(super) fn inline(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     home: &mut Declaration,
     at: NodeId,
     call: &Call,
     info: &CallInfo,
     callee: NodeId,
 ) -> Result<(), Obstacle> {
-    let top = maker.rewriter.program().declarations.iter().find(|each| each.id == callee);
+    let top = builder.rewriter.program().declarations.iter().find(|each| each.id == callee);
     let is_closed = top.is_some();
     let local = |home: &Declaration| match &home.kind {
         DeclarationKind::Control(control) => {
@@ -49,10 +49,10 @@ pub(super) fn inline(
     };
     let declaration = top.cloned().or_else(|| local(home)).ok_or(Obstacle::DeclaredElsewhere)?;
     let body = body_of(home, at)?;
-    if is_numbered(maker.rewriter.program(), &declaration) {
+    if is_numbered(builder.rewriter.program(), &declaration) {
         return Err(Obstacle::NamedByPlace);
     }
-    let copy = maker.rewriter.copy(&declaration);
+    let copy = builder.rewriter.copy(&declaration);
     let name = copy.name.text.clone();
     let code = match copy.kind {
         DeclarationKind::Function { signature, body } => Code {
@@ -66,11 +66,11 @@ pub(super) fn inline(
         }
         _ => return Err(Obstacle::NoBody),
     };
-    let has_no_effect = is_plain_function(maker, &code)
-        && call.arguments.iter().all(|argument| is_pure(maker, &argument.value));
-    let written = written_roots(maker, &code, call, info);
-    let mut scope = Scope::of(maker.rewriter, home);
-    let expanded = expand(maker, &mut scope, &name, code, (call, info), is_closed)?;
+    let has_no_effect = is_plain_function(builder, &code)
+        && call.arguments.iter().all(|argument| is_pure(builder, &argument.value));
+    let written = written_roots(builder, &code, call, info);
+    let mut scope = Scope::of(builder.rewriter, home);
+    let expanded = expand(builder, &mut scope, &name, code, (call, info), is_closed)?;
     let Expanded { result, block } = expanded;
     let mut prelude = Some((result.as_ref().map(|(name, _)| name.clone()), result, block));
     let mut replace = |mut statement: Statement, in_branch: bool| {
@@ -79,23 +79,23 @@ pub(super) fn inline(
             Position::Whole | Position::OnlyValue | Position::First => true,
             Position::Inside => {
                 is_closed
-                    && only_impure_call(maker, &statement, at)
-                    && !reads_any(maker, &statement, at, &written)
+                    && only_impure_call(builder, &statement, at)
+                    && !reads_any(builder, &statement, at, &written)
             }
-            Position::Conditional => has_no_effect && only_impure_call(maker, &statement, at),
+            Position::Conditional => has_no_effect && only_impure_call(builder, &statement, at),
         };
         if !may_move {
             return Err(Obstacle::InsideExpression);
         }
         let (name, result, block) = prelude.take().ok_or(Obstacle::NoSuchCall)?;
-        let mut new = before(maker, result, block);
+        let mut new = before(builder, result, block);
         if place != Position::Whole {
             let name = name.ok_or(Obstacle::InsideExpression)?;
-            put_value(maker, at, &name, &mut |put| put.statement(&mut statement));
+            put_value(builder, at, &name, &mut |put| put.statement(&mut statement));
             new.push(statement);
         }
         Ok(match in_branch && new.len() != 1 {
-            true => vec![maker.block(new)],
+            true => vec![builder.block(new)],
             false => new,
         })
     };
@@ -132,9 +132,9 @@ pub(super) fn inline(
                         return Err(Obstacle::InsideExpression);
                     }
                     let (name, result, block) = prelude.take().ok_or(Obstacle::NoSuchCall)?;
-                    state.statements.extend(before(maker, result, block));
+                    state.statements.extend(before(builder, result, block));
                     let name = name.ok_or(Obstacle::InsideExpression)?;
-                    put_value(maker, at, &name, &mut |put| put.transition(transition));
+                    put_value(builder, at, &name, &mut |put| put.transition(transition));
                     true
                 }
             }
@@ -156,24 +156,29 @@ fn in_keyset(transition: &crate::ast::Transition, at: NodeId) -> bool {
     }
 }
 
-/// The declaration of the result, and the block that computes it.
+/// Returns the declaration of the result, and the block that computes it.
 fn before(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     result: Option<(Arc<str>, TypeRef)>,
     block: Statement,
 ) -> Vec<Statement> {
     let mut new = Vec::new();
     if let Some((name, ty)) = result {
-        let variable = maker.variable(&name, ty, None);
-        new.push(maker.declare(variable));
+        let variable = builder.variable(&name, ty, None);
+        new.push(builder.declare(variable));
     }
     new.push(block);
     new
 }
 
 /// Puts the variable with the value in the place of the call.
-fn put_value(maker: &mut Maker<'_>, at: NodeId, name: &Arc<str>, put: &mut dyn FnMut(&mut Put)) {
-    let value = maker.path(name);
+fn put_value(
+    builder: &mut NodeBuilder<'_>,
+    at: NodeId,
+    name: &Arc<str>,
+    put: &mut dyn FnMut(&mut Put),
+) {
+    let value = builder.path(name);
     put(&mut Put { at, value: Some(value) });
 }
 
@@ -196,14 +201,14 @@ impl VisitMut for Put {
 }
 
 /// Whether no statement but this function's call has effects in a statement's own expressions.
-fn only_impure_call(maker: &Maker<'_>, statement: &Statement, at: NodeId) -> bool {
+fn only_impure_call(builder: &NodeBuilder<'_>, statement: &Statement, at: NodeId) -> bool {
     let mut calls = Calls::default();
     match &statement.kind {
         StatementKind::If { condition, .. } => calls.expression(condition),
         StatementKind::Switch { subject, .. } => calls.expression(subject),
         _ => calls.statement(statement),
     }
-    let typed = maker.rewriter.original();
+    let typed = builder.rewriter.original();
     let is_whole_statement = |call: NodeId| match &statement.kind {
         // Evaluated after its arguments.
         StatementKind::Call(whole) => whole.id == call,
@@ -214,19 +219,19 @@ fn only_impure_call(maker: &Maker<'_>, statement: &Statement, at: NodeId) -> boo
             || is_whole_statement(*call)
             || typed
                 .calls
-                .get(&maker.rewriter.model_of(*call))
+                .get(&builder.rewriter.model_of(*call))
                 .is_some_and(|info| matches!(info.callee, Callee::IsValid | Callee::SizeOf))
     })
 }
 
-/// The variables that a call writes through its parameters.
+/// Returns the variables that a call writes through its parameters.
 fn written_roots(
-    maker: &Maker<'_>,
+    builder: &NodeBuilder<'_>,
     code: &Code,
     call: &Call,
     info: &CallInfo,
 ) -> FxHashSet<NodeId> {
-    let mut referred = Referred { rewriter: maker.rewriter, nodes: FxHashSet::default() };
+    let mut referred = ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
     for (parameter, given) in code.parameters.iter().zip(&info.arguments) {
         let argument = given.and_then(|at| call.arguments.get(at));
         if let (Direction::Out | Direction::InOut, Some(argument)) = (parameter.direction, argument)
@@ -239,13 +244,13 @@ fn written_roots(
 
 /// Whether a statement's own expressions read one of these variables outside of a call.
 fn reads_any(
-    maker: &Maker<'_>,
+    builder: &NodeBuilder<'_>,
     statement: &Statement,
     at: NodeId,
     written: &FxHashSet<NodeId>,
 ) -> bool {
     struct Reads<'m> {
-        referred: Referred<'m>,
+        referred: ReferencedNodes<'m>,
         at: NodeId,
     }
     impl<'a> Visit<'a> for Reads<'_> {
@@ -259,7 +264,7 @@ fn reads_any(
             crate::visit::walk_expression(self, expression);
         }
     }
-    let referred = Referred { rewriter: maker.rewriter, nodes: FxHashSet::default() };
+    let referred = ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
     let mut reads = Reads { referred, at };
     match &statement.kind {
         StatementKind::If { condition, .. } => reads.expression(condition),
@@ -273,17 +278,17 @@ fn reads_any(
 }
 
 /// Whether a function only computes a value.
-fn is_plain_function(maker: &Maker<'_>, code: &Code) -> bool {
+fn is_plain_function(builder: &NodeBuilder<'_>, code: &Code) -> bool {
     let mut calls = Calls::default();
     calls.block(&code.body);
-    let typed = maker.rewriter.original();
+    let typed = builder.rewriter.original();
     code.result.is_some()
         && code
             .parameters
             .iter()
             .all(|each| !matches!(each.direction, Direction::Out | Direction::InOut))
         && calls.0.iter().all(|call| {
-            typed.calls.get(&maker.rewriter.model_of(*call)).is_some_and(|info| {
+            typed.calls.get(&builder.rewriter.model_of(*call)).is_some_and(|info| {
                 matches!(
                     info.callee,
                     Callee::IsValid
@@ -305,7 +310,7 @@ struct Expanded {
 }
 
 fn expand(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     scope: &mut Scope,
     name: &Arc<str>,
     code: Code,
@@ -313,28 +318,28 @@ fn expand(
     is_closed: bool,
 ) -> Result<Expanded, Obstacle> {
     let Code { type_parameters, parameters, result, mut body } = code;
-    let mut stands: FxHashMap<NodeId, Stand> = FxHashMap::default();
+    let mut replacements: FxHashMap<NodeId, Replacement> = FxHashMap::default();
     for (parameter, ty) in type_parameters.iter().zip(&info.type_arguments) {
-        if let Ok(written) = maker.written(ty) {
-            stands.insert(parameter.id, Stand::Type(written));
+        if let Ok(written) = builder.written(ty) {
+            replacements.insert(parameter.id, Replacement::Type(written));
         } else {
             return Err(Obstacle::UnwritableType);
         }
     }
-    scope.rename_block(&body, &mut stands);
-    let surroundings = Surroundings {
+    scope.rename_block(&body, &mut replacements);
+    let context = CallContext {
         is_closed,
         visible: None,
         kept_names: &Default::default(),
         is_action: result.is_none(),
     };
     let passed =
-        pass(maker, call, info, parameters, &surroundings, &mut |wanted| scope.fresh(wanted))?;
-    let Passed { stands: passed_stands, locals, before, after, .. } = passed;
-    stands.extend(passed_stands);
+        pass(builder, call, info, parameters, &context, &mut |wanted| scope.fresh(wanted))?;
+    let PassedArguments { replacements: passed_stands, locals, before, after, .. } = passed;
+    replacements.extend(passed_stands);
     let hidden = scope.hidden.clone();
     let mut substitution =
-        Substitution { maker: &mut *maker, stands, accept: None, hidden: &hidden };
+        Substitution { builder: &mut *builder, replacements, accept: None, hidden: &hidden };
     substitution.block(&mut body);
     let is_void = |ty: &TypeRef| matches!(ty.kind, crate::ast::TypeRefKind::Void);
     let result = match result.filter(|ty| !is_void(ty)) {
@@ -354,22 +359,22 @@ fn expand(
     }
     let mut statements = Vec::new();
     for ((name, value), ty) in named.into_iter().zip(types) {
-        let variable = maker.variable(&name, ty, value);
-        statements.push(maker.declare(variable));
+        let variable = builder.variable(&name, ty, value);
+        statements.push(builder.declare(variable));
     }
     statements.extend(before);
     let flag = scope.fresh(&format!("{name}_returned"));
     let result_name = result.as_ref().map(|(name, _)| name.clone());
-    let inside = without_returns(maker, body.statements, result_name, flag)?;
-    statements.extend(before_exits(maker, inside, &after));
+    let inside = without_returns(builder, body.statements, result_name, flag)?;
+    statements.extend(before_exits(builder, inside, &after));
     statements.extend(after);
-    let block = maker.block(statements);
+    let block = builder.block(statements);
     Ok(Expanded { result, block })
 }
 
-/// A body that has no `return` any more.
+/// Returns a body that has no `return` any more.
 pub(super) fn without_returns(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     statements: Vec<Statement>,
     result: Option<Arc<str>>,
     flag: Arc<str>,
@@ -377,28 +382,28 @@ pub(super) fn without_returns(
     if !statements.iter().any(may_return) {
         return Ok(statements);
     }
-    let mut returns = Returns { maker, result, flag: flag.clone(), needs_flag: false };
+    let mut returns = Returns { builder, result, flag: flag.clone(), needs_flag: false };
     let list = returns.list(statements, true)?;
     let needs_flag = returns.needs_flag;
     let mut all = Vec::new();
     if needs_flag {
-        let ty = maker.type_ref(crate::ast::TypeRefKind::Bool);
-        let no = maker.expression(ExpressionKind::Bool(false));
-        let variable = maker.variable(&flag, ty, Some(no));
-        all.push(maker.declare(variable));
+        let ty = builder.type_ref(crate::ast::TypeRefKind::Bool);
+        let no = builder.expression(ExpressionKind::Bool(false));
+        let variable = builder.variable(&flag, ty, Some(no));
+        all.push(builder.declare(variable));
     }
     all.extend(list);
     Ok(all)
 }
 
-/// A body whose exits copy out first.
+/// Returns a body whose exits copy out first.
 pub(super) fn before_exits(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     mut statements: Vec<Statement>,
     copies: &[Statement],
 ) -> Vec<Statement> {
     if !copies.is_empty() && statements.iter().any(may_exit) {
-        let mut exits = BeforeExit { maker, statements: copies };
+        let mut exits = BeforeExit { builder, statements: copies };
         for statement in &mut statements {
             exits.statement(statement);
         }

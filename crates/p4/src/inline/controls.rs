@@ -2,16 +2,16 @@
 //! A control that another control applies: its tables, actions and instances become those of the caller
 //! and keep their control-plane names, and its `apply` becomes a block at the place of the call.
 
-use super::arguments::{Local, Passed, Surroundings, pass, visible_everywhere};
+use super::arguments::{CallContext, Local, PassedArguments, pass, visible_everywhere};
 use super::code::{before_exits, without_returns};
 use super::instances::Applied;
 use super::keys;
-use super::maker::{Maker, qualified};
+use super::node_builder::{NodeBuilder, qualified};
 use super::obstacle::Obstacle;
 use super::returns::may_exit;
 use super::scope::Scope;
 use super::sites::{Calls, Position, position, replace_in_list};
-use super::substitute::{Referred, Stand, Substitution, is_action};
+use super::substitute::{ReferencedNodes, Replacement, Substitution, is_action};
 use crate::ast::{
     Annotation, Call, ControlDeclaration, Declaration, DeclarationKind, NodeId, Statement,
     StatementKind,
@@ -24,21 +24,21 @@ use std::sync::Arc;
 
 /// Inlines a call in a copy of the control that it stands in.
 pub(super) fn inline(
-    maker: &mut Maker<'_>,
+    builder: &mut NodeBuilder<'_>,
     home: &mut Declaration,
     at: NodeId,
     call: &Call,
     info: &CallInfo,
     callee: &Declaration,
 ) -> Result<(), Obstacle> {
-    let applied = Applied::of(maker, home, call, info)?;
-    let copy = maker.rewriter.copy(callee);
+    let applied = Applied::of(builder, home, call, info)?;
+    let copy = builder.rewriter.copy(callee);
     let DeclarationKind::Control(control) = copy.kind else { return Err(Obstacle::NoBody) };
     if !control.signature.type_parameters.is_empty() {
         return Err(Obstacle::Generic);
     }
     let ControlDeclaration { signature, constructor_parameters, mut locals, body } = *control;
-    drop_unused_actions(maker, &mut locals, &body.statements);
+    drop_unused_actions(builder, &mut locals, &body.statements);
     let has_state = locals.iter().any(|local| {
         matches!(local.kind, DeclarationKind::Table(_) | DeclarationKind::Instance { .. })
     });
@@ -50,9 +50,9 @@ pub(super) fn inline(
         .any(|local| matches!(local.kind, DeclarationKind::Table(_)) || is_action(local));
     let visible = visible_everywhere(home);
     let kept_names = parameter_names(&locals);
-    let mut scope = Scope::of(maker.rewriter, home);
+    let mut scope = Scope::of(builder.rewriter, home);
     scope.take(kept_names.iter().cloned());
-    let mut stands: FxHashMap<NodeId, Stand> = FxHashMap::default();
+    let mut replacements: FxHashMap<NodeId, Replacement> = FxHashMap::default();
     let prefix = applied.prefix.clone();
     let mut moved = Vec::new();
     let mut here = Vec::new();
@@ -63,50 +63,60 @@ pub(super) fn inline(
             true => format!("{}_{}", applied.label, local.name.text),
             false => local.name.text.to_string(),
         };
-        stands.insert(local.id, Stand::Name(scope.fresh(&wanted)));
+        replacements.insert(local.id, Replacement::Name(scope.fresh(&wanted)));
         if let DeclarationKind::Action { body, .. } = &local.kind {
-            scope.rename_block(body, &mut stands);
+            scope.rename_block(body, &mut replacements);
         }
-        keys::keep_names(maker, &mut local);
+        keys::keep_names(builder, &mut local);
         if has_control_plane_name(&local) {
             let name = qualified(&prefix, &local.annotations, &local.name.text);
             local.annotations.retain(|annotation| &*annotation.name.text != "name");
-            local.annotations.push(maker.name_annotation(&name));
+            local.annotations.push(builder.name_annotation(&name));
         }
         match goes {
             true => moved.push(local),
             false => here.push(local),
         }
     }
-    scope.rename_statements(&body.statements, &mut stands);
-    let surroundings = Surroundings {
+    scope.rename_statements(&body.statements, &mut replacements);
+    let context = CallContext {
         is_closed: true,
         visible: goes_everywhere.then_some(&visible),
         kept_names: &kept_names,
         is_action: false,
     };
-    stands.extend(applied.constructor_stands(maker, &constructor_parameters, &surroundings)?);
+    replacements.extend(applied.constructor_replacements(
+        builder,
+        &constructor_parameters,
+        &context,
+    )?);
     let label = applied.label.clone();
-    let passed = pass(maker, call, info, signature.parameters, &surroundings, &mut |wanted| {
+    let passed = pass(builder, call, info, signature.parameters, &context, &mut |wanted| {
         match goes_everywhere {
             true => scope.fresh(&format!("{label}_{wanted}")),
             false => scope.fresh(wanted),
         }
     })?;
-    let Passed {
-        stands: for_parameters, locals: variables, before, after, after_elsewhere, ..
+    let PassedArguments {
+        replacements: for_parameters,
+        locals: variables,
+        before,
+        after,
+        after_elsewhere,
+        ..
     } = passed;
-    let exits_elsewhere = moved.iter().any(exits) || exits_outside(maker, &moved, &body.statements);
+    let exits_elsewhere =
+        moved.iter().any(exits) || exits_outside(builder, &moved, &body.statements);
     if exits_elsewhere && !after.is_empty() {
-        let own_only = !exits_outside(maker, &moved, &body.statements);
+        let own_only = !exits_outside(builder, &moved, &body.statements);
         if !own_only || passed.is_hidden_elsewhere {
             return Err(Obstacle::CopyOut);
         }
     }
-    stands.extend(for_parameters);
+    replacements.extend(for_parameters);
     let hidden = scope.hidden.clone();
     let mut substitution =
-        Substitution { maker: &mut *maker, stands, accept: None, hidden: &hidden };
+        Substitution { builder: &mut *builder, replacements, accept: None, hidden: &hidden };
     let mut statements = body.statements;
     for statement in &mut statements {
         substitution.statement(statement);
@@ -119,19 +129,19 @@ pub(super) fn inline(
     let in_loop = is_in_loop(home, at);
     for Local { name, ty, value } in variables {
         if goes_everywhere {
-            let variable = maker.variable(&name, ty, None);
+            let variable = builder.variable(&name, ty, None);
             new_locals.push(variable);
             match value {
                 Some(value) => {
-                    let target = maker.path(&name);
-                    inside.push(maker.assign(target, value));
+                    let target = builder.path(&name);
+                    inside.push(builder.assign(target, value));
                 }
                 None if in_loop => return Err(Obstacle::CopyOut),
                 None => {}
             }
         } else {
-            let variable = maker.variable(&name, ty, value);
-            inside.push(maker.declare(variable));
+            let variable = builder.variable(&name, ty, value);
+            inside.push(builder.declare(variable));
         }
     }
     inside.extend(before);
@@ -139,8 +149,8 @@ pub(super) fn inline(
         if let DeclarationKind::Variable { initializer, .. } = &mut local.kind {
             match initializer.take() {
                 Some(value) => {
-                    let target = maker.path(&local.name.text);
-                    inside.push(maker.assign(target, value));
+                    let target = builder.path(&local.name.text);
+                    inside.push(builder.assign(target, value));
                 }
                 None if in_loop => return Err(Obstacle::CopyOut),
                 None => {}
@@ -148,20 +158,20 @@ pub(super) fn inline(
         }
         if let DeclarationKind::Action { body, .. } = &mut local.kind {
             let statements = std::mem::take(&mut body.statements);
-            body.statements = before_exits(maker, statements, &after_elsewhere);
+            body.statements = before_exits(builder, statements, &after_elsewhere);
         }
         new_locals.push(local);
     }
     for local in here {
-        inside.push(maker.declare(local));
+        inside.push(builder.declare(local));
     }
     let flag = scope.fresh(&format!("{}_returned", applied.label));
-    let statements = without_returns(maker, statements, None, flag)?;
-    inside.extend(before_exits(maker, statements, &after));
+    let statements = without_returns(builder, statements, None, flag)?;
+    inside.extend(before_exits(builder, statements, &after));
     inside.extend(after);
-    let mut block = maker.block(inside);
+    let mut block = builder.block(inside);
     if let StatementKind::Block(block) = &mut block.kind {
-        block.annotations = atomic(maker, &copy.annotations);
+        block.annotations = atomic(builder, &copy.annotations);
     }
     let DeclarationKind::Control(caller) = &mut home.kind else {
         return Err(Obstacle::OutsideStatements);
@@ -186,11 +196,11 @@ pub(super) fn inline(
     Ok(())
 }
 
-/// Annotations that hold for a block as they hold for a control.
-fn atomic(maker: &mut Maker<'_>, annotations: &[Annotation]) -> Vec<Annotation> {
+/// Returns the annotations of a control that a block may have, too.
+fn atomic(builder: &mut NodeBuilder<'_>, annotations: &[Annotation]) -> Vec<Annotation> {
     let found: Vec<&Annotation> =
         annotations.iter().filter(|annotation| &*annotation.name.text == "atomic").collect();
-    found.into_iter().map(|annotation| maker.rewriter.copy(annotation)).collect()
+    found.into_iter().map(|annotation| builder.rewriter.copy(annotation)).collect()
 }
 
 fn has_control_plane_name(local: &Declaration) -> bool {
@@ -203,7 +213,7 @@ fn has_control_plane_name(local: &Declaration) -> bool {
     )
 }
 
-/// The names of the actions' parameters: the control plane knows them.
+/// Returns the names of the actions' parameters, which the control plane uses.
 fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     let mut names = FxHashSet::default();
     for local in locals {
@@ -214,10 +224,15 @@ fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     names
 }
 
-/// Leaves out actions that only were called directly, and are inlined.
-fn drop_unused_actions(maker: &Maker<'_>, locals: &mut Vec<Declaration>, body: &[Statement]) {
+/// Leaves out actions that were only called directly and are inlined.
+fn drop_unused_actions(
+    builder: &NodeBuilder<'_>,
+    locals: &mut Vec<Declaration>,
+    body: &[Statement],
+) {
     loop {
-        let mut referred = Referred { rewriter: maker.rewriter, nodes: FxHashSet::default() };
+        let mut referred =
+            ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
         for statement in body {
             referred.statement(statement);
         }
@@ -240,9 +255,9 @@ fn exits(local: &Declaration) -> bool {
 }
 
 /// Whether something that is not inlined here may exit: an action of the top level, or another control.
-fn exits_outside(maker: &Maker<'_>, locals: &[Declaration], body: &[Statement]) -> bool {
-    let rewriter = &*maker.rewriter;
-    let mut referred = Referred { rewriter, nodes: FxHashSet::default() };
+fn exits_outside(builder: &NodeBuilder<'_>, locals: &[Declaration], body: &[Statement]) -> bool {
+    let rewriter = &*builder.rewriter;
+    let mut referred = ReferencedNodes { rewriter, nodes: FxHashSet::default() };
     let mut calls = Calls::default();
     for statement in body {
         referred.statement(statement);

@@ -2,23 +2,23 @@
 //! The instance of a parser or control that a call applies: where it is declared, what its constructor
 //! got, what the control plane calls it, and how often it is applied.
 
-use super::arguments::{Surroundings, constant_stand, declared_type};
-use super::maker::{Maker, given_name};
+use super::arguments::{CallContext, constant_stand, declared_type};
+use super::node_builder::{NodeBuilder, given_name};
 use super::obstacle::Obstacle;
 use super::sites::Calls;
-use super::substitute::Stand;
+use super::substitute::Replacement;
 use crate::ast::{Argument, Call, Declaration, DeclarationKind, ExpressionKind, NodeId, Parameter};
 use crate::typed::{CallInfo, Callee, Definition};
 use crate::visit::{Visit, walk_expression};
 use std::sync::Arc;
 
-/// An applied instance.
+/// The instance that a call applies.
 pub(super) struct Applied {
     /// Its declaration; `None` where a type is applied directly (P4_16 v1.2.5 §15.1).
     pub(super) instance: Option<NodeId>,
-    /// What new names begin with.
+    /// The prefix of new names.
     pub(super) label: Arc<str>,
-    /// What the control plane calls it, seen from where it is.
+    /// Its control-plane name, relative to the block around it.
     pub(super) prefix: String,
     constructor: Option<(Vec<Argument>, CallInfo)>,
     /// How many expressions refer to it.
@@ -26,14 +26,14 @@ pub(super) struct Applied {
 }
 
 impl Applied {
-    /// The instance that a call in `home` applies.
+    /// Returns the instance that a call in `home` applies.
     pub(super) fn of(
-        maker: &Maker<'_>,
+        builder: &NodeBuilder<'_>,
         home: &Declaration,
         call: &Call,
         info: &CallInfo,
     ) -> Result<Applied, Obstacle> {
-        let rewriter = &*maker.rewriter;
+        let rewriter = &*builder.rewriter;
         let typed = rewriter.original();
         if let Callee::DirectApply(callee) = info.callee {
             let named = typed.program.declarations.iter().find(|each| each.id == callee);
@@ -70,43 +70,43 @@ impl Applied {
         let name = local.name.text.clone();
         let prefix =
             given_name(&local.annotations).map_or(name.to_string(), |given| given.to_string());
-        let uses = uses_of(maker, home, instance);
+        let uses = uses_of(builder, home, instance);
         let constructor = Some((arguments.clone(), constructed));
         Ok(Applied { instance: Some(instance), label: name, prefix, constructor, uses })
     }
 
-    /// What stands for the parameters of the constructor.
-    pub(super) fn constructor_stands(
+    /// Returns the replacements of the constructor's parameters.
+    pub(super) fn constructor_replacements(
         &self,
-        maker: &mut Maker<'_>,
+        builder: &mut NodeBuilder<'_>,
         parameters: &[Parameter],
-        surroundings: &Surroundings<'_>,
-    ) -> Result<Vec<(NodeId, Stand)>, Obstacle> {
-        let mut stands = Vec::new();
+        context: &CallContext<'_>,
+    ) -> Result<Vec<(NodeId, Replacement)>, Obstacle> {
+        let mut replacements = Vec::new();
         for (index, parameter) in parameters.iter().enumerate() {
             let (arguments, info) = self.constructor.as_ref().ok_or(Obstacle::DeclaredElsewhere)?;
             let given = info.arguments.get(index).copied().flatten();
             let value = given.and_then(|at| arguments.get(at)).map(|argument| &argument.value);
             let value = value.or(parameter.default.as_ref()).ok_or(Obstacle::Argument)?.clone();
-            let ty = declared_type(maker, parameter)?;
-            stands
-                .push((parameter.id, constant_stand(maker, value, parameter, &ty, surroundings)?));
+            let ty = declared_type(builder, parameter)?;
+            replacements
+                .push((parameter.id, constant_stand(builder, value, parameter, &ty, context)?));
         }
-        Ok(stands)
+        Ok(replacements)
     }
 }
 
-/// How many expressions of a declaration refer to a node.
-fn uses_of(maker: &Maker<'_>, home: &Declaration, node: NodeId) -> usize {
+/// Returns how many expressions of a declaration refer to a node.
+fn uses_of(builder: &NodeBuilder<'_>, home: &Declaration, node: NodeId) -> usize {
     struct Count<'m, 'r> {
-        maker: &'m Maker<'r>,
+        builder: &'m NodeBuilder<'r>,
         node: NodeId,
         count: usize,
     }
     impl<'a> Visit<'a> for Count<'_, '_> {
         fn expression(&mut self, expression: &'a crate::ast::Expression) {
             if matches!(expression.kind, ExpressionKind::Path(_))
-                && self.maker.rewriter.definition(expression.id)
+                && self.builder.rewriter.definition(expression.id)
                     == Some(Definition::Node(self.node))
             {
                 self.count += 1;
@@ -114,7 +114,7 @@ fn uses_of(maker: &Maker<'_>, home: &Declaration, node: NodeId) -> usize {
             walk_expression(self, expression);
         }
     }
-    let mut count = Count { maker, node, count: 0 };
+    let mut count = Count { builder, node, count: 0 };
     count.declaration(home);
     count.count
 }

@@ -9,7 +9,7 @@ mod code;
 mod controls;
 mod instances;
 mod keys;
-mod maker;
+mod node_builder;
 mod obstacle;
 mod parsers;
 mod returns;
@@ -27,15 +27,15 @@ use crate::random_sites::{self, RandomSites};
 use crate::rewrite::{Rewriter, Rewritten};
 use crate::typed::{Callee, TypedProgram};
 use crate::visit::Visit;
-use maker::Maker;
+use node_builder::NodeBuilder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sites::{Calls, find_call, is_numbered};
 use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use substitute::Referred;
+use substitute::ReferencedNodes;
 
-/// What a call calls.
+/// The kinds of callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallKind {
     /// A function.
@@ -53,39 +53,25 @@ pub enum CallKind {
 pub struct Inlined {
     /// The checked program, and where its nodes came from.
     pub program: Rewritten,
-    /// How many calls were inlined. A call in what was inlined itself counts where it went.
+    /// The number of inlined calls. A call in an inlined body counts in each copy.
     pub inlined: BTreeMap<CallKind, usize>,
     /// Calls that stay, by their identity in the original program.
     pub refused: Vec<(NodeId, Obstacle)>,
 }
 
-/// Inlines one call in the tree of a rewriter, which has to stand in a body that the original program has
-/// or that was copied from one. Calls inside of what is called stay calls.
+/// Inlines one call in the tree of a rewriter. The call must stand in a body of the original program or in
+/// a copy of one. Calls in the inlined body stay calls.
 ///
 /// # Errors
 ///
-/// Why it is not possible; then the tree is as it was.
+/// Returns why the call cannot be inlined; then the tree is unchanged.
 pub fn inline_block(rewriter: &mut Rewriter, call: NodeId) -> Result<(), Obstacle> {
     // As deep as the deepest program.
     stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || inline_one(rewriter, call))
 }
 
-/// [`inline_block`], with the labels of calls that draw random numbers noted for the copies, so that they draw
-/// the same numbers when [`RandomSites::write`] has written them into the tree.
-///
-/// # Errors
-///
-/// Why it is not possible; then the tree is as it was.
-pub fn inline_block_with_sites(
-    rewriter: &mut Rewriter,
-    call: NodeId,
-    sites: &mut RandomSites,
-) -> Result<(), Obstacle> {
-    stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || {
-        inline_noting(rewriter, call, sites)
-    })
-}
-
+/// Inlines one call like [`inline_block`] and notes the labels of copied calls that draw random numbers, so
+/// that they draw the same numbers when [`RandomSites::write`] has written the labels into the tree.
 fn inline_noting(
     rewriter: &mut Rewriter,
     call: NodeId,
@@ -96,7 +82,7 @@ fn inline_noting(
     }
     let first = NodeId(rewriter.program().node_count);
     let through = sites.label(call).cloned();
-    // Actions and tables of what is called keep their control-plane names, which their calls go by.
+    // Actions and tables of the callee keep their control-plane names, which the keys of their calls begin with.
     let callee = rewriter.original().calls.get(&rewriter.model_of(call)).map(|info| info.callee);
     let inside: FxHashSet<NodeId> = match (&through, callee) {
         (
@@ -128,25 +114,25 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
     let call = call.clone();
     let info = rewriter.original().calls.get(&rewriter.model_of(at)).cloned();
     let info = info.ok_or(Obstacle::NoSuchCall)?;
-    let mut maker = Maker { rewriter, span };
+    let mut builder = NodeBuilder { rewriter, span };
     match info.callee {
         Callee::Function(callee) | Callee::Action(callee) => {
-            let callee = here(&maker, &call, callee);
-            code::inline(&mut maker, &mut home, at, &call, &info, callee)?;
+            let callee = here(&builder, &call, callee);
+            code::inline(&mut builder, &mut home, at, &call, &info, callee)?;
         }
         Callee::BlockApply(callee) | Callee::DirectApply(callee) => {
-            let declarations = &maker.rewriter.program().declarations;
+            let declarations = &builder.rewriter.program().declarations;
             let found = declarations.iter().find(|each| each.id == callee);
             let found = found.ok_or(Obstacle::DeclaredElsewhere)?.clone();
-            if is_numbered(maker.rewriter.program(), &found) {
+            if is_numbered(builder.rewriter.program(), &found) {
                 return Err(Obstacle::NamedByPlace);
             }
             match found.kind {
                 DeclarationKind::Control(_) => {
-                    controls::inline(&mut maker, &mut home, at, &call, &info, &found)?;
+                    controls::inline(&mut builder, &mut home, at, &call, &info, &found)?;
                 }
                 DeclarationKind::Parser(_) => {
-                    parsers::inline(&mut maker, &mut home, at, &call, &info, &found)?;
+                    parsers::inline(&mut builder, &mut home, at, &call, &info, &found)?;
                 }
                 _ => return Err(Obstacle::DeclaredElsewhere),
             }
@@ -158,21 +144,22 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
     Ok(())
 }
 
-/// The action that a call calls, seen from the call: in a copied control that is a copy too.
-fn here(maker: &Maker<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
-    let is_top = maker.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
-    match maker.rewriter.definition(call.callee.id) {
+/// Returns the action that a call calls, seen from the call: in a copied control that is a copy
+/// too.
+fn here(builder: &NodeBuilder<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
+    let is_top = builder.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
+    match builder.rewriter.definition(call.callee.id) {
         Some(crate::typed::Definition::Node(node)) if !is_top => node,
         _ => callee,
     }
 }
 
-/// Inlines all calls of a program that can be inlined, the innermost first. What was inlined and is not
-/// used any more goes; other declarations stay, and [`Rewriter::prune`] removes those without use.
+/// Inlines all calls of a program that can be inlined, the innermost first, and removes inlined declarations
+/// without further uses. [`Rewriter::prune`] removes other unused declarations.
 ///
 /// # Errors
 ///
-/// The program itself does not pass the checker again.
+/// Returns the errors if the original program does not pass the checker again.
 #[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
 pub fn inline_all(
     typed: &Arc<TypedProgram>,
@@ -206,9 +193,9 @@ pub fn inline_all(
     })
 }
 
-/// Calls of bodies that have no calls to inline themselves.
+/// Calls of bodies without calls to inline.
 struct Round {
-    /// Each call, what it calls, and the declaration of that.
+    /// Each call, its kind, and the declaration of the callee.
     calls: Vec<(NodeId, CallKind, NodeId)>,
 }
 
@@ -314,7 +301,7 @@ impl Round {
 
 /// Removes top-level declarations that nothing refers to, out of those that were inlined.
 fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
-    struct Types<'r>(Referred<'r>);
+    struct Types<'r>(ReferencedNodes<'r>);
     impl<'a> Visit<'a> for Types<'_> {
         fn expression(&mut self, expression: &'a crate::ast::Expression) {
             if let ExpressionKind::Path(_) = expression.kind {
@@ -331,7 +318,7 @@ fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
             crate::visit::walk_action_ref(self, action);
         }
     }
-    let mut types = Types(Referred { rewriter, nodes: FxHashSet::default() });
+    let mut types = Types(ReferencedNodes { rewriter, nodes: FxHashSet::default() });
     crate::visit::walk_program(&mut types, rewriter.program());
     let used = types.0.nodes;
     let unused = |declaration: &&Declaration| {
@@ -343,18 +330,19 @@ fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
     let unused: Vec<NodeId> =
         rewriter.program().declarations.iter().filter(unused).map(|each| each.id).collect();
     for declaration in unused {
-        // It is at top level, so it can be removed; if not, it stays.
+        // A declaration that cannot be removed stays.
         let _ = rewriter.remove(declaration);
     }
 }
 
-/// Whether something else at top level has the name of a declaration: then references may mean either.
+/// Whether another top-level declaration has the same name, so that references may mean either.
 fn is_overloaded(program: &Program, declaration: &Declaration) -> bool {
     let named = |each: &&Declaration| each.name.text == declaration.name.text;
     program.declarations.iter().filter(named).count() > 1
 }
 
-/// The calls in each declaration that can be called: those of the top level, and actions of controls.
+/// Returns the calls in each declaration that can be called: those of the top level, and actions of
+/// controls.
 fn bodies(program: &Program) -> Vec<(NodeId, Vec<NodeId>)> {
     let calls_of = |declaration: &Declaration| {
         let mut calls = Calls::default();

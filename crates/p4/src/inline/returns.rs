@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `return` without a jump: what follows a statement that may have returned is put under the condition
-//! that it has not. Where a branch of an `if` always returns, the rest goes into the other branch;
-//! elsewhere a flag tells.
+//! Removes `return` from an inlined body: code behind a statement that may return runs only if it has
+//! not returned. Where a branch of an `if` always returns, that code moves into the other branch; elsewhere
+//! a flag guards it.
 
-use super::maker::Maker;
+use super::node_builder::NodeBuilder;
 use super::obstacle::Obstacle;
 use crate::ast::{Block, Expression, Statement, StatementKind, SwitchCase};
 use std::sync::Arc;
 
-/// Takes the returns out of a body.
+/// Removes the returns of a body.
 pub(super) struct Returns<'m, 'r> {
-    pub(super) maker: &'m mut Maker<'r>,
+    pub(super) builder: &'m mut NodeBuilder<'r>,
     /// The variable that takes the value returned.
     pub(super) result: Option<Arc<str>>,
     /// The variable that says that the body has returned.
@@ -72,12 +72,12 @@ impl Returns<'_, '_> {
                         otherwise.map(|other| *other).into_iter().collect();
                     follow.extend(self.list(after.take().unwrap_or_default(), is_last)?);
                     let then = self.branch(*then, is_last)?;
-                    let otherwise = Some(Box::new(self.maker.block(follow)));
+                    let otherwise = Some(Box::new(self.builder.block(follow)));
                     StatementKind::If { condition, then: Box::new(then), otherwise }
                 } else if else_ends && !then_returns && !is_end {
                     let mut follow = vec![*then];
                     follow.extend(self.list(after.take().unwrap_or_default(), is_last)?);
-                    let then = Box::new(self.maker.block(follow));
+                    let then = Box::new(self.builder.block(follow));
                     let otherwise = match otherwise {
                         Some(other) => Some(Box::new(self.branch(*other, is_last)?)),
                         None => None,
@@ -114,7 +114,7 @@ impl Returns<'_, '_> {
             self.needs_flag = true;
             let rest = self.list(rest, is_last)?;
             let flag = self.flag.clone();
-            done.push(self.maker.unless(&flag, rest));
+            done.push(self.builder.unless(&flag, rest));
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Returns<'_, '_> {
         {
             return Ok(only);
         }
-        Ok(self.maker.block(statements))
+        Ok(self.builder.block(statements))
     }
 
     fn block(&mut self, block: Block, is_last: bool) -> Result<Block, Obstacle> {
@@ -136,17 +136,17 @@ impl Returns<'_, '_> {
 
     fn take_value(&mut self, value: Option<Expression>, done: &mut Vec<Statement>) {
         if let (Some(value), Some(result)) = (value, self.result.clone()) {
-            let target = self.maker.path(&result);
-            done.push(self.maker.assign(target, value));
+            let target = self.builder.path(&result);
+            done.push(self.builder.assign(target, value));
         }
     }
 
     fn set_flag(&mut self, done: &mut Vec<Statement>) {
         self.needs_flag = true;
         let flag = self.flag.clone();
-        let target = self.maker.path(&flag);
-        let value = self.maker.expression(crate::ast::ExpressionKind::Bool(true));
-        done.push(self.maker.assign(target, value));
+        let target = self.builder.path(&flag);
+        let value = self.builder.expression(crate::ast::ExpressionKind::Bool(true));
+        done.push(self.builder.assign(target, value));
     }
 }
 
@@ -179,7 +179,7 @@ fn any(statement: &Statement, is: &dyn Fn(&StatementKind) -> bool) -> bool {
     }
 }
 
-/// Whether nothing after a statement is reached, for want of a branch that goes on.
+/// Whether all branches of a statement leave, so that the code behind it is unreachable.
 fn ends(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Return(_) | StatementKind::Exit => true,

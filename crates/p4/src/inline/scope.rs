@@ -2,7 +2,7 @@
 //! The names that inlined code must not take or hide: those of the declaration it goes into, and those
 //! of the top level.
 
-use super::substitute::{Declared, Stand};
+use super::substitute::{Declared, Replacement};
 use crate::ast::{Block, Declaration, NodeId, Statement};
 use crate::rewrite::Rewriter;
 use crate::token::TokenKind;
@@ -19,7 +19,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The names in and around a top-level declaration.
+    /// Returns the names in and around a top-level declaration.
     pub(super) fn of(rewriter: &Rewriter, home: &Declaration) -> Scope {
         let mut inside = Declared::default();
         walk_declaration(&mut inside, home);
@@ -29,7 +29,7 @@ impl Scope {
         Scope { taken, hidden: inside.declared }
     }
 
-    /// Names that inlined code brings along and keeps.
+    /// Marks the names that inlined code keeps as taken.
     pub(super) fn take(&mut self, names: impl IntoIterator<Item = Arc<str>>) {
         for name in names {
             self.hidden.insert(name.clone());
@@ -37,7 +37,7 @@ impl Scope {
         }
     }
 
-    /// A name like `wanted` that nothing has.
+    /// Returns an unused name: `wanted`, or `wanted` with a number.
     pub(super) fn fresh(&mut self, wanted: &str) -> Arc<str> {
         let is_free = |taken: &FxHashSet<Arc<str>>, name: &str| {
             !taken.contains(name) && TokenKind::keyword(name).is_none()
@@ -54,28 +54,32 @@ impl Scope {
     }
 
     /// New names for what a block declares, where its names have a meaning.
-    pub(super) fn rename_block(&mut self, block: &Block, stands: &mut FxHashMap<NodeId, Stand>) {
+    pub(super) fn rename_block(
+        &mut self,
+        block: &Block,
+        replacements: &mut FxHashMap<NodeId, Replacement>,
+    ) {
         let mut declared = Declared::default();
         declared.block(block);
-        self.rename(declared, stands);
+        self.rename(declared, replacements);
     }
 
     /// The same for statements.
     pub(super) fn rename_statements(
         &mut self,
         statements: &[Statement],
-        stands: &mut FxHashMap<NodeId, Stand>,
+        replacements: &mut FxHashMap<NodeId, Replacement>,
     ) {
         let mut declared = Declared::default();
         for statement in statements {
             declared.statement(statement);
         }
-        self.rename(declared, stands);
+        self.rename(declared, replacements);
     }
 
-    fn rename(&mut self, declared: Declared, stands: &mut FxHashMap<NodeId, Stand>) {
+    fn rename(&mut self, declared: Declared, replacements: &mut FxHashMap<NodeId, Replacement>) {
         for (node, name) in declared.nodes {
-            stands.insert(node, Stand::Name(self.fresh(&name)));
+            replacements.insert(node, Replacement::Name(self.fresh(&name)));
         }
     }
 }

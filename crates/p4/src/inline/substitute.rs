@@ -2,7 +2,7 @@
 //! A copied body moved to another place: parameters become arguments or variables, its own names become
 //! fresh ones, and names of the top level stay what they are where the new surroundings hide them.
 
-use super::maker::Maker;
+use super::node_builder::NodeBuilder;
 use crate::ast::{
     ActionRef, Block, Declaration, DeclarationKind, DeclaredName, Expression, ExpressionKind, Node,
     NodeId, Parameter, Path, State, StateRef, Statement, StatementKind, TypeRef, TypeRefKind,
@@ -18,43 +18,43 @@ use crate::visit_mut::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What stands for a declaration of the copied body.
+/// The replacement of a declaration of the copied body.
 #[derive(Clone, Debug)]
-pub(super) enum Stand {
+pub(super) enum Replacement {
     /// Another name.
     Name(Arc<str>),
-    /// An expression of the caller's.
+    /// An expression of the caller.
     Expression(Expression),
     /// A type.
     Type(TypeRef),
 }
 
-/// Replaces what refers to declarations of a copied body.
+/// Replaces the references to declarations of a copied body.
 pub(super) struct Substitution<'m, 'r> {
-    pub(super) maker: &'m mut Maker<'r>,
-    pub(super) stands: FxHashMap<NodeId, Stand>,
+    pub(super) builder: &'m mut NodeBuilder<'r>,
+    pub(super) replacements: FxHashMap<NodeId, Replacement>,
     /// The state that stands for `accept`.
     pub(super) accept: Option<Arc<str>>,
-    /// Names that something in the caller has.
+    /// Names that the caller uses.
     pub(super) hidden: &'m FxHashSet<Arc<str>>,
 }
 
 impl Substitution<'_, '_> {
     fn target(&self, reference: NodeId) -> Option<NodeId> {
-        match self.maker.rewriter.definition(reference)? {
+        match self.builder.rewriter.definition(reference)? {
             Definition::Node(node) => Some(node),
             Definition::Accept | Definition::Reject => None,
         }
     }
 
-    /// A reference by name that stays one.
+    /// Renames a reference.
     fn rename_path(&self, reference: NodeId, path: &mut Path) {
         let Some(target) = self.target(reference) else { return };
-        if let Some(Stand::Name(name)) = self.stands.get(&target) {
+        if let Some(Replacement::Name(name)) = self.replacements.get(&target) {
             path.name.text = name.clone();
         } else if !path.absolute
             && self.hidden.contains(&path.name.text)
-            && is_top_level(self.maker.rewriter, target)
+            && is_top_level(self.builder.rewriter, target)
         {
             path.absolute = true;
         }
@@ -70,10 +70,10 @@ impl VisitMut for Substitution<'_, '_> {
     fn expression(&mut self, expression: &mut Expression) {
         if let ExpressionKind::Path(path) = &mut expression.kind {
             let target = self.target(expression.id);
-            if let Some(Stand::Expression(value)) =
-                target.and_then(|target| self.stands.get(&target))
+            if let Some(Replacement::Expression(value)) =
+                target.and_then(|target| self.replacements.get(&target))
             {
-                let mut copy = self.maker.rewriter.copy(value);
+                let mut copy = self.builder.rewriter.copy(value);
                 copy.span = expression.span;
                 *expression = copy;
                 return;
@@ -87,8 +87,10 @@ impl VisitMut for Substitution<'_, '_> {
     fn type_ref(&mut self, ty: &mut TypeRef) {
         if let TypeRefKind::Named(path) = &mut ty.kind {
             let target = self.target(ty.id);
-            if let Some(Stand::Type(written)) = target.and_then(|target| self.stands.get(&target)) {
-                *ty = self.maker.rewriter.copy(written);
+            if let Some(Replacement::Type(written)) =
+                target.and_then(|target| self.replacements.get(&target))
+            {
+                *ty = self.builder.rewriter.copy(written);
                 return;
             }
             self.rename_path(ty.id, path);
@@ -107,22 +109,22 @@ impl VisitMut for Substitution<'_, '_> {
 
     fn declaration(&mut self, declaration: &mut Declaration) {
         walk_declaration(self, declaration);
-        if let Some(Stand::Name(name)) = self.stands.get(&declaration.id) {
+        if let Some(Replacement::Name(name)) = self.replacements.get(&declaration.id) {
             declaration.name.text = name.clone();
         }
     }
 
     fn state(&mut self, state: &mut State) {
         walk_state(self, state);
-        if let Some(Stand::Name(name)) = self.stands.get(&state.id) {
+        if let Some(Replacement::Name(name)) = self.replacements.get(&state.id) {
             state.name.text = name.clone();
         }
     }
 
     fn state_ref(&mut self, state: &mut StateRef) {
-        match self.maker.rewriter.definition(state.id) {
+        match self.builder.rewriter.definition(state.id) {
             Some(Definition::Node(node)) => {
-                if let Some(Stand::Name(name)) = self.stands.get(&node) {
+                if let Some(Replacement::Name(name)) = self.replacements.get(&node) {
                     state.name.text = name.clone();
                 }
             }
@@ -137,7 +139,7 @@ impl VisitMut for Substitution<'_, '_> {
 
     fn variable(&mut self, variable: &mut Variable) {
         walk_variable(self, variable);
-        if let Some(Stand::Name(name)) = self.stands.get(&variable.id) {
+        if let Some(Replacement::Name(name)) = self.replacements.get(&variable.id) {
             variable.name.text = name.clone();
         }
     }
@@ -145,13 +147,13 @@ impl VisitMut for Substitution<'_, '_> {
 
 /// Puts statements before each `exit` of a body.
 pub(super) struct BeforeExit<'m, 'r> {
-    pub(super) maker: &'m mut Maker<'r>,
+    pub(super) builder: &'m mut NodeBuilder<'r>,
     pub(super) statements: &'m [Statement],
 }
 
 impl BeforeExit<'_, '_> {
     fn copies(&mut self) -> Vec<Statement> {
-        self.statements.iter().map(|each| self.maker.rewriter.copy(each)).collect()
+        self.statements.iter().map(|each| self.builder.rewriter.copy(each)).collect()
     }
 }
 
@@ -171,15 +173,15 @@ impl VisitMut for BeforeExit<'_, '_> {
     fn statement(&mut self, statement: &mut Statement) {
         if matches!(statement.kind, StatementKind::Exit) && !self.statements.is_empty() {
             let mut block = self.copies();
-            block.push(self.maker.statement(StatementKind::Exit));
-            *statement = self.maker.block(block);
+            block.push(self.builder.statement(StatementKind::Exit));
+            *statement = self.builder.block(block);
             return;
         }
         walk_statement(self, statement);
     }
 }
 
-/// All declarations in statements and loops of a part, and names of everything.
+/// Collects the declarations in statements and loops of a part, and all names.
 #[derive(Default)]
 pub(super) struct Declared {
     /// Declarations, with the names that they have.
@@ -224,12 +226,12 @@ impl<'a> Visit<'a> for Declared {
 }
 
 /// The nodes that expressions and actions of tables refer to.
-pub(super) struct Referred<'r> {
+pub(super) struct ReferencedNodes<'r> {
     pub(super) rewriter: &'r Rewriter,
     pub(super) nodes: FxHashSet<NodeId>,
 }
 
-impl Referred<'_> {
+impl ReferencedNodes<'_> {
     pub(super) fn note(&mut self, reference: NodeId) {
         if let Some(Definition::Node(node)) = self.rewriter.definition(reference) {
             self.nodes.insert(node);
@@ -237,7 +239,7 @@ impl Referred<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Referred<'_> {
+impl<'a> Visit<'a> for ReferencedNodes<'_> {
     fn expression(&mut self, expression: &'a Expression) {
         if matches!(expression.kind, ExpressionKind::Path(_)) {
             self.note(expression.id);
@@ -251,7 +253,7 @@ impl<'a> Visit<'a> for Referred<'_> {
     }
 }
 
-/// Whether a declaration can go when nothing refers to it.
+/// Whether a declaration is removed when nothing refers to it.
 pub(super) fn is_action(declaration: &Declaration) -> bool {
     matches!(declaration.kind, DeclarationKind::Action { .. })
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types as they can be written at any place of the program, and what variables of a type begin as.
 
-use super::maker::Maker;
+use super::node_builder::NodeBuilder;
 use super::obstacle::Obstacle;
 use crate::ast::{
     Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Path, Statement, TypeRef,
@@ -10,8 +10,8 @@ use crate::ast::{
 use crate::typed::{Type, TypeKind};
 use std::sync::Arc;
 
-impl Maker<'_> {
-    /// A type as text would name it: nominal types by their names at top level.
+impl NodeBuilder<'_> {
+    /// Returns the type reference that names a type; nominal types by their names at top level.
     pub(super) fn written(&mut self, ty: &Type) -> Result<TypeRef, Obstacle> {
         let kind = match &**ty {
             TypeKind::Bool => TypeRefKind::Bool,
@@ -51,7 +51,7 @@ impl Maker<'_> {
         self.expression(ExpressionKind::Integer { value: value.into(), width: None })
     }
 
-    /// The name of a type at top level, written so that no inner name hides it.
+    /// Returns the name of a type at top level, with a dot so that no inner name hides it.
     fn top_level_path(&mut self, node: NodeId) -> Result<Path, Obstacle> {
         let typed = self.rewriter.original();
         let named = typed.program.declarations.iter().find(|each| each.id == node);
@@ -59,7 +59,7 @@ impl Maker<'_> {
         Ok(Path { absolute: true, name: self.name(&name) })
     }
 
-    /// Statements that make all headers of a variable invalid, as those of an `out` parameter are
+    /// Returns statements that make all headers of a variable invalid, as those of an `out` parameter are
     /// (P4_16 v1.2.5 §6.8). `None` if the type has headers that cannot be reached by name.
     pub(super) fn invalidation(
         &mut self,
@@ -74,10 +74,10 @@ impl Maker<'_> {
             TypeKind::Struct(node, arguments) if arguments.is_empty() => {
                 let mut statements = Vec::new();
                 for (name, ty) in self.fields(*node)? {
-                    let inner = |maker: &mut Self| {
-                        let base = base(maker);
-                        let name = maker.name(&name);
-                        maker.expression(ExpressionKind::Member(Box::new(base), name))
+                    let inner = |builder: &mut Self| {
+                        let base = base(builder);
+                        let name = builder.name(&name);
+                        builder.expression(ExpressionKind::Member(Box::new(base), name))
                     };
                     statements.extend(self.invalidation(&ty, &inner)?);
                 }

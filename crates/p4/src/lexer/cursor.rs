@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A cursor over one file's text that cuts it into pieces: words, numbers, strings, symbols,
+//! A cursor over one file's text that cuts it into lexemes: words, numbers, strings, symbols,
 //! comments and line ends (P4_16 v1.2.5 §6.4.1, §6.4.2, §6.4.3.2, §6.4.3.3). It knows neither
 //! keywords nor directives and reports nothing.
 
@@ -8,16 +8,16 @@ use logos::{Lexer, Logos};
 use source::{FileId, Span};
 use std::sync::Arc;
 
-/// What a piece of text is.
+/// The kinds of lexemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PieceKind {
+pub(crate) enum LexemeKind {
     /// A name or keyword.
     Word,
     /// Starts with a digit.
     Number,
     /// Between double quotes.
     String { closed: bool },
-    /// Between single quotes, on one line: only `#if` knows what to do with it.
+    /// A character constant, which only `#if` may have.
     Character,
     /// An operator or punctuation.
     Symbol(TokenKind),
@@ -31,17 +31,17 @@ pub(crate) enum PieceKind {
     LineComment,
     /// `/* ... */`
     BlockComment { closed: bool },
-    /// A run of characters that start nothing.
+    /// A run of characters outside of P4's alphabet.
     Unknown,
     /// The end of the text.
     End,
 }
 
-/// A piece of text.
+/// A lexeme of text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
-    /// What it is.
-    pub kind: PieceKind,
+pub(crate) struct Lexeme {
+    /// Its kind.
+    pub kind: LexemeKind,
     /// First byte.
     pub start: u32,
     /// One past the last byte.
@@ -52,8 +52,8 @@ pub(crate) struct Piece {
     pub spaced: bool,
 }
 
-impl Piece {
-    /// The piece's place in `file`.
+impl Lexeme {
+    /// Returns the lexeme's place in `file`.
     pub fn span(self, file: FileId) -> Span {
         Span::new(file, self.start, self.end)
     }
@@ -65,8 +65,8 @@ struct StringReach {
     single_line: bool,
 }
 
-/// P4_16 v1.2.5 §6.4. Numbers are taken whole, well-formed or not: the parser says what
-/// is wrong with `8w` or `0b3`, which reads better than an error at the `w`.
+/// P4_16 v1.2.5 §6.4. Numbers are whole lexemes, well-formed or not, so that the parser
+/// can report `8w` or `0b3` as a whole.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\f\x0B]+")]
 #[logos(extras = StringReach)]
@@ -148,7 +148,7 @@ enum Raw {
     Symbol(TokenKind),
 }
 
-/// Takes the rest of a block comment; whether it is closed.
+/// Skips the rest of a block comment; returns whether it is closed.
 fn block_comment(lexer: &mut Lexer<'_, Raw>) -> bool {
     match lexer.remainder().find("*/") {
         Some(at) => {
@@ -162,8 +162,8 @@ fn block_comment(lexer: &mut Lexer<'_, Raw>) -> bool {
     }
 }
 
-/// Takes the rest of a string, which may hold line ends (P4_16 v1.2.5 §6.4.3.3); whether it is
-/// closed. An unclosed one ends with its line, so that what follows can still be read.
+/// Skips the rest of a string, which may hold line ends (P4_16 v1.2.5 §6.4.3.3); returns whether it is
+/// closed. An unclosed one ends with its line, so that the parser can read on.
 fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
     let rest = lexer.remainder().as_bytes();
     let mut at = 0;
@@ -217,7 +217,7 @@ fn closes_another(rest: &[u8], at: usize) -> bool {
     opens || quotes.is_multiple_of(2)
 }
 
-/// A place in a file's text that moves forward piece by piece.
+/// A place in a file's text that moves forward lexeme by lexeme.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     file: FileId,
@@ -244,17 +244,17 @@ impl Cursor {
         }
     }
 
-    /// The file whose text this is.
+    /// Returns the file whose text this is.
     pub fn file(&self) -> FileId {
         self.file
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
 
-    /// How many bytes have been read.
+    /// Returns how many bytes have been read.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -270,8 +270,8 @@ impl Cursor {
         self.single_line = single_line;
     }
 
-    /// The next piece; [`PieceKind::End`] again and again at the end.
-    pub fn next(&mut self) -> Piece {
+    /// The next lexeme; [`LexemeKind::End`] again and again at the end.
+    pub fn next(&mut self) -> Lexeme {
         let from = self.offset;
         let reach = StringReach { single_line: self.single_line || self.unclosed_string_seen };
         let text: &str = &self.text[from..];
@@ -289,54 +289,54 @@ impl Cursor {
                     spaced = true;
                     continue;
                 }
-                None => PieceKind::End,
-                Some(Ok(Raw::Newline)) => PieceKind::Newline,
-                Some(Ok(Raw::LineComment)) => PieceKind::LineComment,
-                Some(Ok(Raw::BlockComment(closed))) => PieceKind::BlockComment { closed },
-                Some(Ok(Raw::Word)) => PieceKind::Word,
-                Some(Ok(Raw::Number)) => PieceKind::Number,
+                None => LexemeKind::End,
+                Some(Ok(Raw::Newline)) => LexemeKind::Newline,
+                Some(Ok(Raw::LineComment)) => LexemeKind::LineComment,
+                Some(Ok(Raw::BlockComment(closed))) => LexemeKind::BlockComment { closed },
+                Some(Ok(Raw::Word)) => LexemeKind::Word,
+                Some(Ok(Raw::Number)) => LexemeKind::Number,
                 Some(Ok(Raw::String(closed))) => {
                     self.unclosed_string_seen |= !closed && !self.single_line;
-                    PieceKind::String { closed }
+                    LexemeKind::String { closed }
                 }
-                Some(Ok(Raw::Character)) => PieceKind::Character,
-                Some(Ok(Raw::HashHash)) => PieceKind::HashHash,
-                Some(Ok(Raw::Hash)) => PieceKind::Hash,
-                Some(Ok(Raw::Symbol(kind))) => PieceKind::Symbol(kind),
+                Some(Ok(Raw::Character)) => LexemeKind::Character,
+                Some(Ok(Raw::HashHash)) => LexemeKind::HashHash,
+                Some(Ok(Raw::Hash)) => LexemeKind::Hash,
+                Some(Ok(Raw::Symbol(kind))) => LexemeKind::Symbol(kind),
                 Some(Err(())) => {
-                    // One piece for the whole run, so that it is reported once.
+                    // One lexeme for the whole run, so that it is reported once.
                     let mut ahead = lexer.clone();
                     while matches!(ahead.next(), Some(Err(()))) && ahead.span().start == end {
                         end = ahead.span().end;
                     }
-                    PieceKind::Unknown
+                    LexemeKind::Unknown
                 }
             };
             let first_on_line = self.first_on_line;
             match kind {
-                PieceKind::Newline => self.first_on_line = true,
+                LexemeKind::Newline => self.first_on_line = true,
                 // A comment before `#` leaves it the first on its line, as in C.
-                PieceKind::LineComment | PieceKind::BlockComment { .. } | PieceKind::End => {}
+                LexemeKind::LineComment | LexemeKind::BlockComment { .. } | LexemeKind::End => {}
                 _ => self.first_on_line = false,
             }
             self.offset = from + end;
             let (start, end) = ((from + start) as u32, (from + end) as u32);
-            return Piece { kind, start, end, first_on_line, spaced };
+            return Lexeme { kind, start, end, first_on_line, spaced };
         }
     }
 }
 
-/// The one piece that `text` is, if it is exactly one token; for `##`.
-pub(crate) fn single_piece(text: &str) -> Option<PieceKind> {
+/// Returns the one lexeme that `text` is, if it is exactly one token; for `##`.
+pub(crate) fn single_lexeme(text: &str) -> Option<LexemeKind> {
     let mut lexer = Raw::lexer_with_extras(text, StringReach { single_line: true });
     let kind = match lexer.next()?.ok()? {
-        Raw::Word => PieceKind::Word,
-        Raw::Number => PieceKind::Number,
-        Raw::String(true) => PieceKind::String { closed: true },
-        Raw::Character => PieceKind::Character,
-        Raw::HashHash => PieceKind::HashHash,
-        Raw::Hash => PieceKind::Hash,
-        Raw::Symbol(kind) => PieceKind::Symbol(kind),
+        Raw::Word => LexemeKind::Word,
+        Raw::Number => LexemeKind::Number,
+        Raw::String(true) => LexemeKind::String { closed: true },
+        Raw::Character => LexemeKind::Character,
+        Raw::HashHash => LexemeKind::HashHash,
+        Raw::Hash => LexemeKind::Hash,
+        Raw::Symbol(kind) => LexemeKind::Symbol(kind),
         Raw::String(false)
         | Raw::Newline
         | Raw::Splice

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Annotations (P4_16 v1.2.5 §20): `@name`, `@name(tokens)`, `@name[expressions]`, and pragmas,
-//! which are annotations that end with their line. What an annotation means is not looked at.
+//! which are annotations that end with their line. The parser does not interpret them.
 
 use super::pragma_lines::balanced;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{Annotation, AnnotationBody, Name};
 use crate::codes::syntax;
 use crate::lexer;
@@ -11,13 +11,13 @@ use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Diagnostics, SourceMap};
 
 impl Parser<'_> {
-    /// All annotations that stand here.
+    /// Reads all annotations that stand here.
     pub(super) fn annotations(&mut self) -> Parsed<Vec<Annotation>> {
         let mut annotations = Vec::new();
         self.annotations_start = None;
         let mut start = None;
         loop {
-            if let Some(pragmas) = self.pragmas.remove(&self.position) {
+            if let Some(pragmas) = self.pragmas.remove(&self.cursor.position) {
                 annotations.extend(pragmas.iter().filter_map(pragma));
             }
             if !self.at(TokenKind::At) {
@@ -115,11 +115,11 @@ impl Parser<'_> {
     }
 }
 
-/// The annotation of a `#pragma` or `@pragma` line: its first word is the name.
+/// Returns the annotation of a `#pragma` or `@pragma` line: its first word is the name.
 fn pragma(token: &Token) -> Option<Annotation> {
     let mut map = SourceMap::new();
     let file = map.add("pragma", token.text.clone());
-    // A pragma may hold anything; what is no token of P4 in it is nobody's mistake.
+    // A pragma may hold any text, so characters that are no tokens of P4 are no errors.
     let mut ignored = Diagnostics::new();
     let mut tokens = lexer::lex(&map, file, &mut ignored).into_iter().filter_map(|mut inner| {
         inner.span = token.span;

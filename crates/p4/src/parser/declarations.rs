@@ -4,7 +4,7 @@
 //! controls in `parsers`, tables in `tables`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Argument, BlockType, Declaration, DeclarationKind, Direction, Name, Parameter,
     Signature, TypeRef, TypeRefKind,
@@ -29,7 +29,7 @@ impl Parser<'_> {
     pub(super) fn program(&mut self) -> Vec<Declaration> {
         let mut declarations = Vec::new();
         while !self.at_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.eat(T::Semicolon) {
                 continue;
             }
@@ -54,7 +54,7 @@ impl Parser<'_> {
                 Ok(None) => {}
                 Err(_) => self.skip_declaration(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -146,7 +146,8 @@ impl Parser<'_> {
         start: Span,
         annotations: Vec<Annotation>,
     ) -> Parsed<Declaration> {
-        let starts_type = self.at_name() || self.at(T::Dot) || self.is_base_type_at(self.position);
+        let starts_type =
+            self.at_name() || self.at(T::Dot) || self.is_base_type_at(self.cursor.position);
         if !starts_type && !matches!(self.kind(), T::Error | T::MatchKind) {
             return Err(self.unexpected("a declaration"));
         }
@@ -158,14 +159,14 @@ impl Parser<'_> {
             );
             return Err(self.report(diagnostic));
         }
-        let first = self.position;
+        let first = self.cursor.position;
         let ty = self.type_ref()?;
         if self.at(T::OpenParen) {
             return self.instance(start, annotations, ty);
         }
         let name = self.name("a function")?;
         if self.at(T::OpenParen)
-            && first + 2 == self.position
+            && first + 2 == self.cursor.position
             && let Some(unparsed) = self.report_mistyped_action(first)
         {
             return Err(unparsed);
@@ -287,7 +288,7 @@ impl Parser<'_> {
         self.scopes.open();
         let mut declarations = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.eat(T::Semicolon) {
                 continue;
             }
@@ -299,7 +300,7 @@ impl Parser<'_> {
                 Ok(declaration) => declarations.push(declaration),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }

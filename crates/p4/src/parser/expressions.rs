@@ -5,7 +5,7 @@
 
 use super::operators::{self, Precedence, binary_operator, precedence};
 use super::scopes::NameClass;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Argument, Call, Expression, ExpressionKind, Name, TypeRef, TypeRefKind, UnaryOperator,
 };
@@ -45,7 +45,7 @@ impl Parser<'_> {
                 )
                 .note("unlike in C, `a ? b : c ? d : e` means `(a ? b : c) ? d : e`")
                 .help("put parentheses around the inner conditional");
-                self.diagnostics.push(diagnostic);
+                self.cursor.diagnostics.push(diagnostic);
             }
             self.bump();
             let then = self.unrestricted(|parser| parser.expression())?;
@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExpressionKind::Unary(operator, Box::new(operand))))
     }
 
-    /// An operand with the members, indices and calls after it.
+    /// Reads an operand with the members, indices and calls after it.
     pub(super) fn postfix(&mut self) -> Parsed<Expression> {
         let start = self.span();
         let mut base = self.operand()?;
@@ -205,7 +205,7 @@ impl Parser<'_> {
         self.name("a member")
     }
 
-    /// What stands in brackets after `base`.
+    /// Reads the index or slice in brackets after `base`.
     fn index(&mut self, base: Expression) -> Parsed<ExpressionKind> {
         let opener = self.span();
         self.bump();
@@ -300,10 +300,10 @@ impl Parser<'_> {
                 }
                 read
             }
-            _ if self.is_base_type_at(self.position) => self.base_type_operand(),
+            _ if self.is_base_type_at(self.cursor.position) => self.base_type_operand(),
             T::Dot => self.path_operand(start),
             _ if super::cursor::is_value_name(self.kind()) => self.path_operand(start),
-            T::List if self.is_type_name_at(self.position) => self.path_operand(start),
+            T::List if self.is_type_name_at(self.cursor.position) => self.path_operand(start),
             T::Assign => {
                 let diagnostic = Diagnostic::error(
                     syntax::UNEXPECTED_TOKEN,
@@ -408,9 +408,9 @@ impl Parser<'_> {
         Ok(self.make(opener, ExpressionKind::List(elements)))
     }
 
-    /// A name, or the name of a type that is called or has a member taken.
+    /// Reads a name, or the name of a type that is called or has a member taken.
     fn path_operand(&mut self, start: Span) -> Parsed<Expression> {
-        let is_type = self.is_type_name_at(self.position);
+        let is_type = self.is_type_name_at(self.cursor.position);
         let path = self.path("a value")?;
         if !is_type || !matches!(self.kind(), T::OpenAngle | T::OpenParen | T::Dot) {
             if is_type {
@@ -429,7 +429,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExpressionKind::Type(ty)))
     }
 
-    /// A built-in type where a value should be: a cast without parentheses around its type.
+    /// Reads a built-in type where a value should be: a cast without parentheses around its type.
     fn base_type_operand(&mut self) -> Parsed<Expression> {
         let start = self.span();
         let ty = self.type_ref()?;
@@ -448,7 +448,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExpressionKind::Type(invalid)))
     }
 
-    /// What a table entry or a select case matches: one keyset, or several in parentheses.
+    /// Reads what a table entry or a select case matches: a keyset, or several in parentheses.
     pub(super) fn keyset(&mut self) -> Parsed<Expression> {
         if !self.at(T::OpenParen) || !self.at_keyset_tuple() {
             return self.simple_keyset();
@@ -506,8 +506,8 @@ fn is_callable(base: &Expression) -> bool {
     )
 }
 
-/// The text of a string literal: `\"` and `\\` are a quote and a backslash, anything else stays as
-/// written (§6.4.3.3).
+/// Returns the text of a string literal: `\"` and `\\` are a quote and a backslash, anything else
+/// stays as written (§6.4.3.3).
 fn unescape(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
     let mut characters = written.chars().peekable();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Forms of a dialect at the places where it may add some. What a form consists of is the dialect's
-//! business; where to go on after a mistake in one is decided as for P4_16's own.
+//! Constructs of a dialect, at the places where it may add some. The dialect reads their parts;
+//! recovery after an error in one is that of P4_16.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Block, Declaration, DeclarationKind, Expression, ExpressionKind, Extension,
     ExtensionPart, Name, Parameter, Statement, StatementKind, TypeRef,
@@ -12,14 +12,15 @@ use crate::token::{Token, TokenKind as T};
 use source::Span;
 
 impl<'d> Parser<'d> {
-    /// The dialect and its form that begins at the current token.
+    /// Returns the dialect and its form that begins at the current token.
     fn form_here(&self, place: FormPlace) -> Option<(&'d dyn Dialect, &'static str)> {
         let dialect = self.dialect?;
-        let form = dialect.form(place, &|distance| self.token_at(self.position + distance))?;
+        let form =
+            dialect.form(place, &|distance| self.token_at(self.cursor.position + distance))?;
         Some((dialect, form))
     }
 
-    /// The form of a dialect that begins at the current token, if one does.
+    /// Reads the form of a dialect that begins at the current token, if one does.
     fn extension(&mut self, place: FormPlace) -> Option<Parsed<Extension>> {
         let (dialect, form) = self.form_here(place)?;
         let read = self.nested(|parser| {
@@ -30,7 +31,8 @@ impl<'d> Parser<'d> {
         Some(read.map(|parts| Extension { dialect: dialect.name(), form, parts }))
     }
 
-    /// A declaration of a dialect, if one begins at the current token. Its name is the first in it.
+    /// Reads a declaration of a dialect, if one begins at the current token. Its name is the first
+    /// in it.
     pub(super) fn declaration_extension(
         &mut self,
         place: FormPlace,
@@ -48,7 +50,7 @@ impl<'d> Parser<'d> {
         Some(Ok(self.make_declaration(start, std::mem::take(annotations), name, kind)))
     }
 
-    /// A statement of a dialect, if one begins at the current token.
+    /// Reads a statement of a dialect, if one begins at the current token.
     pub(super) fn statement_extension(&mut self, start: Span) -> Option<Parsed<Statement>> {
         let extension = self.extension(FormPlace::Statement)?;
         Some(extension.map(|extension| {
@@ -56,7 +58,7 @@ impl<'d> Parser<'d> {
         }))
     }
 
-    /// An expression of a dialect, if one begins at the current token.
+    /// Reads an expression of a dialect, if one begins at the current token.
     pub(super) fn expression_extension(&mut self, start: Span) -> Option<Parsed<Expression>> {
         let extension = match self.extension(FormPlace::Expression)? {
             Ok(extension) => extension,
@@ -87,7 +89,7 @@ impl Reader<'_, '_> {
 
 impl ExtensionReader for Reader<'_, '_> {
     fn ahead(&self, distance: usize) -> &Token {
-        self.parser.token_at(self.parser.position + distance)
+        self.parser.token_at(self.parser.cursor.position + distance)
     }
 
     fn token(&mut self) -> Token {

@@ -3,7 +3,7 @@
 //! constructor has the name of its object is checked here, everything else later.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Declaration, DeclarationKind, Method, Name, Signature, TypeRef, TypeRefKind,
 };
@@ -12,7 +12,7 @@ use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// An extern object, an extern function, or `extern name;`, which only announces a type.
+    /// Reads an extern object, an extern function, or `extern name;`, which only announces a type.
     pub(super) fn extern_declaration(
         &mut self,
         start: Span,
@@ -44,9 +44,9 @@ impl Parser<'_> {
         }
         match self.ahead(1) {
             T::OpenBrace => true,
-            T::OpenAngle => {
-                self.type_end(self.position).is_some_and(|end| self.kind_at(end) == T::OpenBrace)
-            }
+            T::OpenAngle => self
+                .type_end(self.cursor.position)
+                .is_some_and(|end| self.kind_at(end) == T::OpenBrace),
             _ => false,
         }
     }
@@ -67,7 +67,7 @@ impl Parser<'_> {
         self.expect(T::OpenBrace, "before the methods of this extern")?;
         let mut methods = Vec::new();
         while !self.at_field_list_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.eat(T::Semicolon) {
                 continue;
             }
@@ -75,7 +75,7 @@ impl Parser<'_> {
                 Ok(method) => methods.push(method),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::ast::{Declaration, Expression, Name, State, Statement, TypeRef};
 
-/// What stands in a hole.
+/// The part that fills a hole.
 #[derive(Clone, Debug)]
 pub enum Hole {
     /// An expression, also as the target of an assignment or as what is called.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Questions about the tokens ahead that decide between readings: where a type ends, whether `<`
-//! opens type arguments, whether parentheses hold a type or a tuple. Nothing is taken and nothing
-//! reported here.
+//! Look-ahead that decides between readings: where a type ends, whether `<` opens type arguments,
+//! whether parentheses hold a type or a tuple. It takes no token and reports nothing.
 
-use super::Parser;
 use super::cursor::{is_name, is_value_name};
 use super::scopes::NameClass;
+use super::{Parser, RecursiveDescent};
 use crate::token::TokenKind as T;
 
 /// How many type arguments may nest in a look-ahead.
@@ -16,7 +15,7 @@ const REACH_LIMIT: usize = 4096;
 
 /// A place between tokens, or inside `>>` after its first `>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TokenPosition {
     pub(super) position: usize,
     /// How many characters of the token are already used up.
     used: u8,
@@ -47,20 +46,20 @@ impl Parser<'_> {
 
     /// Whether a type certainly begins here: a built-in one or a declared name.
     pub(super) fn at_type(&self) -> bool {
-        self.is_base_type_at(self.position) || self.is_type_name_at(self.position)
+        self.is_base_type_at(self.cursor.position) || self.is_type_name_at(self.cursor.position)
     }
 
     /// Where the type that begins at `position` ends. Any name passes for a type.
     pub(super) fn type_end(&self, position: usize) -> Option<usize> {
-        let place = self.type_end_from(Place { position, used: 0 }, 0)?;
+        let place = self.type_end_from(TokenPosition { position, used: 0 }, 0)?;
         (place.used == 0).then_some(place.position)
     }
 
-    fn type_end_from(&self, start: Place, depth: u32) -> Option<Place> {
+    fn type_end_from(&self, start: TokenPosition, depth: u32) -> Option<TokenPosition> {
         if start.used > 0 || depth > DEPTH_LIMIT {
             return None;
         }
-        if start.position > self.position + REACH_LIMIT {
+        if start.position > self.cursor.position + REACH_LIMIT {
             return None;
         }
         let mut position = start.position;
@@ -72,12 +71,12 @@ impl Parser<'_> {
             | T::MatchKind
             | T::Void
             | T::Underscore
-            | T::TypeHole => Place { position: position + 1, used: 0 },
+            | T::TypeHole => TokenPosition { position: position + 1, used: 0 },
             T::Bit | T::Int | T::Varbit => {
                 if self.kind_at(position + 1) == T::OpenAngle {
                     self.width_end(position + 2)?
                 } else {
-                    Place { position: position + 1, used: 0 }
+                    TokenPosition { position: position + 1, used: 0 }
                 }
             }
             _ => {
@@ -92,21 +91,21 @@ impl Parser<'_> {
                 if self.kind_at(position) == T::OpenAngle {
                     self.type_arguments_end(position, depth)?
                 } else {
-                    Place { position, used: 0 }
+                    TokenPosition { position, used: 0 }
                 }
             }
         };
         while place.used == 0 && self.kind_at(place.position) == T::OpenBracket {
-            place = Place { position: self.matching_end(place.position)?, used: 0 };
+            place = TokenPosition { position: self.matching_end(place.position)?, used: 0 };
         }
         Some(place)
     }
 
     /// Where the type arguments end whose `<` is at `position`.
-    fn type_arguments_end(&self, position: usize, depth: u32) -> Option<Place> {
-        let mut place = Place { position: position + 1, used: 0 };
+    fn type_arguments_end(&self, position: usize, depth: u32) -> Option<TokenPosition> {
+        let mut place = TokenPosition { position: position + 1, used: 0 };
         if self.kind_at(place.position) == T::CloseAngle {
-            return Some(Place { position: place.position + 1, used: 0 });
+            return Some(TokenPosition { position: place.position + 1, used: 0 });
         }
         loop {
             place = self.type_end_from(place, depth + 1)?;
@@ -118,8 +117,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The place after a `>` at `place`.
-    fn close_angle(&self, place: Place) -> Option<Place> {
+    /// Returns the place after a `>` at `place`.
+    fn close_angle(&self, place: TokenPosition) -> Option<TokenPosition> {
         let length = match self.kind_at(place.position) {
             T::CloseAngle => 1,
             T::ShiftRight => 2,
@@ -129,21 +128,21 @@ impl Parser<'_> {
         };
         let used = place.used + 1;
         Some(if used == length {
-            Place { position: place.position + 1, used: 0 }
+            TokenPosition { position: place.position + 1, used: 0 }
         } else {
-            Place { position: place.position, used }
+            TokenPosition { position: place.position, used }
         })
     }
 
     /// Where a width ends that begins at `position`, after its `>`.
-    fn width_end(&self, position: usize) -> Option<Place> {
+    fn width_end(&self, position: usize) -> Option<TokenPosition> {
         let mut position = position;
         let reach = position + REACH_LIMIT;
         loop {
             match self.kind_at(position) {
                 T::OpenParen | T::OpenBracket => position = self.matching_end(position)?,
                 T::CloseAngle | T::ShiftRight | T::ShiftRightAssign => {
-                    return self.close_angle(Place { position, used: 0 });
+                    return self.close_angle(TokenPosition { position, used: 0 });
                 }
                 T::Semicolon
                 | T::OpenBrace
@@ -160,10 +159,10 @@ impl Parser<'_> {
         }
     }
 
-    /// The position after the delimiter that closes the one at `position`.
+    /// Returns the position after the delimiter that closes the one at `position`.
     pub(super) fn matching_end(&self, position: usize) -> Option<usize> {
         let mut depth = 0usize;
-        for at in position..self.tokens.len() {
+        for at in position..self.cursor.tokens.len() {
             match self.kind_at(at) {
                 T::OpenParen | T::OpenBracket | T::OpenBrace => depth += 1,
                 T::CloseParen | T::CloseBracket | T::CloseBrace => {
@@ -186,20 +185,20 @@ impl Parser<'_> {
     /// no generic function the first argument must certainly be a type, as in the grammar's
     /// `realTypeArg`; otherwise `a < b > (c)` stays two comparisons.
     pub(super) fn at_call_type_arguments(&self, generic: bool) -> bool {
-        let first = self.position + 1;
+        let first = self.cursor.position + 1;
         let certain = generic
             || self.is_base_type_at(first)
             || self.kind_at(first) == T::Underscore
             || self.is_type_name_at(first);
         certain
-            && self.type_arguments_end(self.position, 0).is_some_and(|place| {
+            && self.type_arguments_end(self.cursor.position, 0).is_some_and(|place| {
                 place.used == 0 && self.kind_at(place.position) == T::OpenParen
             })
     }
 
     /// Whether the parenthesis at the current token opens a cast (§8.12).
     pub(super) fn at_cast(&self) -> bool {
-        let first = self.position + 1;
+        let first = self.cursor.position + 1;
         let Some(end) = self.type_end(first) else { return false };
         if self.kind_at(end) != T::CloseParen {
             return false;
@@ -222,7 +221,7 @@ impl Parser<'_> {
     /// Whether a statement that begins here declares something of a type not known: two names in
     /// a row, or a name with type arguments and a name.
     pub(super) fn at_unknown_type_declaration(&self) -> bool {
-        let name = if self.at(T::Dot) { self.position + 1 } else { self.position };
+        let name = if self.at(T::Dot) { self.cursor.position + 1 } else { self.cursor.position };
         if !is_value_name(self.kind_at(name)) {
             return false;
         }
@@ -233,7 +232,7 @@ impl Parser<'_> {
         if !matches!(next, T::OpenAngle | T::OpenBracket) {
             return false;
         }
-        let Some(end) = self.type_end(self.position) else { return false };
+        let Some(end) = self.type_end(self.cursor.position) else { return false };
         if next == T::OpenBracket {
             return is_name(self.kind_at(end));
         }
@@ -251,7 +250,9 @@ impl Parser<'_> {
         if self.at_cast() {
             return false;
         }
-        let Some(end) = self.matching_end(self.position) else { return self.has_keyset_comma() };
+        let Some(end) = self.matching_end(self.cursor.position) else {
+            return self.has_keyset_comma();
+        };
         if self.kind_at(end) != T::Colon {
             return false;
         }
@@ -260,7 +261,7 @@ impl Parser<'_> {
 
     fn has_keyset_comma(&self) -> bool {
         let mut depth = 0usize;
-        for at in self.position..self.tokens.len() {
+        for at in self.cursor.position..self.cursor.tokens.len() {
             match self.kind_at(at) {
                 T::OpenParen | T::OpenBracket | T::OpenBrace => depth += 1,
                 T::CloseParen | T::CloseBracket | T::CloseBrace => {

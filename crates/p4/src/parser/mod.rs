@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From tokens to the syntax tree: recursive descent, with precedence climbing for expressions. A
-//! tree always comes out; what could not be read is reported and left out. Names are looked at only
-//! as far as the grammar needs it, to tell types from values (P4_16 v1.2.5 §6.1.1, §G,
-//! `TYPE_IDENTIFIER`); everything else about names and types is the type checker's.
+//! From tokens to the syntax tree: recursive descent, with precedence climbing for expressions. The
+//! parser always returns a tree; it reports what it cannot read and leaves it out. It resolves names only
+//! as far as the grammar distinguishes types from values (P4_16 v1.2.5 §6.1.1, §G, `TYPE_IDENTIFIER`); the
+//! type checker does the rest.
 
 mod annotations;
 mod cursor;
@@ -10,7 +10,6 @@ mod declarations;
 mod expressions;
 mod extensions;
 mod externs;
-mod guesses;
 mod holes;
 mod lookahead;
 mod numbers;
@@ -21,6 +20,7 @@ mod pragma_lines;
 mod recovery;
 mod scopes;
 mod statements;
+mod suggestions;
 mod tables;
 mod type_declarations;
 mod types;
@@ -29,12 +29,13 @@ pub(crate) use pragma_lines::fold_pragma_lines;
 
 use crate::ast::{NodeId, Program};
 use crate::codes::lexical;
-use crate::dialect::{Dialect, Unparsed};
+use crate::dialect::Dialect;
 use crate::lexer::AnnotationBody;
 use crate::token::{Token, TokenKind};
 use holes::Hole;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Scopes;
+use source::parse::{Cursor, Parsed, RecursiveDescent, Unparsed};
 use source::{Diagnostics, FileId, Span};
 use std::sync::Arc;
 
@@ -48,9 +49,6 @@ pub const ELSE_IF_LIMIT: usize = 10_000;
 /// How high the tree of one expression may be. A chain such as `a + b + c` is one higher with each
 /// operator.
 pub const EXPRESSION_HEIGHT_LIMIT: u32 = 1000;
-
-/// After this many syntax errors the rest is read, but only counted.
-pub const ERROR_LIMIT: usize = 100;
 
 /// Reads a whole preprocessed program. Never fails: what is wrong is in `diagnostics`, and the tree
 /// holds everything that could be read.
@@ -71,47 +69,31 @@ pub fn parse_dialect(
         None => parser.program(),
     };
     parser.report_suppressed();
+    diagnostics.append(parser.cursor.diagnostics);
     Program { declarations, node_count: parser.next_id }
 }
 
-/// A part of the tree, or an error that is already reported.
-pub(crate) type Parsed<T> = Result<T, Unparsed>;
-
 /// The state of one run over the tokens.
 pub(crate) struct Parser<'d> {
-    /// All tokens but pragmas; the last is `End`.
-    tokens: Vec<Token>,
+    /// All tokens but pragmas.
+    cursor: Cursor<Token>,
     /// Pragmas by the index of the token they stand before.
     pragmas: FxHashMap<usize, Vec<Token>>,
-    position: usize,
-    diagnostics: &'d mut Diagnostics,
-    error_count: usize,
-    /// The first error beyond the limit.
-    suppressed_at: Option<Span>,
-    /// Nothing more is reported: the rest cannot be read.
-    silent: bool,
-    /// Tokens at which the lexer has reported something, in order: errors that follow in the same
-    /// statement say nothing new.
-    broken: Vec<usize>,
     scopes: Scopes,
     dialect: Option<&'d dyn Dialect>,
-    /// What holes are filled with, by name. A hole is filled once.
+    /// The parts that fill holes, by name. A part fills one hole.
     holes: FxHashMap<Arc<str>, Hole>,
     next_id: u32,
-    /// Levels of statements, parentheses and types around the current token.
-    nesting: u32,
     /// Height of the expression or type that was read last.
     height: u32,
     /// Inside `bit<...>` without parentheses, where `>` closes and is no operator.
     greater_closes: bool,
-    /// Where the last error was reported: a second one at the same token says nothing new.
-    reported_at: Option<usize>,
     /// The first `@` of the annotations read last.
     annotations_start: Option<Span>,
 }
 
 impl<'d> Parser<'d> {
-    fn new(tokens: Vec<Token>, diagnostics: &'d mut Diagnostics) -> Parser<'d> {
+    fn new(tokens: Vec<Token>, diagnostics: &Diagnostics) -> Parser<'d> {
         let mut kept: Vec<Token> = Vec::with_capacity(tokens.len() + 1);
         let mut pragmas: FxHashMap<usize, Vec<Token>> = FxHashMap::default();
         let mut annotation = AnnotationBody::default();
@@ -137,23 +119,17 @@ impl<'d> Parser<'d> {
         // A text that was not read to its end says nothing about what is missing.
         let stopped = [lexical::EXPANSION_LIMIT, lexical::TOO_MANY_ERRORS];
         let silent = diagnostics.iter().any(|found| stopped.contains(&found.code));
+        let mut cursor = Cursor::new(kept, broken);
+        cursor.silent = silent;
         Parser {
-            tokens: kept,
+            cursor,
             pragmas,
-            position: 0,
-            diagnostics,
-            error_count: 0,
-            suppressed_at: None,
-            silent,
-            broken,
             scopes: Scopes::new(),
             dialect: None,
             holes: FxHashMap::default(),
             next_id: 0,
-            nesting: 0,
             height: 0,
             greater_closes: false,
-            reported_at: None,
             annotations_start: None,
         }
     }

@@ -3,7 +3,7 @@
 //! underscores. A value too large for its width loses its upper bits with a warning, as other P4
 //! compilers do.
 
-use super::Parser;
+use super::{Parser, RecursiveDescent};
 use crate::ast::ExpressionKind;
 use crate::codes::syntax;
 use crate::token::Token;
@@ -74,7 +74,7 @@ pub(crate) fn read_number(text: &str) -> Result<Number, String> {
     Ok(Number { value: cut(value, bits, signed), width, truncated: true })
 }
 
-/// The low `bits` bits of a value, read as signed or unsigned.
+/// Returns the low `bits` bits of a value, read as signed or unsigned.
 fn cut(value: BigInt, bits: u32, signed: bool) -> BigInt {
     if bits == 0 {
         return BigInt::zero();
@@ -108,7 +108,7 @@ impl Parser<'_> {
                     } else {
                         "its upper bits are lost".to_owned()
                     });
-                    self.diagnostics.push(diagnostic);
+                    self.cursor.diagnostics.push(diagnostic);
                 }
                 ExpressionKind::Integer { value: number.value, width: number.width }
             }

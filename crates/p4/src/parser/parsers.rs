@@ -3,7 +3,7 @@
 //! are in `tables`, the statements inside in `statements`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Block, ControlDeclaration, Declaration, DeclarationKind, Name, ParserDeclaration,
     SelectCase, State, StateRef, Statement, StatementKind, Transition,
@@ -14,7 +14,7 @@ use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// A parser, or the type of one.
+    /// Reads a parser, or the type of one.
     pub(super) fn parser_declaration(
         &mut self,
         start: Span,
@@ -38,11 +38,11 @@ impl Parser<'_> {
             if self.at(T::OpenParen) { self.parameters()? } else { Vec::new() };
         let opener = self.span();
         self.expect(T::OpenBrace, &format!("or `;` after the parameters of `{}`", name.text))?;
-        let errors_before = self.error_count;
+        let errors_before = self.cursor.error_count;
         let mut locals = Vec::new();
         let mut states: Vec<State> = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.eat(T::Semicolon) {
                 continue;
             }
@@ -53,12 +53,12 @@ impl Parser<'_> {
             if let Err(Unparsed) = self.parser_element(&mut locals, &mut states) {
                 self.skip_statement();
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
         let what = format!("the parser `{}`", name.text);
-        if states.is_empty() && self.at(T::CloseBrace) && self.error_count == errors_before {
+        if states.is_empty() && self.at(T::CloseBrace) && self.cursor.error_count == errors_before {
             let diagnostic = Diagnostic::error(
                 syntax::PARSER_WITHOUT_STATES,
                 name.span,
@@ -165,7 +165,7 @@ impl Parser<'_> {
         let mut statements = Vec::new();
         let mut transition = None;
         while !self.at_block_end() && !self.at_next_state() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.at(T::ListHole) {
                 statements.extend(self.statements_hole());
                 continue;
@@ -187,7 +187,7 @@ impl Parser<'_> {
             if read.is_err() {
                 self.skip_statement();
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -295,12 +295,12 @@ impl Parser<'_> {
         self.expect(T::OpenBrace, "before the cases of `select`")?;
         let mut cases = Vec::new();
         while !self.at_block_end() && !self.at_next_state() {
-            let before = self.position;
+            let before = self.cursor.position;
             match self.select_case() {
                 Ok(case) => cases.push(case),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -317,7 +317,7 @@ impl Parser<'_> {
         Ok(SelectCase { keyset, target })
     }
 
-    /// A control, or the type of one.
+    /// Reads a control, or the type of one.
     pub(super) fn control_declaration(
         &mut self,
         start: Span,
@@ -342,11 +342,11 @@ impl Parser<'_> {
         let opener = self.span();
         self.expect(T::OpenBrace, &format!("or `;` after the parameters of `{}`", name.text))?;
         let what = format!("the control `{}`", name.text);
-        let errors_before = self.error_count;
+        let errors_before = self.cursor.error_count;
         let mut locals = Vec::new();
         let mut body: Option<Block> = None;
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.eat(T::Semicolon) {
                 continue;
             }
@@ -357,11 +357,11 @@ impl Parser<'_> {
             if let Err(Unparsed) = self.control_element(&mut locals, &mut body) {
                 self.skip_statement();
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
-        if body.is_none() && self.at(T::CloseBrace) && self.error_count == errors_before {
+        if body.is_none() && self.at(T::CloseBrace) && self.cursor.error_count == errors_before {
             let diagnostic = Diagnostic::error(
                 syntax::CONTROL_WITHOUT_APPLY,
                 name.span,

@@ -2,11 +2,11 @@
 //! Reading parts of a program: statements, expressions, declarations, parser states and table
 //! properties, with node identities from the caller's counter and places of the caller's choice. A text
 //! may have holes, `${name}`, in which typed parts of a tree stand; these keep their places and
-//! identities. Where a part goes in a tree is the rewriter's matter.
+//! identities. The rewriter puts the parts into a tree.
 
 pub use super::holes::Hole;
 use super::scopes::{NameClass, Scopes};
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Declaration, DeclarationKind, Expression, Program, State, Statement, TableProperty,
     TypeParameter, TypeRef, TypedefTarget,
@@ -21,12 +21,13 @@ use std::sync::Arc;
 /// The character that begins a hole.
 const HOLE: &str = "$";
 
-/// The name in `${name}`.
+/// Returns the name in `${name}`.
 fn hole_name(text: &str) -> Option<&str> {
     text.strip_prefix("${")?.strip_suffix('}')
 }
 
-/// The tokens of a text that becomes a file of the map; their places are in it. The last is the end.
+/// Returns the tokens of a text that becomes a file of the map; their places are in it. The last is
+/// the end.
 pub fn tokens_in_file(
     map: &mut SourceMap,
     name: &str,
@@ -37,8 +38,8 @@ pub fn tokens_in_file(
     lexer::lex_with_characters(map, file, HOLE, diagnostics).0
 }
 
-/// The tokens of a text, all at one place: that of the source the text stands for, or [`Span::NONE`].
-/// The last is the end.
+/// Returns the tokens of a text, all at one place: that of the source the text stands for, or
+/// [`Span::NONE`]. The last is the end.
 pub fn tokens_at(span: Span, text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
@@ -62,12 +63,12 @@ pub fn tokens_at(span: Span, text: &str, diagnostics: &mut Diagnostics) -> Vec<T
 pub struct PieceNames(Scopes);
 
 impl PieceNames {
-    /// The names that a program declares at top level.
+    /// Returns the names that a program declares at top level.
     pub fn of(program: &Program) -> PieceNames {
         PieceNames::of_declarations(&program.declarations)
     }
 
-    /// The names that these declarations introduce.
+    /// Returns the names that these declarations introduce.
     pub fn of_declarations<'d>(
         declarations: impl IntoIterator<Item = &'d Declaration>,
     ) -> PieceNames {
@@ -87,14 +88,9 @@ impl PieceNames {
             }
         }
     }
-
-    /// Adds a type, such as a type parameter of what the piece will stand in.
-    pub fn add_type(&mut self, name: &Arc<str>) {
-        self.0.declare(name, NameClass::Type);
-    }
 }
 
-/// What a declared name is to the grammar.
+/// Returns the class of a declared name.
 fn class_of(declaration: &Declaration) -> Option<NameClass> {
     let function = |parameters: &[TypeParameter]| match parameters.is_empty() {
         true => NameClass::Value,
@@ -138,13 +134,13 @@ pub struct PieceReader<'c> {
 }
 
 impl<'c> PieceReader<'c> {
-    /// A reader that knows these names and takes identities from `next_id`, such as
+    /// Returns a reader that knows these names and takes identities from `next_id`, such as
     /// [`Program::node_count`].
     pub fn new(names: PieceNames, next_id: &'c mut u32) -> PieceReader<'c> {
         PieceReader { names, next_id, dialect: None, holes: FxHashMap::default() }
     }
 
-    /// The same reader for pieces in a dialect. What the dialect writes as `${name}` stays that where no
+    /// Sets the dialect of the pieces. What the dialect writes as `${name}` stays that where no
     /// hole of the name is filled.
     pub fn in_dialect(self, dialect: &'c dyn Dialect) -> PieceReader<'c> {
         PieceReader { dialect: Some(dialect), ..self }
@@ -157,16 +153,16 @@ impl<'c> PieceReader<'c> {
         self
     }
 
-    /// Statements and variables, as they stand in a block.
+    /// Reads the statements and variables of a block.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text; the holes are empty again.
+    /// Returns what is wrong with the text; the holes are empty again.
     pub fn statements(&mut self, tokens: Vec<Token>) -> Result<Vec<Statement>, Diagnostics> {
         self.read(tokens, |parser| Ok(parser.statements()))
     }
 
-    /// One expression.
+    /// Reads an expression.
     ///
     /// # Errors
     ///
@@ -175,7 +171,7 @@ impl<'c> PieceReader<'c> {
         self.read(tokens, |parser| parser.expression())
     }
 
-    /// One type.
+    /// Reads a type.
     ///
     /// # Errors
     ///
@@ -184,7 +180,7 @@ impl<'c> PieceReader<'c> {
         self.read(tokens, |parser| parser.type_ref())
     }
 
-    /// Declarations of the top level.
+    /// Reads declarations of the top level.
     ///
     /// # Errors
     ///
@@ -193,7 +189,7 @@ impl<'c> PieceReader<'c> {
         self.read(tokens, |parser| Ok(parser.program()))
     }
 
-    /// Declarations of a control: constants, variables, instances, actions, tables.
+    /// Reads the declarations of a control: constants, variables, instances, actions, tables.
     ///
     /// # Errors
     ///
@@ -218,7 +214,7 @@ impl<'c> PieceReader<'c> {
         })
     }
 
-    /// What a parser consists of: constants, variables, instances and value sets, then states.
+    /// Reads the elements of a parser: constants, variables, instances and value sets, then states.
     ///
     /// # Errors
     ///
@@ -243,7 +239,7 @@ impl<'c> PieceReader<'c> {
         })
     }
 
-    /// Properties of a table.
+    /// Reads the properties of a table.
     ///
     /// # Errors
     ///
@@ -272,7 +268,7 @@ impl<'c> PieceReader<'c> {
         let holes = std::mem::take(&mut self.holes);
         let foreign = self.dialect.map_or("", |dialect| dialect.characters());
         let tokens = with_holes(tokens, &holes, foreign, &mut diagnostics);
-        let mut parser = Parser::new(tokens, &mut diagnostics);
+        let mut parser = Parser::new(tokens, &diagnostics);
         parser.dialect = self.dialect;
         parser.scopes = self.names.0.clone();
         parser.holes = holes;
@@ -283,6 +279,7 @@ impl<'c> PieceReader<'c> {
         }
         parser.report_suppressed();
         *self.next_id = parser.next_id;
+        diagnostics.append(parser.cursor.diagnostics);
         match part {
             Ok(part) if !diagnostics.has_errors() => Ok(part),
             _ => Err(diagnostics),
@@ -290,7 +287,7 @@ impl<'c> PieceReader<'c> {
     }
 }
 
-/// The tokens with the kinds of the holes, and names put in.
+/// Returns the tokens with the kinds of the holes, and names put in.
 fn with_holes(
     tokens: Vec<Token>,
     holes: &FxHashMap<Arc<str>, Hole>,
@@ -348,7 +345,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The expression of a hole.
+    /// Reads the expression of a hole.
     pub(super) fn expression_hole(&mut self) -> Parsed<Expression> {
         self.take_hole("an expression", |hole| match hole {
             Hole::Expression(expression) => Ok(expression),
@@ -356,7 +353,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The type of a hole.
+    /// Reads the type of a hole.
     pub(super) fn type_hole(&mut self) -> Parsed<TypeRef> {
         self.take_hole("a type", |hole| match hole {
             Hole::Type(ty) => Ok(ty),

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where to go on after an error: at the next statement, element or declaration, so that one
-//! mistake gives one report and the next mistake still gets its own.
+//! Recovery after syntax errors: skips to the next element or declaration, and decides which tokens
+//! begin a statement or declaration. Skipping statements is in `source::parse`.
 
-use super::Parser;
+use super::cursor::is_name;
+use super::{Parser, RecursiveDescent};
 use crate::codes::syntax;
 use crate::token::TokenKind;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// Whether the current token can stand after a `;`: then a forgotten one is only reported.
-    pub(super) fn can_follow_semicolon(&self) -> bool {
+    /// Whether what begins at the current token can stand after a `;`: then the parser reports a
+    /// missing one and continues.
+    pub(super) fn begins_after_semicolon(&self) -> bool {
         use TokenKind as T;
         if matches!(self.kind(), T::CloseBrace | T::End | T::At) {
             return true;
@@ -21,7 +23,7 @@ impl Parser<'_> {
             // `x = 1 y = 2;` and `x = 1 bit<8> y;`, but not `x = 1 2;`
             T::Bit | T::Int | T::Varbit | T::Bool | T::Const | T::Void | T::Tuple => true,
             T::Identifier => {
-                self.first_on_its_line_guess()
+                self.follows_a_gap()
                     && matches!(
                         self.ahead(1),
                         T::Dot
@@ -37,15 +39,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a gap separates the current token from the one before; line ends are not kept in
-    /// tokens, so two or more characters between them stand for one.
-    fn first_on_its_line_guess(&self) -> bool {
+    /// Whether something separates the current token from the one before. Tokens hold no line ends, so
+    /// any gap may be one.
+    fn follows_a_gap(&self) -> bool {
         let before = self.previous_span();
         let here = self.span();
         before.file != here.file || here.start >= before.end.saturating_add(1)
     }
 
-    /// Whether a word stands here that only begins a statement.
+    /// Whether a keyword stands here that only begins statements.
     pub(super) fn begins_statement_keyword(&self) -> bool {
         use TokenKind as T;
         matches!(
@@ -75,44 +77,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the end of a statement or element: past its `;`, or to the `}` that closes what it
-    /// stands in.
-    pub(super) fn skip_statement(&mut self) {
-        let start = self.position;
-        loop {
-            match self.kind() {
-                TokenKind::End | TokenKind::CloseBrace => return,
-                TokenKind::Semicolon => {
-                    self.bump();
-                    return;
-                }
-                TokenKind::OpenBrace => {
-                    self.skip_braces();
-                    // A block ends a statement unless the statement goes on.
-                    if !matches!(
-                        self.kind(),
-                        TokenKind::Semicolon
-                            | TokenKind::CloseParen
-                            | TokenKind::Comma
-                            | TokenKind::Else
-                    ) {
-                        return;
-                    }
-                }
-                _ if self.position > start
-                    && (self.begins_statement_keyword() || self.begins_top_level())
-                    && !self.at(TokenKind::Else) =>
-                {
-                    return;
-                }
-                _ => self.bump(),
-            }
-        }
-    }
-
     /// Skips to the next declaration at the top level.
     pub(super) fn skip_declaration(&mut self) {
-        let start = self.position;
+        let start = self.cursor.position;
         loop {
             match self.kind() {
                 TokenKind::End => return,
@@ -133,37 +100,17 @@ impl Parser<'_> {
                     self.eat(TokenKind::Semicolon);
                     return;
                 }
-                TokenKind::At if self.position > start => return,
-                _ if self.position > start
+                TokenKind::At if self.cursor.position > start => return,
+                _ if self.cursor.position > start
                     && self.begins_top_level()
                     // `package` or `control` may be part of what is being skipped only when a name
                     // does not follow.
-                    && super::cursor::is_name(self.ahead(1)) =>
+                    && is_name(self.ahead(1)) =>
                 {
                     return;
                 }
                 _ => self.bump(),
             }
-        }
-    }
-
-    /// Skips from `{` past its `}`, or to where one is evidently missing.
-    pub(super) fn skip_braces(&mut self) {
-        let mut depth = 0u32;
-        loop {
-            match self.kind() {
-                TokenKind::End => return,
-                TokenKind::OpenBrace => depth += 1,
-                TokenKind::CloseBrace => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        self.bump();
-                        return;
-                    }
-                }
-                _ => {}
-            }
-            self.bump();
         }
     }
 
@@ -213,15 +160,14 @@ impl Parser<'_> {
         let _ = self.report(diagnostic);
     }
 
-    /// The end of a block in braces: takes the `}`, or reports that it is missing and goes on as if
-    /// it were there.
+    /// Takes the `}` that ends a block, or reports that it is missing and continues as if it were there.
     pub(super) fn close_block(&mut self, opener: Span, what: &str) {
         if !self.eat(TokenKind::CloseBrace) {
             self.report_unclosed(opener, what);
         }
     }
 
-    /// Whether a list of things in braces ends here: at its `}`, at the end, or where a declaration
+    /// Whether a list in braces ends here: at its `}`, at the end, or where a declaration
     /// of the top level shows that the `}` is missing.
     pub(super) fn at_block_end(&self) -> bool {
         matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) || self.begins_top_level()

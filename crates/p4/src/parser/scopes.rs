@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which names are types at the current place. The grammar cannot be read without this (P4_16
-//! v1.2.5 §6.1.1): `(a) - b` is a cast only when `a` is a type. Duplicates and uses of unknown names
-//! are not noticed here.
+//! The names that are types at the current place, which the grammar depends on (P4_16 v1.2.5 §6.1.1):
+//! `(a) - b` is a cast only if `a` is a type. Duplicates and unknown names are reported by the checker.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What a declared name is, as far as the grammar asks.
+/// The classes of names that the grammar distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameClass {
     /// A type, an extern, a parser, a control, a package or a type parameter.
@@ -44,12 +43,12 @@ impl Scopes {
         }
     }
 
-    /// The class of a name written without a dot in front.
+    /// Returns the class of a name written without a dot in front.
     pub(crate) fn class(&self, name: &str) -> Option<NameClass> {
         self.levels.iter().rev().find_map(|level| level.get(name).copied())
     }
 
-    /// The class of `.name` (§6.9).
+    /// Returns the class of `.name` (§6.9).
     pub(crate) fn class_at_top(&self, name: &str) -> Option<NameClass> {
         self.levels.first().and_then(|level| level.get(name).copied())
     }

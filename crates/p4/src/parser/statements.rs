@@ -3,7 +3,7 @@
 //! statements may stand in a parser state is decided in `parsers`.
 
 use super::scopes::NameClass;
-use super::{ELSE_IF_LIMIT, Parsed, Parser};
+use super::{ELSE_IF_LIMIT, Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Block, Declaration, DeclarationKind, Expression, ExpressionKind, Name, Statement,
     StatementKind, SwitchCase, TypeRef, TypeRefKind, Variable,
@@ -31,7 +31,7 @@ impl Parser<'_> {
         let statements = match statements {
             Ok(statements) => statements,
             Err(_) => {
-                self.position = self.position.saturating_sub(1);
+                self.cursor.position = self.cursor.position.saturating_sub(1);
                 self.skip_braces();
                 return Err(Unparsed);
             }
@@ -50,7 +50,7 @@ impl Parser<'_> {
     pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.at(T::ListHole) {
                 statements.extend(self.statements_hole());
                 continue;
@@ -59,19 +59,20 @@ impl Parser<'_> {
                 Ok(statement) => statements.push(statement),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
         statements
     }
 
-    /// A statement, a variable, a constant or (which only the type checker refuses) an instance.
+    /// Reads a statement, a variable, a constant or (which only the type checker refuses) an
+    /// instance.
     pub(super) fn statement_or_declaration(&mut self) -> Parsed<Statement> {
         self.statement_in(true)
     }
 
-    /// A statement where no declaration may stand, as after `if`.
+    /// Reads a statement where no declaration may stand, as after `if`.
     fn statement(&mut self) -> Parsed<Statement> {
         self.nested(|parser| parser.statement_in(false))
     }
@@ -216,10 +217,10 @@ impl Parser<'_> {
         if !certain {
             return self.at_unknown_type_declaration();
         }
-        if self.is_base_type_at(self.position) {
+        if self.is_base_type_at(self.cursor.position) {
             return true;
         }
-        match self.type_end(self.position) {
+        match self.type_end(self.cursor.position) {
             Some(end) => !matches!(
                 self.kind_at(end),
                 T::Dot | T::Assign | T::CloseParen | T::Comma | T::Semicolon
@@ -267,7 +268,8 @@ impl Parser<'_> {
         Ok(self.make_declaration(start, annotations, name, kind))
     }
 
-    /// A name with the sizes of C after it, which other P4 compilers take as those of the type.
+    /// Reads a name with the sizes of C after it, which other P4 compilers take as those of the
+    /// type.
     pub(super) fn declarator(&mut self, ty: TypeRef, what: &str) -> Parsed<(Name, TypeRef)> {
         let name = self.name(what)?;
         if !self.at(T::OpenBracket) {
@@ -281,7 +283,7 @@ impl Parser<'_> {
             "the size of a stack belongs to its type",
         )
         .help(format!("write `T[size] {}`", name.text));
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
         Ok((name, ty))
     }
 
@@ -330,7 +332,7 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// A chain of `else if` is read in a loop and put together from its end, so that long ones
+    /// Reads an `if`. A chain of `else if` is read in a loop and put together from its end, so that long ones
     /// need no stack.
     fn if_statement(&mut self, start: Span) -> Parsed<Statement> {
         let mut branches = Vec::new();
@@ -392,12 +394,12 @@ impl Parser<'_> {
         self.expect(T::OpenBrace, "before the cases of `switch`")?;
         let mut cases = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             match self.switch_case() {
                 Ok(case) => cases.push(case),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -506,7 +508,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An assignment or a call, without its `;`.
+    /// Reads an assignment or a call, without its `;`.
     fn simple_statement(&mut self, start: Span) -> Parsed<Simple> {
         if self.kind().is_keyword() && !self.at_name() && !self.begins_expression_keyword() {
             return Err(self.unexpected("a statement"));
@@ -590,7 +592,7 @@ impl Parser<'_> {
     }
 }
 
-/// What was read without its `;`.
+/// A statement without its `;`.
 enum Simple {
     /// An assignment or a call, and how it is called in a message.
     Statement(Statement, &'static str),

@@ -3,7 +3,7 @@
 //! `name = value;`. Which properties a table must have is the type checker's.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     ActionRef, Annotation, Declaration, DeclarationKind, Entry, KeyElement, Name, TableDeclaration,
     TableProperty, TablePropertyKind,
@@ -26,7 +26,7 @@ impl Parser<'_> {
         self.expect(T::OpenBrace, "after the name of a table")?;
         let mut properties = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.eat(T::Semicolon) {
                 continue;
             }
@@ -34,7 +34,7 @@ impl Parser<'_> {
                 Ok(property) => properties.push(property),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -92,7 +92,7 @@ impl Parser<'_> {
     ) -> Vec<R> {
         let mut elements = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.eat(T::Semicolon) {
                 continue;
             }
@@ -100,7 +100,7 @@ impl Parser<'_> {
                 Ok(read) => elements.push(read),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }

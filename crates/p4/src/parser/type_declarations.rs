@@ -3,7 +3,7 @@
 //! `typedef` and `type`. How types are written where they are used is in `types`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Declaration, DeclarationKind, DeclaredName, EnumMember, Field, FieldList,
     TypedefTarget,
@@ -49,12 +49,12 @@ impl Parser<'_> {
         self.expect(T::OpenBrace, "before the fields")?;
         let mut fields = Vec::new();
         while !self.at_field_list_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             match self.field() {
                 Ok(field) => fields.push(field),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -109,7 +109,7 @@ impl Parser<'_> {
         Ok(self.make_declaration(start, annotations, name, kind))
     }
 
-    /// The `}` of a list with commas.
+    /// Takes the `}` of a list with commas.
     fn close_list(&mut self, opener: Span, what: &str) -> Parsed<()> {
         if self.eat(T::CloseBrace) {
             return Ok(());

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types as they are written (P4_16 v1.2.5 §7): built-in types, names, type arguments, stacks, and
-//! lists of type parameters. Whether a name means a type is not asked where only a type can stand.
+//! lists of type parameters. Where only a type can stand, any name is read as one.
 
 use super::scopes::NameClass;
-use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser};
+use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser, RecursiveDescent};
 use crate::ast::{DeclaredName, Expression, Path, TypeParameter, TypeRef, TypeRefKind};
 use crate::codes::syntax;
 use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// A type with any `[size]` after it.
+    /// Reads a type with any `[size]` after it.
     pub(super) fn type_ref(&mut self) -> Parsed<TypeRef> {
         let element = self.type_without_size()?;
         self.stack_sizes(element)
@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// One more than the height below, unless that is too high.
+    /// Returns one more than the height below, or reports that the tree is too high.
     pub(super) fn one_higher(&mut self, height: u32) -> Parsed<u32> {
         if height < EXPRESSION_HEIGHT_LIMIT {
             return Ok(height + 1);
@@ -120,7 +120,7 @@ impl Parser<'_> {
         kind
     }
 
-    /// What a name with perhaps type arguments means as a type.
+    /// Returns a named type, with its type arguments if it has any.
     pub(super) fn named_type(&mut self, path: Path) -> Parsed<TypeRefKind> {
         self.report_c_type(&path);
         if self.at(T::OpenAngle) {
@@ -229,7 +229,7 @@ impl Parser<'_> {
     }
 }
 
-/// What to write in P4 for a type that C, Go or Rust have.
+/// Returns the P4 type to write for a type of C, Go or Rust.
 fn c_type_replacement(name: &str) -> Option<&'static str> {
     Some(match name {
         "uint8_t" | "u8" | "uint8" | "u_int8_t" | "byte" | "u_char" | "char" | "uchar" => "bit<8>",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `#if` and its relatives: which groups of lines are read, and how excluded ones are passed over.
-//! Excluded text is not cut into tokens, only comments and strings are respected, so it may hold
-//! anything. How a condition is evaluated is in `expression`.
+//! `#if`, `#ifdef`, `#elif`, `#else` and `#endif`: which groups of lines are read. The preprocessor skips
+//! excluded text without tokenizing it, so that it may hold any text; it recognizes only comments and
+//! strings there. `expression` evaluates conditions.
 
-use super::{Local, LocalKind, Preprocessor};
+use super::{PreprocessingToken, PreprocessingTokenKind, Preprocessor};
 use crate::codes::lexical;
 use crate::lexer::excluded::{directive_name, next_directive};
 use source::{Diagnostic, Span};
@@ -14,7 +14,7 @@ pub(super) struct Condition {
     start: Span,
     /// One of its groups has been read; all others are excluded.
     taken: bool,
-    /// Its `#else`.
+    /// The place of its `#else`.
     otherwise: Option<Span>,
 }
 
@@ -27,8 +27,13 @@ pub(super) enum ConditionStart {
 }
 
 impl Preprocessor<'_> {
-    /// `#if`, `#ifdef`, `#ifndef`.
-    pub(super) fn open_condition(&mut self, span: Span, start: ConditionStart, rest: &[Local]) {
+    /// Applies `#if`, `#ifdef` or `#ifndef`.
+    pub(super) fn open_condition(
+        &mut self,
+        span: Span,
+        start: ConditionStart,
+        rest: &[PreprocessingToken],
+    ) {
         let taken = self.holds(span, start, rest);
         if let Some(reader) = self.readers.last_mut() {
             reader.conditions.push(Condition { start: span, taken, otherwise: None });
@@ -38,7 +43,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn holds(&mut self, span: Span, start: ConditionStart, rest: &[Local]) -> bool {
+    fn holds(&mut self, span: Span, start: ConditionStart, rest: &[PreprocessingToken]) -> bool {
         if start == ConditionStart::If {
             return self.evaluate_condition(span, rest);
         }
@@ -53,7 +58,7 @@ impl Preprocessor<'_> {
         self.names.definition(name.symbol).is_some() == wanted
     }
 
-    /// `#elif` and relatives at the end of a group that was read: the rest is excluded.
+    /// Applies `#elif`, `#elifdef` or `#elifndef` behind a group that was read: excludes the rest.
     pub(super) fn elif_after_taken(&mut self, span: Span, directive: &str) {
         let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last()) else {
             self.stray(span, &format!("#{directive}"));
@@ -65,8 +70,8 @@ impl Preprocessor<'_> {
         self.skip_excluded();
     }
 
-    /// `#else` at the end of a group that was read.
-    pub(super) fn else_after_taken(&mut self, span: Span, rest: &[Local]) {
+    /// Applies `#else` behind a group that was read.
+    pub(super) fn else_after_taken(&mut self, span: Span, rest: &[PreprocessingToken]) {
         let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last_mut()) else {
             self.stray(span, "#else");
             return;
@@ -79,8 +84,8 @@ impl Preprocessor<'_> {
         self.skip_excluded();
     }
 
-    /// `#endif`.
-    pub(super) fn close_condition(&mut self, span: Span, rest: &[Local]) {
+    /// Applies `#endif`.
+    pub(super) fn close_condition(&mut self, span: Span, rest: &[PreprocessingToken]) {
         if self.readers.last_mut().and_then(|reader| reader.conditions.pop()).is_none() {
             self.stray(span, "#endif");
             return;
@@ -121,7 +126,7 @@ impl Preprocessor<'_> {
         );
     }
 
-    /// Passes over lines to the next group that is read, or past the `#endif`.
+    /// Skips lines up to the next group that is read, or past the `#endif`.
     fn skip_excluded(&mut self) {
         let mut nested = 0u64;
         loop {
@@ -162,8 +167,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Does a directive that ends an excluded group; whether reading goes on after it.
-    fn enters_group(&mut self, span: Span, word: &str, rest: &[Local]) -> bool {
+    /// Applies a directive that ends an excluded group; returns whether the text behind it is read.
+    fn enters_group(&mut self, span: Span, word: &str, rest: &[PreprocessingToken]) -> bool {
         if word == "endif" {
             self.close_condition(span, rest);
             return true;
@@ -198,7 +203,7 @@ impl Preprocessor<'_> {
     }
 
     /// Whether the word after `defined` names a macro.
-    pub(super) fn is_defined(&self, name: &Local) -> bool {
-        name.kind == LocalKind::Word && self.names.definition(name.symbol).is_some()
+    pub(super) fn is_defined(&self, name: &PreprocessingToken) -> bool {
+        name.kind == PreprocessingTokenKind::Word && self.names.definition(name.symbol).is_some()
     }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a macro is, and how `#define`, `#undef`, `-D` and the built-in ones make it. How a macro is
-//! used is not here.
+//! `Macro`, and its definition by `#define`, `#undef`, `-D` and the built-in ones. `expansion` uses
+//! macros.
 
-use super::names::Symbol;
-use super::{Local, LocalKind, Preprocessor};
+use super::{PreprocessingToken, PreprocessingTokenKind, Preprocessor, Symbol};
 use crate::codes::lexical;
 use crate::token::TokenKind;
 use source::{Diagnostic, Span};
@@ -30,7 +29,7 @@ pub(super) struct Parameters {
 /// A token of a macro's body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BodyToken {
-    pub token: Local,
+    pub token: PreprocessingToken,
     /// Which parameter it is.
     pub parameter: Option<u32>,
 }
@@ -45,12 +44,12 @@ pub(super) struct Macro {
     /// The name in its `#define`.
     pub definition: Span,
     pub builtin: Option<Builtin>,
-    /// Its expansion is being read: uses of its own name are left alone.
+    /// Its expansion is being read, so its name is not expanded.
     pub disabled: Cell<bool>,
 }
 
 impl Macro {
-    /// Whether a second definition says the same: then it may stand (C11 6.10.3).
+    /// Whether a second definition is the same, which is allowed (C11 6.10.3).
     fn same_as(&self, other: &Macro) -> bool {
         self.builtin == other.builtin
             && self.parameters == other.parameters
@@ -103,8 +102,8 @@ impl Preprocessor<'_> {
         self.run();
     }
 
-    /// `#define`, its line being `tokens`.
-    pub(super) fn define(&mut self, directive: Span, tokens: &[Local]) {
+    /// Applies `#define`; `tokens` are the rest of its line.
+    pub(super) fn define(&mut self, directive: Span, tokens: &[PreprocessingToken]) {
         let Some(name) = self.macro_name(directive, tokens.first()) else {
             return;
         };
@@ -129,7 +128,7 @@ impl Preprocessor<'_> {
             .iter()
             .map(|token| {
                 let parameter = match token.kind {
-                    LocalKind::Word => place(token.symbol),
+                    PreprocessingTokenKind::Word => place(token.symbol),
                     _ => None,
                 };
                 BodyToken { token: *token, parameter }
@@ -141,7 +140,7 @@ impl Preprocessor<'_> {
         let at_an_end = [body.first(), body.last()]
             .into_iter()
             .flatten()
-            .find(|item| item.token.kind == LocalKind::HashHash);
+            .find(|item| item.token.kind == PreprocessingTokenKind::HashHash);
         if let Some(paste) = at_an_end {
             self.report(
                 Diagnostic::error(
@@ -180,18 +179,25 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `#undef`, its line being `tokens`.
-    pub(super) fn undefine(&mut self, directive: Span, tokens: &[Local]) {
+    /// Applies `#undef`; `tokens` are the rest of its line.
+    pub(super) fn undefine(&mut self, directive: Span, tokens: &[PreprocessingToken]) {
         if let Some(name) = self.macro_name(directive, tokens.first()) {
             self.names.define(name.symbol, None);
             self.nothing_more("#undef NAME", &tokens[1..]);
         }
     }
 
-    /// The name a directive is about; anything else is reported.
-    pub(super) fn macro_name(&mut self, directive: Span, token: Option<&Local>) -> Option<Local> {
+    /// Returns the macro name of a directive, or reports that there is none.
+    pub(super) fn macro_name(
+        &mut self,
+        directive: Span,
+        token: Option<&PreprocessingToken>,
+    ) -> Option<PreprocessingToken> {
         match token {
-            Some(name) if name.kind == LocalKind::Word && name.symbol != self.known.defined => {
+            Some(name)
+                if name.kind == PreprocessingTokenKind::Word
+                    && name.symbol != self.known.defined =>
+            {
                 Some(*name)
             }
             Some(other) => {
@@ -217,12 +223,12 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The parameters after the opening parenthesis, and what follows them.
+    /// Reads the parameters after the opening parenthesis; returns them and the tokens behind them.
     fn parameters<'line>(
         &mut self,
-        tokens: &'line [Local],
+        tokens: &'line [PreprocessingToken],
         open: Span,
-    ) -> Option<(Parameters, &'line [Local])> {
+    ) -> Option<(Parameters, &'line [PreprocessingToken])> {
         let mut names: Vec<Symbol> = Vec::new();
         let mut variadic = false;
         let mut at = 0;
@@ -232,7 +238,7 @@ impl Preprocessor<'_> {
         while let Some(token) = tokens.get(at) {
             at += 1;
             match token.kind {
-                LocalKind::Word if names.contains(&token.symbol) => {
+                PreprocessingTokenKind::Word if names.contains(&token.symbol) => {
                     let text = self.names.text(token.symbol).clone();
                     self.report(Diagnostic::error(
                         lexical::MALFORMED_PARAMETERS,
@@ -241,7 +247,7 @@ impl Preprocessor<'_> {
                     ));
                     return None;
                 }
-                LocalKind::Word => {
+                PreprocessingTokenKind::Word => {
                     names.push(token.symbol);
                     // GNU C: `rest...` names what would be `__VA_ARGS__`.
                     if tokens.get(at).is_some_and(|next| next.is_symbol(TokenKind::Dots)) {
@@ -249,7 +255,7 @@ impl Preprocessor<'_> {
                         at += 1;
                     }
                 }
-                LocalKind::Symbol(TokenKind::Dots) => {
+                PreprocessingTokenKind::Symbol(TokenKind::Dots) => {
                     names.push(self.known.variadic);
                     variadic = true;
                 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One directive line: what it is, and the directives that are done at once (`#error`,
-//! `#warning`, `#pragma`, `#line`). Definitions, conditions and inclusion have modules of their own.
+//! Dispatch of a directive line, and the simple directives `#error`, `#warning`, `#pragma` and `#line`.
+//! Definitions, conditions and inclusion have modules of their own.
 
 use super::conditions::ConditionStart;
-use super::{Local, LocalKind, Preprocessor};
+use super::{PreprocessingToken, PreprocessingTokenKind, Preprocessor};
 use crate::codes::lexical;
 use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Span};
@@ -16,7 +16,7 @@ const DIRECTIVES: &[&str] = &[
 ];
 
 impl Preprocessor<'_> {
-    /// Does the directive whose `#` has just been read.
+    /// Applies the directive whose `#` has just been read.
     pub(super) fn directive(&mut self, hash: Span) {
         let line_start = self.readers.last().map_or(0, |reader| reader.cursor.offset());
         let tokens = self.rest_of_line();
@@ -25,9 +25,9 @@ impl Preprocessor<'_> {
         };
         let span = hash.to(name.span);
         let rest = &tokens[1..];
-        if name.kind != LocalKind::Word {
+        if name.kind != PreprocessingTokenKind::Word {
             // `# 12 "file.p4"`, as other preprocessors leave it behind.
-            if name.kind != LocalKind::Number {
+            if name.kind != PreprocessingTokenKind::Number {
                 self.unknown_directive(*name);
             }
             return;
@@ -70,7 +70,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn pragma(&mut self, span: Span, rest: &[Local]) {
+    fn pragma(&mut self, span: Span, rest: &[PreprocessingToken]) {
         let text = self.text_of(rest);
         if text == "once" {
             self.once.push(span.file);
@@ -80,30 +80,30 @@ impl Preprocessor<'_> {
         self.output.push(Token { kind: TokenKind::Pragma, span, text: Arc::from(text) });
     }
 
-    fn unknown_directive(&mut self, name: Local) {
+    fn unknown_directive(&mut self, name: PreprocessingToken) {
         let text = self.names.text(name.symbol).clone();
         let warning = Diagnostic::warning(
             lexical::UNKNOWN_DIRECTIVE,
             name.span,
             format!("there is no directive `#{text}`; the line is ignored"),
         );
-        let near = nearest(&text, DIRECTIVES.iter().copied());
+        let near = source::nearest(&text, DIRECTIVES.iter().copied());
         self.report(match near {
             Some(near) => warning.help(format!("did you mean `#{near}`?")),
             None => warning,
         });
     }
 
-    /// The text of a line from its first to its last token, lines joined.
-    fn text_of(&self, tokens: &[Local]) -> String {
+    /// Returns the text of a line from its first to its last token, lines joined.
+    fn text_of(&self, tokens: &[PreprocessingToken]) -> String {
         let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
             return String::new();
         };
         self.map.slice(first.span.to(last.span)).replace("\\\r\n", " ").replace("\\\n", " ")
     }
 
-    /// Warns of text where a directive has ended.
-    pub(super) fn nothing_more(&mut self, directive: &str, rest: &[Local]) {
+    /// Warns about text behind the end of a directive.
+    pub(super) fn nothing_more(&mut self, directive: &str, rest: &[PreprocessingToken]) {
         if let (Some(first), Some(last)) = (rest.first(), rest.last()) {
             self.report(
                 Diagnostic::warning(
@@ -117,35 +117,6 @@ impl Preprocessor<'_> {
     }
 }
 
-fn line_span(span: Span, rest: &[Local]) -> Span {
+fn line_span(span: Span, rest: &[PreprocessingToken]) -> Span {
     rest.last().map_or(span, |last| span.to(last.span))
-}
-
-/// The candidate that is spelled most like `name`, if any is near enough to have been meant.
-pub(super) fn nearest<'name>(
-    name: &str,
-    candidates: impl Iterator<Item = &'name str>,
-) -> Option<&'name str> {
-    let limit = (name.chars().count() / 3).clamp(1, 3);
-    candidates
-        .map(|candidate| (edit_distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// How many characters must be put in, taken out or replaced.
-fn edit_distance(one: &str, two: &str) -> usize {
-    let two: Vec<char> = two.chars().collect();
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (line, character) in one.chars().take(200).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, other) in two.iter().enumerate() {
-            let replaced = diagonal + usize::from(character != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[two.len()]
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The use of macros: finding uses, collecting arguments, and reading expansions again for further
-//! uses. A name met inside its own expansion is painted and stays as it is (C11 6.10.3.4). What a
-//! body becomes with given arguments is in `substitution`.
+//! Macro expansion: finds uses, collects arguments, and rescans expansions for further uses. A name
+//! inside its own expansion is painted and never expanded (C11 6.10.3.4). `substitution` replaces the
+//! parameters in a body.
 
 use super::definitions::{Builtin, Macro};
-use super::{ARGUMENT_DEPTH_LIMIT, EXPANSION_LIMIT, Local, LocalKind, Preprocessor};
+use super::{
+    ARGUMENT_DEPTH_LIMIT, EXPANSION_LIMIT, PreprocessingToken, PreprocessingTokenKind, Preprocessor,
+};
 use crate::codes::lexical;
 use crate::token::TokenKind;
 use source::{Diagnostic, MacroUse, Span};
 use std::rc::Rc;
 
-/// Tokens to read before going on with what is outside: an expansion, or tokens put back.
+/// Tokens to read before those outside: an expansion, or tokens put back.
 pub(super) struct Context {
-    pub tokens: Vec<Local>,
+    pub tokens: Vec<PreprocessingToken>,
     pub position: usize,
     /// The macro that made them; usable again once they are read.
     pub definition: Option<Rc<Macro>>,
@@ -20,16 +22,16 @@ pub(super) struct Context {
 
 /// The arguments of one use, and the place of the whole use.
 struct Arguments {
-    list: Vec<Vec<Local>>,
-    close: Local,
+    list: Vec<Vec<PreprocessingToken>>,
+    close: PreprocessingToken,
 }
 
 impl Preprocessor<'_> {
-    /// The next token with all macros expanded.
-    pub(super) fn next_expanded(&mut self) -> Option<Local> {
+    /// Reads the next token with all macros expanded.
+    pub(super) fn next_expanded(&mut self) -> Option<PreprocessingToken> {
         loop {
             let token = self.next_unexpanded()?;
-            if token.kind != LocalKind::Word || token.painted {
+            if token.kind != PreprocessingTokenKind::Word || token.painted {
                 return Some(token);
             }
             let Some(definition) = self.names.definition(token.symbol) else {
@@ -42,8 +44,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The next token as it stands, names of macros being read painted.
-    pub(super) fn next_unexpanded(&mut self) -> Option<Local> {
+    /// Reads the next token without expansion; the names of macros that are being read are painted.
+    pub(super) fn next_unexpanded(&mut self) -> Option<PreprocessingToken> {
         while self.contexts.len() > self.floor {
             if self.stopped {
                 return None;
@@ -52,7 +54,7 @@ impl Preprocessor<'_> {
             if let Some(token) = context.tokens.get(context.position) {
                 let mut token = *token;
                 context.position += 1;
-                if token.kind == LocalKind::Word
+                if token.kind == PreprocessingTokenKind::Word
                     && let Some(definition) = self.names.definition(token.symbol)
                     && definition.disabled.get()
                 {
@@ -67,8 +69,11 @@ impl Preprocessor<'_> {
         if self.isolated { None } else { self.next_from_file() }
     }
 
-    /// Expands tokens on their own: nothing after them is looked at.
-    pub(super) fn expand_alone(&mut self, tokens: &[Local]) -> Vec<Local> {
+    /// Expands tokens without looking at the tokens after them.
+    pub(super) fn expand_alone(
+        &mut self,
+        tokens: &[PreprocessingToken],
+    ) -> Vec<PreprocessingToken> {
         let mut expanded = Vec::new();
         self.alone(tokens, |preprocessor| {
             while let Some(token) = preprocessor.next_expanded() {
@@ -78,8 +83,8 @@ impl Preprocessor<'_> {
         expanded
     }
 
-    /// Does something while only `tokens` can be read.
-    pub(super) fn alone(&mut self, tokens: &[Local], read: impl FnOnce(&mut Self)) {
+    /// Runs `work` with `tokens` as the only input.
+    pub(super) fn alone(&mut self, tokens: &[PreprocessingToken], read: impl FnOnce(&mut Self)) {
         let outer = (self.floor, self.isolated);
         self.floor = self.contexts.len();
         self.isolated = true;
@@ -94,7 +99,7 @@ impl Preprocessor<'_> {
         (self.floor, self.isolated) = outer;
     }
 
-    /// Counts work; reports and stops when there is too much.
+    /// Counts a step of expansion; reports and stops beyond the limit.
     pub(super) fn spend(&mut self, tokens: usize, span: Span) {
         self.expanded += tokens as u64 + 1;
         if self.expanded > EXPANSION_LIMIT && !self.stopped {
@@ -110,7 +115,7 @@ impl Preprocessor<'_> {
     }
 
     /// Replaces a use of a macro by its expansion; `false` if the name is no use of it.
-    fn invoke(&mut self, name: Local, definition: &Rc<Macro>) -> bool {
+    fn invoke(&mut self, name: PreprocessingToken, definition: &Rc<Macro>) -> bool {
         if self.stopped {
             return false;
         }
@@ -152,22 +157,22 @@ impl Preprocessor<'_> {
         true
     }
 
-    fn push_context(&mut self, tokens: Vec<Local>, definition: Option<Rc<Macro>>) {
+    fn push_context(&mut self, tokens: Vec<PreprocessingToken>, definition: Option<Rc<Macro>>) {
         self.contexts.push(Context { tokens, position: 0, definition });
     }
 
-    fn builtin(&mut self, builtin: Builtin, name: Local) -> Local {
+    fn builtin(&mut self, builtin: Builtin, name: PreprocessingToken) -> PreprocessingToken {
         let location = self.map.location(name.span);
         let (kind, text) = match builtin {
             Builtin::File => {
                 let file = location.map_or_else(String::new, |place| place.file.to_string());
-                (LocalKind::String, file.replace('\\', "\\\\").replace('"', "\\\""))
+                (PreprocessingTokenKind::String, file.replace('\\', "\\\\").replace('"', "\\\""))
             }
             Builtin::Line => {
-                (LocalKind::Number, location.map_or(0, |place| place.line).to_string())
+                (PreprocessingTokenKind::Number, location.map_or(0, |place| place.line).to_string())
             }
         };
-        Local { kind, symbol: self.names.intern(&text), from_macro: true, ..name }
+        PreprocessingToken { kind, symbol: self.names.intern(&text), from_macro: true, ..name }
     }
 
     /// Takes the `(` after a function-like macro's name. Anything else is put back.
@@ -185,9 +190,13 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The arguments up to the closing parenthesis. A wrong count or a missing parenthesis is
-    /// reported, and the use is then left out.
-    fn collect_arguments(&mut self, name: Local, definition: &Macro) -> Option<Arguments> {
+    /// Reads the arguments up to the closing parenthesis. A use with a wrong count or a missing
+    /// parenthesis is reported and dropped.
+    fn collect_arguments(
+        &mut self,
+        name: PreprocessingToken,
+        definition: &Macro,
+    ) -> Option<Arguments> {
         let parameters = definition.parameters.as_ref()?;
         let mut list = vec![Vec::new()];
         let mut depth = 0u32;
@@ -197,10 +206,12 @@ impl Preprocessor<'_> {
                 break None;
             };
             match token.kind {
-                LocalKind::Symbol(TokenKind::OpenParen) => depth += 1,
-                LocalKind::Symbol(TokenKind::CloseParen) if depth == 0 => break Some(token),
-                LocalKind::Symbol(TokenKind::CloseParen) => depth -= 1,
-                LocalKind::Symbol(TokenKind::Comma)
+                PreprocessingTokenKind::Symbol(TokenKind::OpenParen) => depth += 1,
+                PreprocessingTokenKind::Symbol(TokenKind::CloseParen) if depth == 0 => {
+                    break Some(token);
+                }
+                PreprocessingTokenKind::Symbol(TokenKind::CloseParen) => depth -= 1,
+                PreprocessingTokenKind::Symbol(TokenKind::Comma)
                     if depth == 0
                         && !(parameters.variadic && list.len() >= parameters.names.len()) =>
                 {
@@ -254,10 +265,14 @@ impl Preprocessor<'_> {
         Some(Arguments { list, close })
     }
 
-    /// An argument with the macros in it expanded.
-    pub(super) fn expand_argument(&mut self, argument: &[Local], site: Span) -> Vec<Local> {
+    /// Expands the macros in an argument.
+    pub(super) fn expand_argument(
+        &mut self,
+        argument: &[PreprocessingToken],
+        site: Span,
+    ) -> Vec<PreprocessingToken> {
         let plain = argument.iter().all(|token| {
-            token.kind != LocalKind::Word
+            token.kind != PreprocessingTokenKind::Word
                 || token.painted
                 || self.names.definition(token.symbol).is_none()
         });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The expressions of `#if` and `#elif`: 64-bit integers, signed or unsigned, and the operators of C
-//! (C11 6.10.1). Only values are computed here; which lines they select is in `conditions`.
+//! (C11 6.10.1). `conditions` selects lines by their values.
 
-use super::{Local, LocalKind, Preprocessor};
+use super::{PreprocessingToken, PreprocessingTokenKind, Preprocessor};
 use crate::codes::lexical;
 use crate::token::TokenKind;
 use source::{Code, Diagnostic, Span};
@@ -31,7 +31,7 @@ impl Value {
     }
 }
 
-/// What is wrong with a condition.
+/// An error in a condition.
 struct Problem {
     code: Code,
     span: Span,
@@ -45,16 +45,20 @@ impl Problem {
     }
 }
 
-/// A token with its text, which is all that an expression needs.
+/// A token with its text.
 struct Item<'text> {
-    kind: LocalKind,
+    kind: PreprocessingTokenKind,
     text: &'text str,
     span: Span,
 }
 
 impl Preprocessor<'_> {
     /// Whether the condition of `#if` or `#elif` holds. One that cannot be evaluated does not.
-    pub(super) fn evaluate_condition(&mut self, directive: Span, tokens: &[Local]) -> bool {
+    pub(super) fn evaluate_condition(
+        &mut self,
+        directive: Span,
+        tokens: &[PreprocessingToken],
+    ) -> bool {
         let Some(expanded) = self.expand_condition(tokens).filter(|_| !self.stopped) else {
             return false;
         };
@@ -83,13 +87,18 @@ impl Preprocessor<'_> {
     }
 
     /// Expands macros, except the operands of `defined`, which become 0 or 1. A `defined` that a
-    /// macro made counts too, as other preprocessors have it. `None` when a `defined` is malformed.
-    fn expand_condition(&mut self, tokens: &[Local]) -> Option<Vec<Local>> {
+    /// macro made counts too, as in other preprocessors. `None` when a `defined` is malformed.
+    fn expand_condition(
+        &mut self,
+        tokens: &[PreprocessingToken],
+    ) -> Option<Vec<PreprocessingToken>> {
         let mut expanded = Vec::new();
         let mut malformed = false;
         self.alone(tokens, |preprocessor| {
             while let Some(token) = preprocessor.next_expanded() {
-                if token.kind == LocalKind::Word && token.symbol == preprocessor.known.defined {
+                if token.kind == PreprocessingTokenKind::Word
+                    && token.symbol == preprocessor.known.defined
+                {
                     match preprocessor.defined_operand(token) {
                         Some(value) => expanded.push(value),
                         None => {
@@ -105,7 +114,7 @@ impl Preprocessor<'_> {
         (!malformed).then_some(expanded)
     }
 
-    fn defined_operand(&mut self, operator: Local) -> Option<Local> {
+    fn defined_operand(&mut self, operator: PreprocessingToken) -> Option<PreprocessingToken> {
         let mut name = self.next_unexpanded();
         let parenthesis = name.is_some_and(|token| token.is_symbol(TokenKind::OpenParen));
         if parenthesis {
@@ -124,7 +133,7 @@ impl Preprocessor<'_> {
             }
         }
         let symbol = if self.is_defined(&name) { self.known.one } else { self.known.zero };
-        Some(Local { kind: LocalKind::Number, symbol, ..operator })
+        Some(PreprocessingToken { kind: PreprocessingTokenKind::Number, symbol, ..operator })
     }
 }
 
@@ -151,7 +160,7 @@ impl ExpressionReader<'_> {
 
     fn symbol(&self) -> Option<TokenKind> {
         match self.items.get(self.at)?.kind {
-            LocalKind::Symbol(kind) => Some(kind),
+            PreprocessingTokenKind::Symbol(kind) => Some(kind),
             _ => None,
         }
     }
@@ -171,8 +180,8 @@ impl ExpressionReader<'_> {
         Ok(())
     }
 
-    /// `a ? b : c`; `live` is false where the value does not count, so that a division by zero
-    /// there is no error.
+    /// Evaluates `a ? b : c`. Where the value does not count, `live` is false and a division by zero is no
+    /// error.
     fn conditional(&mut self, live: bool) -> Result<Value, Problem> {
         self.enter()?;
         let condition = self.binary(0, live)?;
@@ -194,8 +203,8 @@ impl ExpressionReader<'_> {
         Ok(value)
     }
 
-    /// Operators that bind at least as tightly as `least`. Loops over operators of equal strength,
-    /// so a long sum needs no deep stack.
+    /// Evaluates operators that bind at least as tightly as `least`, in a loop over operators of equal
+    /// precedence, so that a long sum needs no deep stack.
     fn binary(&mut self, least: u8, live: bool) -> Result<Value, Problem> {
         let mut left = self.unary(live)?;
         while let Some(operator) = self.symbol() {
@@ -243,16 +252,16 @@ impl ExpressionReader<'_> {
             return Err(Problem::new(self.end, "the condition ends where a value is expected"));
         };
         match item.kind {
-            LocalKind::Number => {
+            PreprocessingTokenKind::Number => {
                 self.at += 1;
                 number(item)
             }
-            LocalKind::Character => {
+            PreprocessingTokenKind::Character => {
                 self.at += 1;
                 character(item)
             }
             // A name that is no macro counts as 0 (C11 6.10.1 paragraph 4).
-            LocalKind::Word => {
+            PreprocessingTokenKind::Word => {
                 self.at += 1;
                 if self.symbol() == Some(TokenKind::OpenParen) {
                     return Err(Problem::new(
@@ -262,7 +271,7 @@ impl ExpressionReader<'_> {
                 }
                 Ok(Value::signed(0))
             }
-            LocalKind::Symbol(TokenKind::OpenParen) => {
+            PreprocessingTokenKind::Symbol(TokenKind::OpenParen) => {
                 self.at += 1;
                 let value = self.conditional(live)?;
                 if self.symbol() != Some(TokenKind::CloseParen) {
@@ -287,7 +296,7 @@ impl Problem {
     }
 }
 
-/// How tightly a binary operator binds.
+/// Returns the precedence of a binary operator.
 fn strength(operator: TokenKind) -> Option<u8> {
     Some(match operator {
         TokenKind::OrOr => 1,
@@ -332,7 +341,7 @@ fn apply(
         TokenKind::LessEqual => compare(signed_a <= signed_b, a <= b),
         TokenKind::GreaterEqual => compare(signed_a >= signed_b, a >= b),
         TokenKind::ShiftLeft | TokenKind::ShiftRight => {
-            // A negative amount shifts the other way, as GCC has it.
+            // A negative amount shifts in the other direction, as in GCC.
             let negative = !right.unsigned && signed_b < 0;
             let amount = if negative { signed_b.unsigned_abs() } else { b };
             let to_left = (operator == TokenKind::ShiftLeft) != negative;
@@ -366,7 +375,7 @@ fn apply(
     })
 }
 
-/// A number as C or P4 writes it, without a width.
+/// Returns a number as C or P4 writes it, without a width.
 fn number(item: &Item<'_>) -> Result<Value, Problem> {
     let lower = item.text.to_ascii_lowercase();
     let (radix, digits) = match lower.as_bytes() {
@@ -403,7 +412,7 @@ fn number(item: &Item<'_>) -> Result<Value, Problem> {
     }
 }
 
-/// A character constant, which only conditions may have.
+/// Returns a character constant, which only conditions may have.
 fn character(item: &Item<'_>) -> Result<Value, Problem> {
     let inner = item.text.trim_matches('\'');
     let mut characters = inner.chars();

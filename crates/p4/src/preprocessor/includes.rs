@@ -2,10 +2,9 @@
 //! Opening and closing files: the main one, and those that `#include` names, searched beside the
 //! including file, in the include directories and among the built-in interfaces.
 
-use super::directives::nearest;
 use super::{
-    INCLUDE_COUNT_LIMIT, INCLUDE_DEPTH_LIMIT, Local, LocalKind, Preprocessor, Reader,
-    TEXT_LIMIT_BYTES,
+    INCLUDE_COUNT_LIMIT, INCLUDE_DEPTH_LIMIT, PreprocessingToken, PreprocessingTokenKind,
+    Preprocessor, Reader, TEXT_LIMIT_BYTES,
 };
 use crate::codes::lexical;
 use crate::interfaces::{interface, interface_names};
@@ -13,7 +12,7 @@ use crate::lexer::cursor::Cursor;
 use crate::token::TokenKind;
 use source::{Diagnostic, FileId, Span};
 
-/// What built-in files are called in messages. No path of a user's file looks like this.
+/// The beginning of the names of built-in files in messages. No path of a user's file begins like this.
 pub const BUILT_IN: &str = "<built-in>/";
 
 /// A file as `#include` names it.
@@ -47,15 +46,20 @@ impl Preprocessor<'_> {
         self.readers.push(Reader { cursor, conditions: Vec::new(), included_at });
     }
 
-    /// At the end of a file.
+    /// Closes the file at its end.
     pub(super) fn close_file(&mut self) {
         if let Some(reader) = self.readers.pop() {
             self.report_open_conditions(&reader.conditions);
         }
     }
 
-    /// `#include`; `text_start` is where the text after the word begins.
-    pub(super) fn include(&mut self, directive: Span, text_start: usize, rest: &[Local]) {
+    /// Applies `#include`; `text_start` is where the text after the word begins.
+    pub(super) fn include(
+        &mut self,
+        directive: Span,
+        text_start: usize,
+        rest: &[PreprocessingToken],
+    ) {
         let Some(wanted) = self.include_name(directive, text_start, rest) else {
             return;
         };
@@ -96,17 +100,17 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The name after `#include`, macros expanded if it is not there as it stands.
+    /// Reads the file name after `#include`, expanding macros if there is none yet.
     fn include_name(
         &mut self,
         directive: Span,
         text_start: usize,
-        rest: &[Local],
+        rest: &[PreprocessingToken],
     ) -> Option<IncludeName> {
         let (Some(first), Some(last)) = (rest.first(), rest.last()) else {
             return self.malformed_include(directive.after());
         };
-        if first.kind == LocalKind::String {
+        if first.kind == PreprocessingTokenKind::String {
             let name = self.names.text(first.symbol).to_string();
             self.nothing_more("#include \"file\"", &rest[1..]);
             return self.nonempty(IncludeName { name, quoted: true, span: first.span });
@@ -122,7 +126,7 @@ impl Preprocessor<'_> {
             let name = line[..length].to_owned();
             let end = start + length + 1;
             let span = Span { end: end as u32, ..first.span };
-            let after: Vec<Local> =
+            let after: Vec<PreprocessingToken> =
                 rest.iter().filter(|token| token.span.start as usize >= end).copied().collect();
             self.nothing_more("#include <file>", &after);
             return self.nonempty(IncludeName { name, quoted: false, span });
@@ -130,7 +134,7 @@ impl Preprocessor<'_> {
         let span = first.span.to(last.span);
         let expanded = self.expand_alone(rest);
         match expanded.first() {
-            Some(token) if token.kind == LocalKind::String => {
+            Some(token) if token.kind == PreprocessingTokenKind::String => {
                 let name = self.names.text(token.symbol).to_string();
                 self.nonempty(IncludeName { name, quoted: true, span })
             }
@@ -170,7 +174,7 @@ impl Preprocessor<'_> {
         None
     }
 
-    /// The file, loaded at most once; an error is the path and the reason.
+    /// Loads a file, at most once; an error has the path and the reason.
     fn find(&mut self, wanted: &IncludeName) -> Result<Option<FileId>, (String, String)> {
         for path in self.candidates(&wanted.name, wanted.quoted, wanted.span.file) {
             if let Some(file) = self.loaded.get(&path) {
@@ -193,7 +197,7 @@ impl Preprocessor<'_> {
         Ok(None)
     }
 
-    /// The paths to try, in order.
+    /// Returns the paths to try, in order.
     fn candidates(&self, name: &str, quoted: bool, from: FileId) -> Vec<String> {
         if is_absolute(name) {
             return vec![name.to_owned()];
@@ -240,7 +244,7 @@ impl Preprocessor<'_> {
         self.report(error);
     }
 
-    /// A name that exists and is probably meant.
+    /// Returns a name that exists and is probably meant.
     fn near_file(&self, wanted: &IncludeName) -> Option<String> {
         let name = wanted.name.as_str();
         let base = name.rsplit('/').next().unwrap_or(name);
@@ -264,10 +268,10 @@ impl Preprocessor<'_> {
                 return Some(trial);
             }
         }
-        nearest(name, interface_names()).map(str::to_owned)
+        source::nearest(name, interface_names()).map(str::to_owned)
     }
 
-    /// Too many files open at once: most often a file that includes itself.
+    /// Reports that too many files are open, most often because one includes itself.
     fn report_too_deep(&mut self, span: Span) {
         let open: Vec<(FileId, Span)> =
             self.readers.iter().map(|reader| (reader.cursor.file(), reader.included_at)).collect();
@@ -301,7 +305,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The directory part of a path with its final slash; empty for the current directory.
+/// Returns the directory part of a path with its final slash; empty for the current directory.
 fn directory(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }

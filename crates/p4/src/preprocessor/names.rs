@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Spellings as small numbers, so that tokens are cheap to copy and to compare, and the macro that
-//! a name stands for at the moment.
+//! Interned spellings, so that tokens are cheap to copy and compare, and the current macro of each
+//! name.
 
+use super::Symbol;
 use super::definitions::Macro;
 use crate::token::TokenKind;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// A spelling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Symbol(u32);
 
 struct Entry {
     text: Arc<str>,
@@ -30,7 +27,7 @@ impl Names {
         Names::default()
     }
 
-    /// The symbol of a spelling.
+    /// Returns the symbol of a spelling.
     pub fn intern(&mut self, text: &str) -> Symbol {
         if let Some(symbol) = self.symbols.get(text) {
             return *symbol;
@@ -43,17 +40,17 @@ impl Names {
         symbol
     }
 
-    /// The spelling.
+    /// Returns the spelling of a symbol.
     pub fn text(&self, symbol: Symbol) -> &Arc<str> {
         &self.entries[symbol.0 as usize].text
     }
 
-    /// What a word with this spelling is to the parser.
+    /// Returns the kind of token that a word with this spelling is.
     pub fn kind(&self, symbol: Symbol) -> TokenKind {
         self.entries[symbol.0 as usize].kind
     }
 
-    /// The macro of this name.
+    /// Returns the macro of this name.
     pub fn definition(&self, symbol: Symbol) -> Option<&Rc<Macro>> {
         self.entries[symbol.0 as usize].definition.as_ref()
     }
@@ -64,7 +61,7 @@ impl Names {
     }
 }
 
-/// Names that mean something to the preprocessor.
+/// Names with a meaning to the preprocessor.
 pub(super) struct KnownNames {
     pub defined: Symbol,
     pub variadic: Symbol,

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the body of a macro becomes: parameters replaced, `#` and `##` done (C11 6.10.3.1 to
-//! 6.10.3.3). The result is read again for further macros by `expansion`.
+//! Substitution in the body of a macro: parameters, `#` and `##` (C11 6.10.3.1 to 6.10.3.3).
+//! `expansion` rescans the result for further macros.
 
 use super::definitions::{BodyToken, Macro};
-use super::{Local, LocalKind, Preprocessor};
+use super::{PreprocessingToken, PreprocessingTokenKind, Preprocessor};
 use crate::codes::lexical;
-use crate::lexer::cursor::{PieceKind, single_piece};
+use crate::lexer::cursor::{LexemeKind, single_lexeme};
 use crate::token::TokenKind;
 use source::{Diagnostic, Span};
 
 impl Preprocessor<'_> {
-    /// The body with the arguments of one use.
+    /// Substitutes the arguments of one use in the body.
     pub(super) fn substitute(
         &mut self,
         definition: &Macro,
-        arguments: &[Vec<Local>],
+        arguments: &[Vec<PreprocessingToken>],
         site: Span,
-    ) -> Vec<Local> {
+    ) -> Vec<PreprocessingToken> {
         let body = &definition.body;
         let function_like = definition.parameters.is_some();
         let variadic = definition
@@ -24,20 +24,20 @@ impl Preprocessor<'_> {
             .as_ref()
             .filter(|parameters| parameters.variadic)
             .map(|parameters| parameters.names.len() as u32 - 1);
-        let mut expanded: Vec<Option<Vec<Local>>> = vec![None; arguments.len()];
-        let mut result: Vec<Local> = Vec::with_capacity(body.len());
+        let mut expanded: Vec<Option<Vec<PreprocessingToken>>> = vec![None; arguments.len()];
+        let mut result: Vec<PreprocessingToken> = Vec::with_capacity(body.len());
         let mut pasting = false;
         let mut at = 0;
         while at < body.len() && !self.stopped {
             let item = body[at];
             at += 1;
-            if item.token.kind == LocalKind::HashHash && !result.is_empty() {
+            if item.token.kind == PreprocessingTokenKind::HashHash && !result.is_empty() {
                 pasting = true;
                 continue;
             }
             let before_paste = is_paste(body.get(at));
             let mut operand = match item.parameter {
-                None if function_like && item.token.kind == LocalKind::Hash => {
+                None if function_like && item.token.kind == PreprocessingTokenKind::Hash => {
                     match body.get(at).and_then(|next| next.parameter) {
                         Some(parameter) => {
                             at += 1;
@@ -78,8 +78,12 @@ impl Preprocessor<'_> {
                 if !pasting && !before_paste {
                     continue;
                 }
-                let kind = LocalKind::Placemarker;
-                operand.push(Local { kind, symbol: self.known.empty, ..at_site(item.token, site) });
+                let kind = PreprocessingTokenKind::Placemarker;
+                operand.push(PreprocessingToken {
+                    kind,
+                    symbol: self.known.empty,
+                    ..at_site(item.token, site)
+                });
             }
             operand[0].spaced = item.token.spaced;
             let mut operand = operand.into_iter();
@@ -91,35 +95,35 @@ impl Preprocessor<'_> {
             }
             result.extend(operand);
         }
-        result.retain(|token| token.kind != LocalKind::Placemarker);
+        result.retain(|token| token.kind != PreprocessingTokenKind::Placemarker);
         result
     }
 
     /// Joins two tokens into one; if they make none, reports that and keeps both.
     fn paste(
         &mut self,
-        left: Local,
-        right: Local,
+        left: PreprocessingToken,
+        right: PreprocessingToken,
         definition: &Macro,
         site: Span,
-        result: &mut Vec<Local>,
+        result: &mut Vec<PreprocessingToken>,
     ) {
-        if right.kind == LocalKind::Placemarker {
+        if right.kind == PreprocessingTokenKind::Placemarker {
             result.push(left);
             return;
         }
-        if left.kind == LocalKind::Placemarker {
-            result.push(Local { spaced: left.spaced, ..right });
+        if left.kind == PreprocessingTokenKind::Placemarker {
+            result.push(PreprocessingToken { spaced: left.spaced, ..right });
             return;
         }
         let text = format!("{}{}", self.spelled(left), self.spelled(right));
         self.spend(text.len(), site);
-        let kind = match single_piece(&text) {
-            Some(PieceKind::Word) => LocalKind::Word,
-            Some(PieceKind::Number) => LocalKind::Number,
-            Some(PieceKind::Symbol(kind)) => LocalKind::Symbol(kind),
-            Some(PieceKind::HashHash) => LocalKind::HashHash,
-            Some(PieceKind::Hash) => LocalKind::Hash,
+        let kind = match single_lexeme(&text) {
+            Some(LexemeKind::Word) => PreprocessingTokenKind::Word,
+            Some(LexemeKind::Number) => PreprocessingTokenKind::Number,
+            Some(LexemeKind::Symbol(kind)) => PreprocessingTokenKind::Symbol(kind),
+            Some(LexemeKind::HashHash) => PreprocessingTokenKind::HashHash,
+            Some(LexemeKind::Hash) => PreprocessingTokenKind::Hash,
             _ => {
                 let name = self.names.text(definition.name);
                 let mut error = Diagnostic::error(
@@ -136,7 +140,7 @@ impl Preprocessor<'_> {
                 return;
             }
         };
-        result.push(Local {
+        result.push(PreprocessingToken {
             kind,
             symbol: self.names.intern(&text),
             span: site,
@@ -146,15 +150,23 @@ impl Preprocessor<'_> {
         });
     }
 
-    /// The argument as a string, as it was written, blanks reduced to one space.
-    fn stringize(&mut self, argument: &[Local], hash: Local, site: Span) -> Local {
+    /// Makes a string of an argument's text, with blanks reduced to one space.
+    fn stringize(
+        &mut self,
+        argument: &[PreprocessingToken],
+        hash: PreprocessingToken,
+        site: Span,
+    ) -> PreprocessingToken {
         let mut text = String::new();
         for (index, token) in argument.iter().enumerate() {
             if index > 0 && token.spaced {
                 text.push(' ');
             }
             let spelled = self.spelled(*token);
-            if matches!(token.kind, LocalKind::String | LocalKind::Character) {
+            if matches!(
+                token.kind,
+                PreprocessingTokenKind::String | PreprocessingTokenKind::Character
+            ) {
                 for character in spelled.chars() {
                     if matches!(character, '"' | '\\') {
                         text.push('\\');
@@ -167,21 +179,25 @@ impl Preprocessor<'_> {
         }
         self.spend(text.len(), site);
         let symbol = self.names.intern(&text);
-        Local { kind: LocalKind::String, symbol, ..at_site(hash, site) }
+        PreprocessingToken { kind: PreprocessingTokenKind::String, symbol, ..at_site(hash, site) }
     }
 
-    /// A token as it is written in a file.
-    pub(super) fn spelled(&self, token: Local) -> String {
+    /// Converts a token of a file.
+    pub(super) fn spelled(&self, token: PreprocessingToken) -> String {
         let text = self.names.text(token.symbol);
-        if token.kind == LocalKind::String { format!("\"{text}\"") } else { text.to_string() }
+        if token.kind == PreprocessingTokenKind::String {
+            format!("\"{text}\"")
+        } else {
+            text.to_string()
+        }
     }
 }
 
 fn is_paste(item: Option<&BodyToken>) -> bool {
-    item.is_some_and(|item| item.token.kind == LocalKind::HashHash)
+    item.is_some_and(|item| item.token.kind == PreprocessingTokenKind::HashHash)
 }
 
-/// A token of a body, placed where the macro is used.
-fn at_site(token: Local, site: Span) -> Local {
-    Local { span: site, from_macro: true, painted: false, ..token }
+/// Returns a token of a body, placed where the macro is used.
+fn at_site(token: PreprocessingToken, site: Span) -> PreprocessingToken {
+    PreprocessingToken { span: site, from_macro: true, painted: false, ..token }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions as pieces, with parentheses where an operand binds less tightly than its place asks.
+//! Expressions as pieces, with parentheses where an operand binds less tightly than its context needs.
 
 use super::emitter::Emitter;
 use crate::ast::{Expression, ExpressionKind, UnaryOperator};
@@ -18,7 +18,7 @@ impl Emitter {
         self.operand(expression, ANYTHING);
     }
 
-    /// An expression in a place that asks for something at least as tight as `needed`.
+    /// Emits an expression where one that binds at least as tightly as `needed` must stand.
     pub(super) fn operand(&mut self, expression: &Expression, needed: Precedence) {
         stacker::maybe_grow(128 * 1024, 1024 * 1024, || {
             if tightness(expression) < needed {

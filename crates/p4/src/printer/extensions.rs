@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Forms of a dialect as pieces: their tokens as they are written, and the P4_16 between them.
+//! Constructs of a dialect as pieces: their tokens and the P4_16 between them.
 
 use super::emitter::Emitter;
 use crate::ast::{Extension, ExtensionPart};

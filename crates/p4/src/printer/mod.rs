@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the syntax tree back to text: valid P4_16 in the layout of [`format`](mod@crate::format), with
 //! parentheses only where precedence needs them. Reading the text again gives the same tree;
-//! [`normal_form`] says what "same" means. [`print_with_includes`] includes libraries again, `core.p4`
-//! and the architectures; the others leave nothing out.
+//! [`normal_form`] says what "same" means. [`print_with_includes`] writes libraries (`core.p4`,
+//! the architectures) as `#include`; the other functions write their text.
 
 mod declarations;
 mod emitter;
@@ -20,33 +20,33 @@ use crate::ast::{Declaration, Expression, Program, Statement, TypeRef};
 use crate::format;
 use emitter::Emitter;
 
-/// A whole program.
+/// Prints a whole program.
 pub fn print(program: &Program) -> String {
     print_declarations(&program.declarations)
 }
 
-/// Some declarations, as at the top level.
+/// Prints top-level declarations.
 pub fn print_declarations<'d>(declarations: impl IntoIterator<Item = &'d Declaration>) -> String {
     let mut emitter = Emitter::new();
     emitter.declarations(declarations);
-    format::layout(emitter.pieces)
+    format::lay_out(emitter.pieces)
 }
 
-/// One statement, as in a block.
+/// Prints a statement.
 pub fn print_statement(statement: &Statement) -> String {
     let mut emitter = Emitter::new();
     emitter.statement(statement);
-    format::layout(emitter.pieces)
+    format::lay_out(emitter.pieces)
 }
 
-/// An expression on one line.
+/// Prints an expression on one line.
 pub fn print_expression(expression: &Expression) -> String {
     let mut emitter = Emitter::new();
     emitter.expression(expression);
     format::single_line(emitter.pieces)
 }
 
-/// A type on one line.
+/// Prints a type on one line.
 pub fn print_type_ref(ty: &TypeRef) -> String {
     let mut emitter = Emitter::new();
     emitter.type_ref(ty);

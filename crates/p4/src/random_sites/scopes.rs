@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The scopes of declarations that are reached in one way only: the bodies of blocks that the package names
-//! once, and their actions and tables. There a drawing call's key is known without lowering.
+//! The scopes of declarations that only one path of calls reaches: the bodies of blocks that the package
+//! names once, and their actions and tables. A drawing call there has a key that is known before lowering.
 
 use super::walk::{Step, units, walk_unit};
 use crate::ast::*;
@@ -18,7 +18,7 @@ pub(super) struct Scoped<'a> {
     pub(super) is_called: bool,
 }
 
-/// Declarations that are reached in one way only, with the scope that their calls have.
+/// Returns the declarations that only one path of calls reaches, with the scope of their calls.
 pub(super) fn scopes(typed: &TypedProgram) -> Vec<Scoped<'_>> {
     let mut roles: HashMap<NodeId, Vec<String>> = HashMap::new();
     let declared: HashMap<NodeId, &Declaration> =
@@ -131,7 +131,7 @@ fn add_constructed(
     }
 }
 
-/// A control-plane name below a prefix.
+/// Returns a control-plane name below a prefix.
 fn control_plane_name(prefix: &str, declaration: &Declaration) -> String {
     let given = declaration
         .annotations

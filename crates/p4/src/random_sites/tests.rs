@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Labels of programs, and what `annotate` and `prefix` write.
 
+use super::walk::walk_statements;
 use super::*;
 use crate::compile::compile;
 use crate::interfaces::InterfacesOnly;
@@ -190,7 +191,9 @@ Pair(C(), N()) main;";
     let inline = |sites: &mut RandomSites, call: NodeId, body: &[Statement], next: &mut u32| {
         let copy = copied(body, next);
         let through = sites.label(call).expect("it draws").clone();
-        sites.copied_statements(body, &copy, Some(&through));
+        for (from, to) in calls(body).into_iter().zip(calls(&copy)) {
+            sites.copied(from, to, Some(&through));
+        }
         copy
     };
     let labels = |sites: &RandomSites, statements: &[Statement]| -> Vec<String> {

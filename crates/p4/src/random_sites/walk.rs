@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The walk through what a declaration evaluates, in the order of the text. It meets calls, and what has a
-//! `@random_site`; which calls draw is `random_sites`' matter.
+//! `@random_site`; `random_sites` decides which calls draw.
 
 use super::{ANNOTATION, has_annotation};
 use crate::ast::*;
@@ -16,7 +16,7 @@ pub(super) enum Step<'a> {
     Call(&'a Expression),
 }
 
-/// What a walk tells its steps.
+/// What a walk meets.
 pub(super) type Visit<'v, 'a> = &'v mut dyn FnMut(Step<'a>);
 
 /// Declarations with calls of their own: functions, actions, parsers, controls and tables.
@@ -54,7 +54,7 @@ fn add_units<'a>(declaration: &'a Declaration, found: &mut Vec<&'a Declaration>)
     }
 }
 
-/// What a declaration of [`units`] evaluates.
+/// Walks what a declaration of [`units`] evaluates.
 pub(super) fn walk_unit<'a>(unit: &'a Declaration, visit: Visit<'_, 'a>) {
     annotated(&unit.annotations, visit, &mut |visit| match &unit.kind {
         DeclarationKind::Function { body, .. } | DeclarationKind::Action { body, .. } => {
@@ -95,7 +95,7 @@ fn annotated<'a>(
     }
 }
 
-/// What is evaluated when a table is applied: its key, and arguments that it binds to actions.
+/// Walks what applying a table evaluates: its key, and arguments that it binds to actions.
 pub(super) fn walk_table<'a>(table: &'a TableDeclaration, visit: Visit<'_, 'a>) {
     for property in &table.properties {
         match &property.kind {
@@ -127,7 +127,7 @@ fn walk_variable<'a>(local: &'a Declaration, visit: Visit<'_, 'a>) {
     }
 }
 
-/// What a state selects by.
+/// Walks the expressions of a `select`.
 pub(super) fn walk_transition<'a>(state: &'a State, visit: Visit<'_, 'a>) {
     if let Some(Transition::Select { subjects, .. }) = &state.transition {
         for subject in subjects {

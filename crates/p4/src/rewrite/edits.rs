@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Edits of the tree: read, change, insert, replace, remove, move. Each acts at once on the tree as the
-//! edits before it left it. What must not dangle (names, references) is checked when the rewriter
+//! edits before it left it. The rewriter checks names and references when it
 //! finishes.
 
 use super::errors::{EditError, Problem};
 use super::lists::{InList, InOwner, ListEdit, Removal, Remove, ids, is_at};
-use super::{Place, Rewriter, deep};
+use super::{NodeLocation, Rewriter, deep};
 use crate::ast::{Declaration, Node, NodeId, Program, Statement, StatementKind};
 use crate::visit::{Visit, Visited};
 use crate::visit_mut::{VisitMut, VisitedMut};
@@ -14,7 +14,7 @@ use source::Span;
 use std::any::Any;
 
 impl Rewriter {
-    /// The node of this identity in the tree as changed so far.
+    /// Returns the node of this identity in the tree as changed so far.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl Rewriter {
         let owner = self.tree.declarations[home].id;
         self.detach(&before);
         let new_owner = if owner == at { node.id() } else { owner };
-        self.mark(&after, Place::In(new_owner));
+        self.mark(&after, NodeLocation::In(new_owner));
         let mut put = Put { at, node: Some(node) };
         Declaration::accept_mut(&mut self.tree.declarations[home], &mut put);
         if new_owner != owner {
@@ -152,7 +152,7 @@ impl Rewriter {
         self.detach(&ids);
         if block {
             let id = self.fresh_id();
-            self.mark(&[(id, Span::NONE)], Place::In(self.tree.declarations[home].id));
+            self.mark(&[(id, Span::NONE)], NodeLocation::In(self.tree.declarations[home].id));
         }
         Ok(())
     }
@@ -247,10 +247,10 @@ impl Rewriter {
         match outcome {
             Some(ListEdit::Done { mut old, block }) => {
                 self.detach(&ids(&mut old));
-                self.mark(&new, Place::In(owner));
+                self.mark(&new, NodeLocation::In(owner));
                 if block {
                     let id = self.fresh_id();
-                    self.mark(&[(id, Span::NONE)], Place::In(owner));
+                    self.mark(&[(id, Span::NONE)], NodeLocation::In(owner));
                 }
                 Ok(())
             }
@@ -285,7 +285,7 @@ impl Rewriter {
         };
         Declaration::accept_mut(&mut self.tree.declarations[home], &mut edit);
         if edit.act.is_none() {
-            self.mark(&new, Place::In(self.tree.declarations[home].id));
+            self.mark(&new, NodeLocation::In(self.tree.declarations[home].id));
             return Ok(());
         }
         let (kind, span) = edit.found.unwrap_or(("node", Span::NONE));
@@ -293,11 +293,11 @@ impl Rewriter {
         Err(EditError::new(owner, span, problem))
     }
 
-    /// The index of the top-level declaration that a node of the tree is in.
+    /// Returns the index of the top-level declaration that a node of the tree is in.
     pub(super) fn home(&self, at: NodeId) -> Result<usize, EditError> {
         let missing = || EditError::new(at, Span::NONE, Problem::NoSuchNode);
         match self.places.get(at.0 as usize) {
-            Some(Place::In(owner)) => self
+            Some(NodeLocation::In(owner)) => self
                 .tree
                 .declarations
                 .iter()
@@ -312,16 +312,16 @@ impl Rewriter {
         let declaration = &mut self.tree.declarations[index];
         let owner = declaration.id;
         let inside = ids(declaration);
-        self.mark(&inside, Place::In(owner));
+        self.mark(&inside, NodeLocation::In(owner));
     }
 
     /// Notes nodes as being out of the tree.
     pub(super) fn detach(&mut self, nodes: &[(NodeId, Span)]) {
-        self.mark(nodes, Place::Detached);
+        self.mark(nodes, NodeLocation::Detached);
     }
 
-    fn mark(&mut self, nodes: &[(NodeId, Span)], place: Place) {
-        self.places.resize(self.tree.node_count as usize, Place::Detached);
+    fn mark(&mut self, nodes: &[(NodeId, Span)], place: NodeLocation) {
+        self.places.resize(self.tree.node_count as usize, NodeLocation::Detached);
         for (id, _) in nodes {
             self.places[id.0 as usize] = place;
         }
@@ -336,7 +336,7 @@ impl Rewriter {
         let mut seen = FxHashSet::default();
         for (id, span) in new {
             let is_detached = match self.places.get(id.0 as usize) {
-                Some(place) => *place == Place::Detached,
+                Some(place) => *place == NodeLocation::Detached,
                 None => id.0 < self.tree.node_count,
             };
             if !(is_detached || old.contains(id)) || !seen.insert(*id) {
@@ -348,19 +348,19 @@ impl Rewriter {
 }
 
 /// Where all nodes of a program are.
-pub(super) fn places(program: &Program) -> Vec<Place> {
+pub(super) fn places(program: &Program) -> Vec<NodeLocation> {
     struct Places {
         owner: NodeId,
-        places: Vec<Place>,
+        places: Vec<NodeLocation>,
     }
     impl<'a> Visit<'a> for Places {
         fn id(&mut self, id: &'a NodeId) {
             if let Some(place) = self.places.get_mut(id.0 as usize) {
-                *place = Place::In(self.owner);
+                *place = NodeLocation::In(self.owner);
             }
         }
     }
-    let places = vec![Place::Nowhere; program.node_count as usize];
+    let places = vec![NodeLocation::Unassigned; program.node_count as usize];
     let mut visitor = Places { owner: NodeId(0), places };
     for declaration in &program.declarations {
         visitor.owner = declaration.id;
@@ -401,7 +401,7 @@ impl<'a, U: Node> Visit<'a> for Find<'a, U> {
             if self.found.is_some() {
                 return;
             }
-            // The statement of a declaration goes by the declaration's identity too.
+            // The statement of a declaration has the declaration's identity.
             if is_at(node, self.at)
                 && let Some(found) = (node as &dyn Any).downcast_ref()
             {

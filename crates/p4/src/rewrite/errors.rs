@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `EditError`: what is wrong with an edit that a tool asked for. It names the node and its place; the
-//! tree is as it was before the edit.
+//! `EditError`: why an edit is refused, with the node and its place. A refused edit leaves the tree
+//! unchanged.
 
 use crate::ast::NodeId;
 use source::Span;
@@ -14,32 +14,32 @@ pub struct EditError {
     pub node: NodeId,
     /// Its place; [`Span::NONE`] when there is no such node.
     pub span: Span,
-    /// What is wrong.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// What is wrong with an edit.
+/// Why an edit is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// No node of the tree has this identity: it never had, or it was removed.
     NoSuchNode,
     /// The node is of another kind than the edit is for.
     WrongKind {
-        /// What the edit is for.
+        /// The kind of node that the edit is for.
         expected: &'static str,
-        /// What the node is.
+        /// The kind of the node.
         found: &'static str,
     },
     /// The node has no list of such parts.
     NoSuchList {
-        /// What the node is.
+        /// The kind of the node.
         owner: &'static str,
-        /// What was to be put in.
+        /// The kind of node to put in.
         element: &'static str,
     },
     /// The node is not in a list, so it can only be replaced.
     NotInList {
-        /// What the node is.
+        /// The kind of the node.
         found: &'static str,
     },
     /// In the parentheses of a `for` there are only declarations, assignments and calls.

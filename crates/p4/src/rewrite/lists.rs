@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The visitors by which edits find the list that a node is in or that belongs to a node. What is done
-//! with the list is a closure of the edit.
+//! Visitors that find the list which holds a node or belongs to a node, and apply an edit's closure to
+//! it.
 
 use super::parts::Part;
 use crate::ast::{Block, Node, NodeId, Statement, StatementKind};
@@ -8,7 +8,7 @@ use crate::visit_mut::{VisitMut, VisitedMut};
 use source::Span;
 use std::any::Any;
 
-/// The identities in a part, each with a place near it.
+/// Returns the identities in a part, each with a place near it.
 pub(super) fn ids<T: Part>(part: &mut T) -> Vec<(NodeId, Span)> {
     struct Ids(Vec<(NodeId, Span)>);
     impl VisitMut for Ids {
@@ -54,7 +54,7 @@ pub(super) struct InList<T, F> {
     pub(super) is_plain: bool,
     pub(super) act: Option<F>,
     pub(super) outcome: Option<ListEdit<T>>,
-    /// What the node is, when it is not in a list of the kind wanted.
+    /// What the node is, when it is not in a list of the expected kind.
     pub(super) other: Option<(&'static str, Span)>,
 }
 

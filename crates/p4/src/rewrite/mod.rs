@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Rewriter`: changes the tree of a checked program and checks it again. It works on a copy in which
-//! every node keeps its identity and place; copies and new nodes get fresh identities, and of each
-//! copy the node it came from is known. Edits act at once, in the order in which they are asked for.
-//! What is changed and why is the tool's business.
+//! every node keeps its identity and place; copies and new nodes get fresh identities, and
+//! `NodeMap` leads from a copy to its original. Edits act at once, in their order.
 
 mod edits;
 mod errors;
@@ -40,12 +39,12 @@ pub struct Rewriter {
     earlier: NodeMap,
     /// The node that each copy was made of, which may be a copy too.
     models: FxHashMap<NodeId, NodeId>,
-    /// What was copied in one go, in the order of the fresh identities.
+    /// The copies, in the order of their fresh identities.
     copies: Vec<Copied>,
-    /// What references in new code refer to.
+    /// The definitions that references in new code refer to.
     bound: FxHashMap<NodeId, Definition>,
     /// Where each node is, by its identity. Identities beyond the end are those of pieces.
-    places: Vec<Place>,
+    places: Vec<NodeLocation>,
     /// Fresh names that may not be in the tree yet.
     given: FxHashSet<Arc<str>>,
     printing: Printing,
@@ -62,9 +61,9 @@ struct Copied {
 
 /// Where a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum NodeLocation {
     /// The identity was never given to a node.
-    Nowhere,
+    Unassigned,
     /// New, copied or removed, and not in the tree.
     Detached,
     /// In the top-level declaration of this identity.
@@ -102,18 +101,18 @@ impl Rewriter {
         Rewriter { earlier: came_from, printing, ..Rewriter::of(&program, map) }
     }
 
-    /// The tree as changed so far.
+    /// Returns the tree as changed so far.
     pub fn program(&self) -> &Program {
         &self.tree
     }
 
-    /// The program before the changes. Its side tables hold for a copy by its [model](Rewriter::model_of),
-    /// and speak of the nodes of the original.
+    /// Returns the program before the changes. Its side tables hold for a copy by its
+    /// [model](Rewriter::model_of), and speak of the nodes of the original.
     pub fn original(&self) -> &Arc<TypedProgram> {
         &self.typed
     }
 
-    /// The files that places are in.
+    /// Returns the files that places are in.
     pub fn map(&self) -> &SourceMap {
         &self.map
     }
@@ -130,7 +129,7 @@ impl Rewriter {
         id
     }
 
-    /// A reader of text whose nodes can be put into this tree as they are. It knows the types and
+    /// Returns a reader of text whose nodes can be inserted into this tree. It knows the types and
     /// generic functions of the top level.
     pub fn pieces(&mut self) -> PieceReader<'_> {
         PieceReader::new(PieceNames::of(&self.tree), &mut self.tree.node_count)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Part`: anything of the tree that can be copied in one go, be it a node, a block, a list or
-//! several of them.
+//! `Part`: a part of the tree that can be copied: a node, a block, a list, or several of these.
 
 use crate::ast::{Annotation, Block, BlockType, Signature, Transition};
 use crate::visit_mut::{VisitMut, VisitedMut, walk_block_type, walk_signature};

@@ -10,14 +10,15 @@ use crate::typed::{Callee, Definition};
 /// Which parameters of something a call passes arguments to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Those of the thing itself.
+    /// Those of the node itself.
     RunTime,
     /// Those of its constructor.
     Constructor,
 }
 
 impl Rewriter {
-    /// The node that a copy was made of, through all copies; for other nodes, the node itself.
+    /// Returns the node that a copy was made of, through all copies; for other nodes, the node
+    /// itself.
     pub fn model_of(&self, node: NodeId) -> NodeId {
         let mut model = node;
         while let Some(earlier) = self.models.get(&model) {
@@ -26,9 +27,9 @@ impl Rewriter {
         model
     }
 
-    /// What a reference refers to. In a copy that is the copy of what the model refers to, where both were
-    /// copied together. In new code it is what is in scope, as far as [`Rewriter::rename`] or
-    /// [`Rewriter::prune`] had to find out.
+    /// Returns the node that a reference refers to. In a copy that is the copy of what the model refers
+    /// to, where both were copied together. In new code it is the declaration in scope, if
+    /// [`Rewriter::rename`] or [`Rewriter::prune`] has resolved it.
     pub fn definition(&self, reference: NodeId) -> Option<Definition> {
         if let Some(bound) = self.bound.get(&reference) {
             return Some(*bound);
@@ -42,8 +43,8 @@ impl Rewriter {
         })
     }
 
-    /// The node that stands for `target` as seen from `node`: `target` is what the original's tables say of
-    /// the model of `node`.
+    /// Returns the node that stands for `target` as seen from `node`: `target` is what the
+    /// original's tables say of the model of `node`.
     pub(super) fn mapped(&self, node: NodeId, target: NodeId) -> NodeId {
         match self.models.get(&node) {
             Some(model) => self.copied_with(node, self.mapped(*model, target)),
@@ -51,14 +52,14 @@ impl Rewriter {
         }
     }
 
-    /// The copy of `target` that was made together with the copy `node`, or `target`.
+    /// Returns the copy of `target` that was made together with the copy `node`, or `target`.
     fn copied_with(&self, node: NodeId, target: NodeId) -> NodeId {
         let index = self.copies.partition_point(|copied| copied.end <= node.0);
         let copied = self.copies.get(index).filter(|copied| copied.first <= node.0);
         copied.and_then(|copied| copied.new.get(&target).copied()).unwrap_or(target)
     }
 
-    /// The declarations that a call may pass arguments to.
+    /// Returns the declarations that a call may pass arguments to.
     pub(super) fn callees(&self, call: NodeId) -> Vec<(NodeId, Role)> {
         let Some(info) = self.typed.calls.get(&self.model_of(call)) else { return Vec::new() };
         let found = match info.callee {
@@ -84,7 +85,7 @@ impl Rewriter {
         found.into_iter().map(|(node, role)| (self.mapped(call, node), role)).collect()
     }
 
-    /// Whether a node is new code, or a copy of it: the checker has said nothing of it.
+    /// Whether a node is new code or a copy of new code, about which the checker's tables have nothing.
     pub(super) fn is_new(&self, node: NodeId) -> bool {
         self.model_of(node).0 >= self.typed.program.node_count
     }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Match indexes: from the key of a packet to the leaf of the entry that wins. What a leaf stands for,
-//! when entries change and who looks up is decided elsewhere.
+//! `MatchIndex`: maps the key of a packet to the leaf of the winning entry. Tables define the meaning of leaves.
 //!
-//! A table with exact keys only has a hash table; one with a single lpm key beside exact keys a trie a
-//! group of equal exact keys; any other a list of masks, or a tuple space when entries are many.
-//! Lookups allocate nothing. They are marked to be inlined, so that a caller can compile them with the
-//! instructions of its processor.
+//! A table with only exact keys uses a hash table. A table with one lpm key beside exact keys uses a trie for each
+//! combination of exact keys. Any other table uses a list of masks, or a tuple space if there are many entries.
+//! Lookups do not allocate. They are marked for inlining, so that a caller can compile them with the instructions of
+//! its processor.
 
 mod arena;
 mod direct_table;
@@ -48,9 +47,9 @@ use short::ShortIndex;
 /// The index by match kinds and by how keys are packed.
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Of few bits.
+    /// Exact keys of few bits.
     ExactShort(ShortIndex),
-    /// Of few enough bits to share a word with their leaves.
+    /// Exact keys that fit into a word with their leaf.
     ExactJoined(JoinedIndex),
     ExactWord(WordIndex),
     ExactDouble(DoubleIndex),
@@ -66,14 +65,14 @@ enum Kind {
 #[derive(Clone, Debug)]
 pub struct MatchIndex {
     kind: Kind,
-    /// Entries that `kind` has no place for: those that leave an exact key open.
+    /// Entries that `kind` cannot hold: those with a wildcard for an exact key.
     others: Option<Box<RuleIndex>>,
     /// Which key is matched by its longest prefix, in an index of such.
     lpm: usize,
     seed: u64,
 }
 
-/// Leaves for code that reads them by address, at the moment.
+/// The current addresses of leaves for generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direct {
     /// Of the first of the items, which have 32 bits each; 0 when there are none, and lookups have to
@@ -85,7 +84,7 @@ pub struct Direct {
     pub default_leaf: u32,
 }
 
-/// Where an entry goes.
+/// The sub-index of an entry.
 enum Home {
     Exact,
     /// With a prefix of this length.
@@ -95,12 +94,12 @@ enum Home {
 }
 
 impl MatchIndex {
-    /// An index without entries, for any leaves.
+    /// Makes an empty index for leaves of any width.
     pub fn new(layout: &KeyLayout) -> MatchIndex {
         MatchIndex::of_leaves(layout, LEAF_BITS)
     }
 
-    /// An index without entries, for leaves of at most so many bits.
+    /// Makes an empty index for leaves of at most `leaf_bits` bits.
     pub fn of_leaves(layout: &KeyLayout, leaf_bits: u32) -> MatchIndex {
         let seed = layout.seed();
         let lpm = layout.fields.iter().position(|field| field.kind == MatchKind::Lpm);
@@ -123,7 +122,7 @@ impl MatchIndex {
         MatchIndex { kind, others: None, lpm: lpm.unwrap_or(0), seed }
     }
 
-    /// Packs what an entry asks, and finds out where it goes.
+    /// Packs the pattern of an entry and chooses its sub-index.
     fn sort(
         &self,
         layout: &KeyLayout,
@@ -230,7 +229,7 @@ impl MatchIndex {
         }
     }
 
-    /// Gives the entry that was inserted with these keys, this rank and this order another leaf.
+    /// Changes the leaf of the entry that was inserted with these keys, this rank and this order.
     pub fn set_leaf(
         &mut self,
         layout: &KeyLayout,
@@ -335,7 +334,7 @@ impl MatchIndex {
         if self.others.is_none() { leaf } else { self.find_among_all(key) }
     }
 
-    /// With entries in `others`: the better one of both.
+    /// Looks up in both sub-indexes and returns the better match.
     #[cold]
     #[inline(never)]
     fn find_among_all(&self, key: &[u64]) -> u32 {
@@ -455,7 +454,7 @@ impl MatchIndex {
         }
     }
 
-    /// About how much memory lookups spread over; at most [`MatchIndex::memory_bytes`].
+    /// Returns the approximate memory that lookups touch; at most [`MatchIndex::memory_bytes`].
     pub fn lookup_bytes(&self) -> usize {
         match &self.kind {
             _ if self.others.is_some() => self.memory_bytes(),
@@ -468,7 +467,7 @@ impl MatchIndex {
         }
     }
 
-    /// About how much memory the index takes, itself included.
+    /// Returns the approximate size of the index in memory.
     pub fn memory_bytes(&self) -> usize {
         let kind = match &self.kind {
             Kind::ExactShort(index) => index.memory_bytes(),
@@ -506,7 +505,7 @@ impl MatchIndex {
     }
 }
 
-/// Whether an entry asks for one value of this key.
+/// Returns whether the pattern of this key is one value.
 fn is_whole(layout: &KeyLayout, keys: &[KeyPattern], field: usize) -> bool {
     match &keys[field] {
         KeyPattern::Exact(_) => true,

@@ -173,7 +173,7 @@ impl Values<'_, '_> {
             let right = self.builder.ins().select(by_zero, one, right);
             let result = divide(self, right);
             match is_remainder {
-                // The remainder by one is zero as wanted.
+                // The remainder by one is zero, as it has to be.
                 true => result,
                 false => self.builder.ins().select(by_zero, zero, result),
             }

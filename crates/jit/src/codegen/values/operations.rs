@@ -104,7 +104,7 @@ impl Values<'_, '_> {
         sum.unwrap_or_else(|| self.word_constant(0))
     }
 
-    /// Length in bits and address of the words, of a varbit or of a value that stands for one.
+    /// Length in bits and address of the words, of a varbit or of a value that is used as one.
     pub(in crate::codegen) fn length_and_address(
         &mut self,
         ty: ValueType,

@@ -19,7 +19,7 @@ impl ConstantPool {
     /// The address of the constant's words, low word first.
     pub fn address(&mut self, bits: &Bits) -> usize {
         if !self.constants.contains_key(bits) {
-            let mut words = vec![0; super::word_count(bits.width_bits()) as usize];
+            let mut words = vec![0; super::words::word_count(bits.width_bits()) as usize];
             bits.write_words(&mut words);
             self.constants.insert(bits.clone(), words.into_boxed_slice());
         }
@@ -39,7 +39,7 @@ impl ConstantPool {
 }
 
 /// A part of the stack frame of one function, allocated as a stack. Temporaries live within one basic block, so
-/// the caller takes a mark (or none) before a block and releases to it after the block.
+/// the caller may take a mark before a block and releases to it after the block.
 #[derive(Debug, Default)]
 pub(crate) struct ScratchSlots {
     /// One slot of the frame, which grows with the largest use.
@@ -68,7 +68,7 @@ impl ScratchSlots {
         self.used_bytes = mark.used_bytes;
     }
 
-    /// The address of so many words, of unknown content.
+    /// Allocates words of unknown content. Returns their address.
     pub fn allocate(&mut self, builder: &mut FunctionBuilder<'_>, words: u32) -> Value {
         let slot = *self.slot.get_or_insert_with(|| {
             let align_shift = 3;

@@ -3,25 +3,25 @@
 //! that was written on the line of what it belongs to. How one long line is broken is in `wrap`.
 
 use super::super::token::Role;
-use super::LINE_WIDTH;
-use super::pieces::{Piece, Remark};
+use super::pieces::{Piece, PlacedComment, columns};
 use super::spacing::blank_between;
 use super::structure::{Block, Node, first_of, flat_width, last_of};
-use super::writer::{Writer, deeper};
+use source::layout::{INDENT_WIDTH, LINE_WIDTH, LineWriter};
 
-/// The text of a whole file.
+/// Returns the text of a whole file.
 pub(super) fn write(pieces: &[Piece<'_>], items: &[Vec<Node>]) -> String {
-    let mut layout = Layout { pieces, writer: Writer::new(), trailing_done: 0, leading_done: 0 };
+    let mut layout =
+        Layout { pieces, writer: LineWriter::default(), trailing_done: 0, leading_done: 0 };
     layout.items(items, 0);
     if let Some(end) = pieces.len().checked_sub(1) {
-        layout.remarks_on_lines(end, 0, items.is_empty());
+        layout.comments_on_lines(end, 0, items.is_empty());
     }
     layout.writer.finish()
 }
 
 pub(super) struct Layout<'p, 't> {
     pub pieces: &'p [Piece<'t>],
-    pub writer: Writer,
+    pub writer: LineWriter,
     /// The comments behind the tokens before this one are written.
     trailing_done: usize,
     /// The comments before the tokens before this one are written.
@@ -33,7 +33,7 @@ impl<'p, 't> Layout<'p, 't> {
     fn items(&mut self, items: &[Vec<Node>], indent: usize) {
         for (at, item) in items.iter().enumerate() {
             let Some(first) = item.first().map(first_of) else { continue };
-            let stays = self.remarks_on_lines(first, indent, at == 0);
+            let stays = self.comments_on_lines(first, indent, at == 0);
             let piece = &self.pieces[first];
             if !stays {
                 self.writer.break_line(indent);
@@ -47,64 +47,64 @@ impl<'p, 't> Layout<'p, 't> {
 
     /// The comments before something that begins a line, each on its own. Whether the last one was
     /// written on the line of what follows.
-    fn remarks_on_lines(&mut self, at: usize, indent: usize, is_first: bool) -> bool {
-        self.remarks_behind(at, indent);
+    fn comments_on_lines(&mut self, at: usize, indent: usize, is_first: bool) -> bool {
+        self.comments_behind(at, indent);
         if self.leading_done > at {
             return false;
         }
         self.leading_done = at + 1;
         let pieces = self.pieces;
         let mut stays = false;
-        for (index, remark) in pieces[at].leading.iter().enumerate() {
+        for (index, comment) in pieces[at].leading.iter().enumerate() {
             if !stays {
                 self.writer.break_line(indent);
-                if remark.lines_before > 1 && !(is_first && index == 0) {
+                if comment.lines_before > 1 && !(is_first && index == 0) {
                     self.writer.blank_line();
                 }
             }
-            self.writer.remark(remark);
-            stays = !remark.is_line && lines_behind(&pieces[at], index) == 0;
+            write_comment(&mut self.writer, comment);
+            stays = !comment.is_line && lines_behind(&pieces[at], index) == 0;
         }
         stays
     }
 
     /// The comments that are left behind the tokens before this one.
-    pub fn remarks_behind(&mut self, at: usize, indent: usize) {
+    pub fn comments_behind(&mut self, at: usize, indent: usize) {
         let pieces = self.pieces;
         while self.trailing_done < at {
-            for remark in &pieces[self.trailing_done].trailing {
-                self.beside(remark, indent);
+            for comment in &pieces[self.trailing_done].trailing {
+                self.beside(comment, indent);
             }
             self.trailing_done += 1;
         }
     }
 
     /// A comment behind a token on its line.
-    fn beside(&mut self, remark: &Remark<'_>, indent: usize) {
-        if remark.continued {
+    fn beside(&mut self, comment: &PlacedComment<'_>, indent: usize) {
+        if comment.continued {
             self.writer.break_line(indent);
         }
-        self.writer.remark(remark);
-        if remark.is_line {
+        write_comment(&mut self.writer, comment);
+        if comment.is_line {
             self.writer.break_line(indent);
         }
     }
 
     /// The comments that are left before this token, in the middle of an item. Lines that they end go
     /// on with this indentation.
-    pub fn remarks_between(&mut self, at: usize, indent: usize) {
-        self.remarks_behind(at, indent);
+    pub fn comments_between(&mut self, at: usize, indent: usize) {
+        self.comments_behind(at, indent);
         if self.leading_done > at {
             return;
         }
         self.leading_done = at + 1;
         let pieces = self.pieces;
-        for (index, remark) in pieces[at].leading.iter().enumerate() {
-            if remark.lines_before > 0 {
+        for (index, comment) in pieces[at].leading.iter().enumerate() {
+            if comment.lines_before > 0 {
                 self.writer.break_line(indent);
             }
-            self.writer.remark(remark);
-            if remark.is_line || lines_behind(&pieces[at], index) > 0 {
+            write_comment(&mut self.writer, comment);
+            if comment.is_line || lines_behind(&pieces[at], index) > 0 {
                 self.writer.break_line(indent);
             }
         }
@@ -112,7 +112,7 @@ impl<'p, 't> Layout<'p, 't> {
 
     /// A token with the comments before it. `indent` is for lines that comments end.
     pub fn token(&mut self, at: usize, indent: usize) {
-        self.remarks_between(at, indent);
+        self.comments_between(at, indent);
         let piece = &self.pieces[at];
         let follows_comment = !piece.leading.is_empty()
             || at.checked_sub(1).is_some_and(|before| !self.pieces[before].trailing.is_empty());
@@ -129,7 +129,7 @@ impl<'p, 't> Layout<'p, 't> {
         let mut from = 0;
         for to in branches.into_iter().chain([nodes.len()]) {
             if from > 0 {
-                let stays = self.remarks_on_lines(first_of(&nodes[from]), indent, true);
+                let stays = self.comments_on_lines(first_of(&nodes[from]), indent, true);
                 if !stays {
                     self.writer.break_line(indent);
                 }
@@ -154,7 +154,7 @@ impl<'p, 't> Layout<'p, 't> {
             // ` {` follows.
             let reserve = if others.is_empty() { 0 } else { 2 };
             if let Some(first) = run.first() {
-                self.remarks_between(first_of(first), indent);
+                self.comments_between(first_of(first), indent);
                 self.run(run, indent, reserve);
             }
             let Some((Node::Block(block), others)) = others.split_first() else { break };
@@ -189,9 +189,9 @@ impl<'p, 't> Layout<'p, 't> {
     fn block(&mut self, block: &Block, indent: usize) {
         let inner = deeper(indent);
         self.token(block.open, indent);
-        self.remarks_behind(block.open + 1, inner);
+        self.comments_behind(block.open + 1, inner);
         self.items(&block.items, inner);
-        self.remarks_on_lines(block.close, inner, block.items.is_empty());
+        self.comments_on_lines(block.close, inner, block.items.is_empty());
         self.writer.break_line(indent);
         self.writer.text(self.pieces[block.close].text, false);
     }
@@ -219,4 +219,38 @@ impl<'p, 't> Layout<'p, 't> {
 /// Line ends between a comment before a token and what follows it.
 fn lines_behind(piece: &Piece<'_>, index: usize) -> usize {
     piece.leading.get(index + 1).map_or(piece.lines_before, |next| next.lines_before)
+}
+
+/// Writes a comment; its further lines keep their place below its first one.
+fn write_comment(writer: &mut LineWriter, comment: &PlacedComment<'_>) {
+    let begins = writer.at_line_start();
+    if comment.is_line {
+        match begins && !comment.continued {
+            true => writer.text(comment.text, false),
+            false => writer.trailing_comment(comment.text, comment.continued),
+        }
+        return;
+    }
+    let column = writer.column() + usize::from(!begins);
+    let is_blank = |character| matches!(character, ' ' | '\t');
+    // A carriage return alone ends a line too.
+    let lines = comment.text.split('\n');
+    let mut lines = lines.flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'));
+    let mut shifted = lines.next().unwrap_or("").trim_end().to_owned();
+    for line in lines {
+        shifted.push('\n');
+        let content = line.trim_matches(is_blank);
+        if !content.is_empty() {
+            let before = &line[..line.len() - line.trim_start_matches(is_blank).len()];
+            let indent = (columns(before) + column).saturating_sub(comment.column);
+            shifted.extend(std::iter::repeat_n(' ', indent));
+            shifted.push_str(content);
+        }
+    }
+    writer.verbatim(&shifted, true);
+}
+
+/// Returns the indentation one level deeper. Beyond the width of a line it does not grow.
+pub(super) fn deeper(indent: usize) -> usize {
+    if indent >= LINE_WIDTH { indent } else { indent + INDENT_WIDTH }
 }

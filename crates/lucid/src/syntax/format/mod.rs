@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Source text in one consistent layout: 4 columns of indentation, at most [`LINE_WIDTH`] columns
+//! Source text in one consistent layout: 4 columns of indentation, at most [`source::layout::LINE_WIDTH`] columns
 //! where a line can be broken, comments where their author put them, and every construct in the
 //! spelling its author chose. What may stay on one line when it was there before, such as the body of
 //! a memop, is decided in `layout`.
@@ -9,50 +9,22 @@ mod pieces;
 mod spacing;
 mod structure;
 mod wrap;
-mod writer;
 
 use super::codes;
 use super::lexer::{Lexed, lex};
 use super::parser::parse_tokens;
 use super::token::TokenKind;
-use source::{Diagnostic, Diagnostics, FileId, Severity, SourceMap, Span};
+use source::layout::{formatter_fault, until_stable};
+use source::{Diagnostics, Severity, SourceMap, Span};
 
-/// Columns after which a line is broken, where it can be.
-pub const LINE_WIDTH: usize = 100;
-
-/// Columns of one level of indentation.
-pub const INDENT_WIDTH: usize = 4;
-
-/// How often text is formatted again before it is given up.
-const MOST_ROUNDS: usize = 4;
-
-/// One file in the house layout. Only white space changes: the tokens and comments are those of
-/// `text`, in their order.
+/// Formats one file. Only white space changes: the tokens and comments are those of `text`, in their
+/// order.
 ///
 /// # Errors
 ///
-/// What the parser found wrong; then nothing is formatted.
+/// Returns the errors of the parser.
 pub fn format_source(text: &str) -> Result<String, Diagnostics> {
-    let mut formatted = format_once(text)?;
-    for _ in 0..MOST_ROUNDS {
-        let again = format_once(&formatted)?;
-        if again == formatted {
-            return Ok(formatted);
-        }
-        formatted = again;
-    }
-    Err(left_alone("the layout of this text does not settle, so it is left as it is"))
-}
-
-/// The mistake is ours; the text stays as it is.
-fn left_alone(message: &str) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    let span = Span::new(FileId(0), 0, 0);
-    diagnostics.push(
-        Diagnostic::error(codes::FORMATTER_CHANGED_TOKENS, span, message)
-            .note("this is a mistake of the formatter; please report it with the file"),
-    );
-    diagnostics
+    until_stable(format_once(text)?, codes::FORMATTER_CHANGED_TOKENS, format_once)
 }
 
 fn format_once(text: &str) -> Result<String, Diagnostics> {
@@ -77,7 +49,10 @@ fn format_once(text: &str) -> Result<String, Diagnostics> {
     if same_text(text, &lexed, &formatted) {
         return Ok(formatted);
     }
-    Err(left_alone("formatting would change this program, so it is left as it is"))
+    Err(formatter_fault(
+        codes::FORMATTER_CHANGED_TOKENS,
+        "formatting would change this program, so it is left as it is",
+    ))
 }
 
 /// Whether formatted text has the tokens and comments it was made from.
@@ -99,7 +74,7 @@ fn tokens<'t>(text: &'t str, lexed: &'t Lexed) -> impl Iterator<Item = (TokenKin
     lexed.tokens.iter().map(|token| (token.kind, slice(text, token.span)))
 }
 
-/// The words of all comments: their lines may be indented anew.
+/// Returns the words of all comments: their lines may be indented anew.
 fn comments<'t>(text: &'t str, lexed: &'t Lexed) -> impl Iterator<Item = &'t str> {
     lexed.comments.iter().flat_map(|comment| slice(text, comment.span).split_whitespace())
 }

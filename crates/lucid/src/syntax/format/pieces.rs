@@ -5,10 +5,11 @@
 use super::super::lexer::{Comment, Lexed};
 use super::super::token::{Place, Role, TokenKind};
 use source::Span;
+use source::layout::line_ends;
 
 /// A comment and where it stood.
 #[derive(Clone, Debug)]
-pub(super) struct Remark<'t> {
+pub(super) struct PlacedComment<'t> {
     /// Without blanks at its end.
     pub text: &'t str,
     /// `// ...`
@@ -34,9 +35,9 @@ pub(super) struct Piece<'t> {
     /// Line ends between it and what stood before, comments included, 2 at most.
     pub lines_before: usize,
     /// The comments before it that do not belong to the token before.
-    pub leading: Vec<Remark<'t>>,
+    pub leading: Vec<PlacedComment<'t>>,
     /// The comments behind it on its line, with those that go on with them.
-    pub trailing: Vec<Remark<'t>>,
+    pub trailing: Vec<PlacedComment<'t>>,
 }
 
 /// Columns that a tab reaches on to.
@@ -50,15 +51,15 @@ pub(super) fn columns(text: &str) -> usize {
     })
 }
 
-/// The tokens of a text in order; the last is the end.
+/// Returns the tokens of a text in order; the last is the end.
 pub(super) fn pieces<'t>(text: &'t str, lexed: &Lexed, places: &[Place]) -> Vec<Piece<'t>> {
     let mut reader = Reader { text, end: 0, line: 0 };
     let mut comments = lexed.comments.iter().peekable();
     let mut pieces: Vec<Piece<'t>> = Vec::with_capacity(lexed.tokens.len());
-    let mut waiting: Vec<Remark<'t>> = Vec::new();
+    let mut waiting: Vec<PlacedComment<'t>> = Vec::new();
     for (token, place) in lexed.tokens.iter().zip(places) {
         while let Some(comment) = comments.next_if(|next| next.span.start < token.span.start) {
-            waiting.push(reader.remark(comment));
+            waiting.push(reader.comment(comment));
         }
         let lines_before = reader.advance(token.span);
         let line = reader.line;
@@ -85,7 +86,7 @@ pub(super) fn pieces<'t>(text: &'t str, lexed: &Lexed, places: &[Place]) -> Vec<
 /// Gives those comments to the token before that stand behind it on its line and not before the next
 /// token on the same line.
 fn give_back<'t>(before: &mut Piece<'t>, piece: &mut Piece<'t>) {
-    let beside = piece.leading.iter().take_while(|remark| remark.lines_before == 0).count();
+    let beside = piece.leading.iter().take_while(|comment| comment.lines_before == 0).count();
     let ends_line = match piece.leading.get(beside) {
         Some(next) => next.lines_before > 0,
         None => piece.lines_before > 0 || piece.kind == TokenKind::End,
@@ -100,15 +101,15 @@ fn give_back<'t>(before: &mut Piece<'t>, piece: &mut Piece<'t>) {
     let mut taken = beside;
     let column = piece.leading[beside - 1].column;
     if piece.leading[beside - 1].is_line {
-        let goes_on = |remark: &&Remark<'_>| {
-            remark.is_line && remark.lines_before == 1 && remark.column == column && column > 0
+        let goes_on = |comment: &&PlacedComment<'_>| {
+            comment.is_line && comment.lines_before == 1 && comment.column == column && column > 0
         };
         taken += piece.leading[beside..].iter().take_while(goes_on).count();
     }
     let rest = piece.leading.split_off(taken);
     before.trailing = std::mem::replace(&mut piece.leading, rest);
-    for remark in &mut before.trailing[beside..] {
-        remark.continued = true;
+    for comment in &mut before.trailing[beside..] {
+        comment.continued = true;
     }
 }
 
@@ -136,13 +137,13 @@ impl<'t> Reader<'t> {
         self.end = span.end as usize;
     }
 
-    fn remark(&mut self, comment: &Comment) -> Remark<'t> {
+    fn comment(&mut self, comment: &Comment) -> PlacedComment<'t> {
         let lines_before = self.advance(comment.span);
         let before = self.text.get(..self.end).unwrap_or("");
         let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let column = columns(&before[line_start..]);
         self.leave(comment.span);
-        Remark {
+        PlacedComment {
             text: super::slice(self.text, comment.span).trim_end(),
             is_line: comment.is_line,
             lines_before,
@@ -150,15 +151,4 @@ impl<'t> Reader<'t> {
             continued: false,
         }
     }
-}
-
-/// How many lines end in a text; a carriage return alone ends one too.
-fn line_ends(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let ends = |at: &usize| match bytes[*at] {
-        b'\n' => true,
-        b'\r' => bytes.get(*at + 1) != Some(&b'\n'),
-        _ => false,
-    };
-    (0..bytes.len()).filter(ends).count()
 }

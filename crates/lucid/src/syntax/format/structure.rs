@@ -5,6 +5,7 @@
 use super::super::token::{Role, TokenKind};
 use super::pieces::Piece;
 use super::spacing::blank_between;
+use source::layout::width_of;
 
 /// A part of an item.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ pub(super) struct Block {
     pub flat: Option<usize>,
 }
 
-/// The items of a file; the last piece, its end, is in none.
+/// Returns the items of a file; the last piece, its end, is in none.
 pub(super) fn structure(pieces: &[Piece<'_>]) -> Vec<Vec<Node>> {
     let mut builder = Builder { pieces, at: 0 };
     let mut items = Vec::new();
@@ -175,7 +176,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The first token of a node.
+/// Returns the first token of a node.
 pub(super) fn first_of(node: &Node) -> usize {
     match node {
         Node::Token(at) => *at,
@@ -184,7 +185,7 @@ pub(super) fn first_of(node: &Node) -> usize {
     }
 }
 
-/// The last token of a node.
+/// Returns the last token of a node.
 pub(super) fn last_of(node: &Node) -> usize {
     match node {
         Node::Token(at) => *at,
@@ -207,8 +208,8 @@ pub(super) fn flat_width(pieces: &[Piece<'_>], nodes: &[Node]) -> Option<usize> 
         if at > 0 {
             let before = last_of(&nodes[at - 1]);
             width += usize::from(blank_between(&pieces[before], &pieces[first]));
-            width += remarks_width(&pieces[before].trailing)?;
-            width += remarks_width(&pieces[first].leading)?;
+            width += comments_width(&pieces[before].trailing)?;
+            width += comments_width(&pieces[first].leading)?;
         }
         width += match node {
             Node::Token(token) => width_of(pieces[*token].text),
@@ -220,18 +221,13 @@ pub(super) fn flat_width(pieces: &[Piece<'_>], nodes: &[Node]) -> Option<usize> 
 }
 
 /// Columns of comments between tokens; `None` when one breaks the line.
-fn remarks_width(remarks: &[super::pieces::Remark<'_>]) -> Option<usize> {
+fn comments_width(comments: &[super::pieces::PlacedComment<'_>]) -> Option<usize> {
     let mut width = 0;
-    for remark in remarks {
-        if remark.is_line || remark.lines_before > 0 || remark.text.contains(['\n', '\r']) {
+    for comment in comments {
+        if comment.is_line || comment.lines_before > 0 || comment.text.contains(['\n', '\r']) {
             return None;
         }
-        width += width_of(remark.text) + 1;
+        width += width_of(comment.text) + 1;
     }
     Some(width)
-}
-
-/// Columns of a text on one line.
-pub(super) fn width_of(text: &str) -> usize {
-    text.chars().count()
 }

@@ -3,13 +3,12 @@
 //! loosest operators.
 
 use super::super::token::{Role, TokenKind};
-use super::LINE_WIDTH;
-use super::layout::Layout;
-use super::structure::{Group, Node, first_of, flat_width, last_of, width_of};
-use super::writer::deeper;
+use super::layout::{Layout, deeper};
+use super::structure::{Group, Node, first_of, flat_width, last_of};
+use source::layout::{LINE_WIDTH, width_of};
 
 /// The longest word of lists that fill their lines.
-const LONGEST_ATOM: usize = 24;
+const MAX_ATOM_WIDTH: usize = 24;
 
 impl Layout<'_, '_> {
     /// Nodes without bodies, with so many columns behind them.
@@ -41,7 +40,7 @@ impl Layout<'_, '_> {
             return self.groups(nodes, indent, reserve);
         }
         let inner = deeper(indent);
-        self.remarks_behind(first_of(&nodes[0]), inner);
+        self.comments_behind(first_of(&nodes[0]), inner);
         self.writer.break_line(inner);
         if self.fits(nodes, reserve) {
             self.flat(nodes, inner);
@@ -70,7 +69,7 @@ impl Layout<'_, '_> {
         for at in splits {
             let part = &nodes[from..at];
             if from > 0 {
-                self.remarks_behind(first_of(&part[0]), further);
+                self.comments_behind(first_of(&part[0]), further);
                 self.writer.break_line(further);
             }
             let behind = if at == nodes.len() { reserve } else { 0 };
@@ -122,7 +121,7 @@ impl Layout<'_, '_> {
     fn group(&mut self, group: &Group, indent: usize) {
         let inner = deeper(indent);
         self.token(group.open, inner);
-        self.remarks_behind(group.open + 1, inner);
+        self.comments_behind(group.open + 1, inner);
         self.writer.break_line(inner);
         // The author has put these on lines of their own.
         let is_record = self.pieces[group.open].role == Role::RecordOpen && group.flat.is_none();
@@ -132,18 +131,18 @@ impl Layout<'_, '_> {
             && group.elements.iter().all(|element| self.is_atom(element));
         for (at, element) in group.elements.iter().enumerate() {
             let Some(first) = element.first().map(first_of) else { continue };
-            self.remarks_behind(first, inner);
+            self.comments_behind(first, inner);
             if at > 0 && !together && !(filled && self.fits(element, 0)) {
                 self.writer.break_line(inner);
             }
-            self.remarks_between(first, inner);
+            self.comments_between(first, inner);
             if self.fits(element, 0) {
                 self.flat(element, inner);
             } else {
                 self.broken(element, inner, deeper(inner), 0);
             }
         }
-        self.remarks_between(group.close, inner);
+        self.comments_between(group.close, inner);
         self.writer.break_line(indent);
         self.writer.text(self.pieces[group.close].text, false);
     }
@@ -174,7 +173,7 @@ impl Layout<'_, '_> {
         let mut words = element.iter().filter(|node| !is_separator(node));
         let (Some(Node::Token(at)), None) = (words.next(), words.next()) else { return false };
         let piece = &self.pieces[*at];
-        piece.leading.is_empty() && width_of(piece.text) <= LONGEST_ATOM
+        piece.leading.is_empty() && width_of(piece.text) <= MAX_ATOM_WIDTH
     }
 }
 

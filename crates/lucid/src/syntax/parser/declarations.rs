@@ -8,15 +8,15 @@ use super::super::ast::{
 };
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
-use super::{Parsed, ParsedFile, Parser};
+use super::{Parsed, ParsedFile, Parser, RecursiveDescent};
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
-    /// Everything up to the end of the file.
+impl Parser {
+    /// Reads the whole file.
     pub(super) fn file(&mut self) -> ParsedFile {
         let mut file = ParsedFile::default();
         while !self.at(TokenKind::End) {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.at(TokenKind::Include) {
                 self.mark_beginning();
                 match self.include() {
@@ -29,14 +29,14 @@ impl Parser<'_> {
             } else {
                 file.declarations.extend(self.one_declaration());
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
         file
     }
 
-    /// A declaration, or nothing if there is a mistake in it; goes on behind it in any case.
+    /// Reads a declaration and skips past it; `None` if there is an error in it.
     fn one_declaration(&mut self) -> Option<Declaration> {
         if self.eat(TokenKind::Semicolon) {
             return None;
@@ -70,8 +70,8 @@ impl Parser<'_> {
         let mut pragmas = Vec::new();
         let mut egress = None;
         while self.at(TokenKind::Annotation) {
-            let token = self.token();
-            let text = self.text_of(token).to_owned();
+            let token = *self.token();
+            let text = self.text_of(&token).to_owned();
             match text.as_str() {
                 "@egress" => egress = Some(token.span),
                 "@main" | "@noinline" => {}
@@ -125,7 +125,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A declaration that begins with a word that is not reserved.
+    /// Reads a declaration that begins with a word that is not reserved.
     fn worded_declaration(&mut self) -> Parsed<DeclarationKind> {
         if self.ahead(1) == TokenKind::Event {
             let sort = match self.text_of(self.token()) {
@@ -255,8 +255,8 @@ impl Parser<'_> {
 
     /// `@7`
     fn wire_number(&mut self) -> Parsed<(u128, Span)> {
-        let token = self.token();
-        let number = self.text_of(token).strip_prefix('@').and_then(|text| text.parse().ok());
+        let token = *self.token();
+        let number = self.text_of(&token).strip_prefix('@').and_then(|text| text.parse().ok());
         let Some(number) = number else {
             return Err(self.unexpected("the event's number, such as `@7`, or its parameters"));
         };
@@ -374,9 +374,9 @@ impl Parser<'_> {
         let declarations = self.nested(|parser| {
             let mut declarations = Vec::new();
             while !matches!(parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
-                let before = parser.position;
+                let before = parser.cursor.position;
                 declarations.extend(parser.one_declaration());
-                if parser.position == before {
+                if parser.cursor.position == before {
                     parser.bump();
                 }
             }

@@ -7,7 +7,7 @@ use super::super::ast::{
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
 use super::operators::{Level, binary_operator};
-use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser};
+use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser, RecursiveDescent};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn rank_in_c(operator: BinaryOperator) -> u8 {
     }
 }
 
-impl Parser<'_> {
+impl Parser {
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
         self.binary(Level::Logical)
     }
@@ -87,7 +87,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The height of a node over operands, the one read last and one of `other`.
+    /// Returns the height of a node over operands, the one read last and one of `other`.
     fn grown(&mut self, other: u32) -> Parsed<u32> {
         let height = self.height.max(other) + 1;
         if height > EXPRESSION_HEIGHT_LIMIT {
@@ -257,7 +257,7 @@ impl Parser<'_> {
         text.strip_suffix('"').unwrap_or(text).into()
     }
 
-    /// A name, a call, or what begins with a word that is only reserved in its place.
+    /// Reads a name, a call, or what begins with a word that is only reserved in its place.
     fn named(&mut self) -> Parsed<Expression> {
         let start = self.span();
         if self.at_word("new") && self.ahead(1) == TokenKind::Identifier {
@@ -404,7 +404,7 @@ impl Parser<'_> {
             self.bump();
             return Ok(ExpressionKind::Record(self.fields(opener)?));
         }
-        let at = self.position;
+        let at = self.cursor.position;
         self.bump();
         let members = self.list(TokenKind::CloseBrace)?;
         if self.at(TokenKind::With) && members.len() == 1 {

@@ -3,9 +3,9 @@
 
 use super::super::ast::{InterfaceItem, InterfaceItemKind};
 use super::super::token::{Role, TokenKind};
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 
-impl Parser<'_> {
+impl Parser {
     /// `{ fun int f(t p) [start <= p]; ... }`
     pub(super) fn interface(&mut self) -> Parsed<Vec<InterfaceItem>> {
         let opener = self.span();
@@ -17,14 +17,14 @@ impl Parser<'_> {
                 if parser.eat(TokenKind::Semicolon) {
                     continue;
                 }
-                let before = parser.position;
+                let before = parser.cursor.position;
                 let start = parser.span();
                 parser.mark_beginning();
                 match parser.interface_item() {
                     Ok(kind) => items.push(InterfaceItem { kind, span: parser.span_from(start) }),
                     Err(_) => parser.skip_statement(),
                 }
-                if parser.position == before {
+                if parser.cursor.position == before {
                     parser.bump();
                 }
             }

@@ -4,13 +4,13 @@
 use super::super::ast::{ExpressionKind, PatternKind, Size, SizeKind, Spelling};
 use super::super::codes;
 use super::super::token::{Role, Token, TokenKind};
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
-    /// A number as an expression: `5`, `0xff`, `5w16` or the paper's `5<<16>>`.
+impl Parser {
+    /// Reads a number as an expression: `5`, `0xff`, `5w16` or the paper's `5<<16>>`.
     pub(super) fn integer(&mut self) -> Parsed<ExpressionKind> {
-        let token = self.token();
+        let token = *self.token();
         let (value, width) = self.number_with_width(token)?;
         self.bump();
         if width.is_none() && self.at_paper_width() {
@@ -28,7 +28,7 @@ impl Parser<'_> {
     /// Whether `<<16>>` here is the width of the number before it, and not two shifts: nothing
     /// separates its parts, and no operand follows.
     fn at_paper_width(&self) -> bool {
-        let (open, size, close) = (self.token(), self.token_ahead(1), self.token_ahead(2));
+        let (open, size, close) = (*self.token(), *self.token_ahead(1), *self.token_ahead(2));
         let touches = |one: Span, other: Span| one.end == other.start;
         let is_size =
             matches!(size.kind, TokenKind::Number | TokenKind::Identifier | TokenKind::Variable);
@@ -41,9 +41,9 @@ impl Parser<'_> {
             && !begins_operand(self.ahead(3))
     }
 
-    /// A number without a width.
+    /// Reads a number without a width.
     pub(super) fn number(&mut self, what: &str) -> Parsed<u128> {
-        let token = self.token();
+        let token = *self.token();
         if token.kind != TokenKind::Number {
             return Err(self.unexpected(what));
         }
@@ -61,9 +61,9 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// The value and the width of a number token, which is not taken.
+    /// Reads the value and the width of a number token, which is not taken.
     fn number_with_width(&mut self, token: Token) -> Parsed<(u128, Option<Size>)> {
-        let text = self.text_of(token).to_owned();
+        let text = self.text_of(&token).to_owned();
         // Hexadecimal digits end at `f`, so `w` always starts a width.
         let (digits, width) = match text.split_once('w') {
             Some((digits, width)) => (digits, Some(width)),
@@ -103,8 +103,8 @@ impl Parser<'_> {
 
     /// `0b1*0` or `0b10`, the most significant bit first.
     pub(super) fn bits(&mut self) -> PatternKind {
-        let token = self.token();
-        let text = self.text_of(token);
+        let token = *self.token();
+        let text = self.text_of(&token);
         let bits = text.chars().skip(2).map(|bit| match bit {
             '0' => Some(false),
             '1' => Some(true),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tokens to tree: recursive descent, with precedence climbing for expressions. A tree always comes
-//! out; what could not be read is reported and left out. No name is looked up: what a name stands for
-//! is the checker's matter.
+//! out; the parser reports what it cannot read and leaves it out. It looks no name up; the checker
+//! does.
 
 mod cursor;
 mod declarations;
 mod expressions;
-mod habits;
+mod foreign_syntax;
 mod interfaces;
 mod literals;
 mod operators;
@@ -19,7 +19,8 @@ mod types;
 use super::ast::{Declaration, Include, NodeId};
 use super::lexer::Lexed;
 use super::token::{Place, Role, Token};
-use source::{Diagnostics, SourceMap, Span};
+use source::parse::{Cursor, Parsed, RecursiveDescent, Unparsed};
+use source::{Diagnostics, SourceMap};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -31,14 +32,11 @@ pub const NESTING_LIMIT: u32 = 256;
 /// operator.
 pub const EXPRESSION_HEIGHT_LIMIT: u32 = 512;
 
-/// After this many syntax errors the rest is read, but only counted.
-pub const ERROR_LIMIT: usize = 100;
-
-/// How many tokens ahead are looked at to tell one construct from another, where a program that
-/// people write is always decided earlier.
+/// The tokens of look-ahead that may decide between two constructs. Programs written by hand need
+/// fewer.
 const LOOKAHEAD_LIMIT: usize = 200;
 
-/// What one file holds.
+/// A file's declarations and includes.
 #[derive(Debug, Default)]
 pub(super) struct ParsedFile {
     /// In order.
@@ -63,79 +61,57 @@ pub(super) fn parse_tokens(
     let text = map.text(file).clone();
     let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let line_starts = std::iter::once(0).chain(line_ends.map(|(at, _)| at as u32 + 1)).collect();
+    let places = vec![Place::default(); lexed.tokens.len()];
+    let broken = lexed
+        .broken
+        .iter()
+        .map(|broken| lexed.tokens.partition_point(|token| token.span.start < broken.start));
+    let broken = broken.collect();
     let mut parser = Parser {
         text,
         line_starts,
-        places: vec![Place::default(); lexed.tokens.len()],
-        tokens: lexed.tokens,
-        broken: lexed.broken,
-        position: 0,
-        diagnostics,
-        error_count: 0,
+        places,
+        cursor: Cursor::new(lexed.tokens, broken),
         warning_count: 0,
-        suppressed_at: None,
-        silent: false,
-        reported_at: None,
         recovered: false,
         names: HashSet::new(),
         next_id: *next_id,
-        nesting: 0,
         height: 0,
     };
     let mut parsed = parser.file();
     parser.report_suppressed();
+    diagnostics.append(parser.cursor.diagnostics);
     *next_id = parser.next_id;
     parsed.places = parser.places;
     parsed
 }
 
-/// An error was reported; the caller finds a place to go on from.
-#[derive(Clone, Copy, Debug)]
-struct Unparsed;
-
-/// A part of the tree, or an error that is already reported.
-type Parsed<T> = Result<T, Unparsed>;
-
 /// The state of one run over the tokens of one file.
-struct Parser<'d> {
+struct Parser {
     text: Arc<str>,
     /// Where each line starts.
     line_starts: Vec<u32>,
-    /// The last is `End`.
-    tokens: Vec<Token>,
-    /// What each token does; right where there is no error.
+    cursor: Cursor<Token>,
+    /// The role of each token; correct where there is no error.
     places: Vec<Place>,
-    /// Text that the lexer has reported, in order.
-    broken: Vec<Span>,
-    position: usize,
-    diagnostics: &'d mut Diagnostics,
-    error_count: usize,
     warning_count: usize,
-    /// The first error beyond the limit.
-    suppressed_at: Option<Span>,
-    /// Nothing more is reported: the rest cannot be read.
-    silent: bool,
-    /// Where the last error was reported: a second one at the same token says nothing new.
-    reported_at: Option<usize>,
-    /// The report that was made last has also found the place to go on from.
+    /// The last error has already skipped to where reading goes on.
     recovered: bool,
     names: HashSet<Arc<str>>,
     next_id: u32,
-    /// Levels of blocks, parentheses and types around the current token.
-    nesting: u32,
-    /// Height of the expression that was read last.
+    /// The height of the last expression.
     height: u32,
 }
 
-impl Parser<'_> {
-    /// Says what the current token does.
+impl Parser {
+    /// Sets the role of the current token.
     fn mark(&mut self, role: Role) {
-        self.places[self.position].role = role;
+        self.places[self.cursor.position].role = role;
     }
 
-    /// Says that a statement, declaration or field begins here.
+    /// Marks the current token as the beginning of a statement, declaration or field.
     fn mark_beginning(&mut self) {
-        self.places[self.position].begins = true;
+        self.places[self.cursor.position].begins = true;
     }
 
     fn id(&mut self) -> NodeId {

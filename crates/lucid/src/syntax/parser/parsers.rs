@@ -7,10 +7,10 @@ use super::super::ast::{
 };
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use source::Diagnostic;
 
-impl Parser<'_> {
+impl Parser {
     pub(super) fn parser_declaration(&mut self) -> Parsed<DeclarationKind> {
         self.bump();
         let name = self.binder("a parser")?;
@@ -32,7 +32,7 @@ impl Parser<'_> {
                 if parser.eat(TokenKind::Semicolon) {
                     continue;
                 }
-                let before = parser.position;
+                let before = parser.cursor.position;
                 parser.mark_beginning();
                 let read = match parser.at_parser_step() {
                     true => parser.parser_step(&mut step),
@@ -42,7 +42,7 @@ impl Parser<'_> {
                     failed = true;
                     parser.skip_statement();
                 }
-                if parser.position == before {
+                if parser.cursor.position == before {
                     parser.bump();
                 }
             }

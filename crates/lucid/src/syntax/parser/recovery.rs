@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where to go on after an error: at the next statement or declaration, so that one mistake gives one
-//! report and the next mistake still gets its own.
+//! Recovery after syntax errors: skips to the next declaration, and decides which tokens begin a
+//! statement or declaration, and where a `}` is missing. Skipping statements is in `source::parse`.
 
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
-use super::{ERROR_LIMIT, Parser};
+use super::{Parser, RecursiveDescent};
+use source::parse::ERROR_LIMIT;
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
+impl Parser {
     /// Whether a type begins `distance` ahead that is a reserved word.
     pub(super) fn type_word_ahead(&self, distance: usize) -> bool {
         matches!(
@@ -23,8 +24,8 @@ impl Parser<'_> {
         )
     }
 
-    /// Whether a word stands here that only begins a statement.
-    fn at_statement_word(&self) -> bool {
+    /// Whether a keyword stands here that only begins statements.
+    pub(super) fn at_statement_word(&self) -> bool {
         matches!(
             self.kind(),
             TokenKind::If
@@ -81,8 +82,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the current token can stand after a `;`: then a forgotten one is only reported.
-    pub(super) fn can_follow_semicolon(&self) -> bool {
+    /// Whether what begins at the current token can stand after a `;`: then the parser reports a
+    /// missing one and continues.
+    pub(super) fn begins_after_semicolon(&self) -> bool {
         if matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
             return true;
         }
@@ -100,47 +102,12 @@ impl Parser<'_> {
                 ))
     }
 
-    /// Skips to the end of a statement: past its `;`, or to the `}` that closes what it stands in, or
-    /// to where the next one evidently begins.
-    pub(super) fn skip_statement(&mut self) {
-        let start = self.position;
-        loop {
-            match self.kind() {
-                TokenKind::End | TokenKind::CloseBrace => return,
-                TokenKind::Semicolon => {
-                    self.bump();
-                    return;
-                }
-                TokenKind::OpenBrace => {
-                    self.skip_braces();
-                    // A block ends a statement unless the statement goes on.
-                    if !matches!(
-                        self.kind(),
-                        TokenKind::Semicolon
-                            | TokenKind::CloseParen
-                            | TokenKind::Comma
-                            | TokenKind::Else
-                            | TokenKind::Pipe
-                    ) {
-                        return;
-                    }
-                }
-                _ if self.position > start
-                    && (self.at_statement_word() || self.at_declaration()) =>
-                {
-                    return;
-                }
-                _ => self.bump(),
-            }
-        }
-    }
-
     /// Skips the rest of a declaration: past its `;` or its block.
     pub(super) fn skip_declaration(&mut self) {
         if std::mem::take(&mut self.recovered) {
             return;
         }
-        let start = self.position;
+        let start = self.cursor.position;
         loop {
             match self.kind() {
                 TokenKind::End | TokenKind::CloseBrace => return,
@@ -156,7 +123,7 @@ impl Parser<'_> {
                     self.eat(TokenKind::Semicolon);
                     return;
                 }
-                _ if self.position > start && self.at_declaration() => return,
+                _ if self.cursor.position > start && self.at_declaration() => return,
                 _ => self.bump(),
             }
         }
@@ -172,38 +139,18 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips from `{` past its `}`.
-    pub(super) fn skip_braces(&mut self) {
-        let mut depth = 0u32;
-        loop {
-            match self.kind() {
-                TokenKind::End => return,
-                TokenKind::OpenBrace => depth += 1,
-                TokenKind::CloseBrace => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        self.bump();
-                        return;
-                    }
-                }
-                _ => {}
-            }
-            self.bump();
-        }
-    }
-
-    /// Where the line of a place starts.
+    /// Returns the start of the line of a place.
     fn line_start(&self, span: Span) -> u32 {
         let line = self.line_starts.partition_point(|start| *start <= span.start);
         line.checked_sub(1).map_or(0, |line| self.line_starts[line])
     }
 
-    /// The column of a place, from 0, in bytes.
+    /// Returns the column of a place, from 0, in bytes.
     fn column(&self, span: Span) -> usize {
         (span.start - self.line_start(span)) as usize
     }
 
-    /// How far the line of a place is indented, in bytes.
+    /// Returns the indentation of the line of a place, in bytes.
     fn indentation(&self, span: Span) -> usize {
         let line = self.text.get(self.line_start(span) as usize..).unwrap_or("");
         line.len() - line.trim_start_matches([' ', '\t']).len()
@@ -216,19 +163,18 @@ impl Parser<'_> {
             || (self.at_declaration() && self.column(self.span()) <= self.indentation(opener))
     }
 
-    /// The end of a block in braces: takes the `}`, or reports that it is missing and goes on as if
-    /// it were there.
+    /// Takes the `}` that ends a block, or reports that it is missing and continues as if it were there.
     pub(super) fn close_block(&mut self, opener: Span, what: &str) {
         self.mark(Role::BlockClose);
         if self.eat(TokenKind::CloseBrace) {
             return;
         }
         // The blocks around an unclosed one are unclosed too.
-        if self.reported_at == Some(self.position) {
+        if self.cursor.reported_at == Some(self.cursor.position) {
             return;
         }
         let found = self.found();
-        let suspect = match self.error_count < ERROR_LIMIT {
+        let suspect = match self.cursor.error_count < ERROR_LIMIT {
             true => self.suspect_opener(opener),
             false => None,
         };
@@ -247,12 +193,12 @@ impl Parser<'_> {
         let _ = self.report(diagnostic);
     }
 
-    /// The last pair of braces between `opener` and here whose lines are indented differently.
+    /// Returns the last pair of braces between `opener` and here whose lines are indented differently.
     fn suspect_opener(&self, opener: Span) -> Option<(Span, Span)> {
-        let first = self.tokens.partition_point(|token| token.span.start <= opener.start);
+        let first = self.cursor.tokens.partition_point(|token| token.span.start <= opener.start);
         let mut open = Vec::new();
         let mut suspect = None;
-        for token in &self.tokens[first..self.position] {
+        for token in &self.cursor.tokens[first..self.cursor.position] {
             match token.kind {
                 TokenKind::OpenBrace => open.push(token.span),
                 TokenKind::CloseBrace => {
@@ -268,7 +214,7 @@ impl Parser<'_> {
         suspect
     }
 
-    /// A `}` outside of all blocks.
+    /// Reports a `}` outside of all blocks.
     pub(super) fn report_stray_brace(&mut self) {
         let span = self.span();
         let mut diagnostic = Diagnostic::error(codes::STRAY_BRACE, span, "this `}` closes nothing")
@@ -276,8 +222,8 @@ impl Parser<'_> {
         // The block that ended before was perhaps meant to go on.
         let mut open: Vec<Span> = Vec::new();
         let mut last = None;
-        let told = self.error_count < ERROR_LIMIT;
-        for token in &self.tokens[..if told { self.position } else { 0 }] {
+        let is_shown = self.cursor.error_count < ERROR_LIMIT;
+        for token in &self.cursor.tokens[..if is_shown { self.cursor.position } else { 0 }] {
             match token.kind {
                 TokenKind::OpenBrace => open.push(token.span),
                 TokenKind::CloseBrace => last = open.pop().map(|start| (start, token.span)),

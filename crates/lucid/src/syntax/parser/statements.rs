@@ -6,10 +6,10 @@ use super::super::ast::{
 };
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
-use super::{LOOKAHEAD_LIMIT, Parsed, Parser};
+use super::{LOOKAHEAD_LIMIT, Parsed, Parser, RecursiveDescent};
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
+impl Parser {
     /// `{ ... }`; `what` is what the block belongs to, with its article.
     pub(super) fn block(&mut self, what: &str) -> Parsed<Block> {
         let opener = self.span();
@@ -27,13 +27,13 @@ impl Parser<'_> {
                 if parser.eat(TokenKind::Semicolon) {
                     continue;
                 }
-                let before = parser.position;
+                let before = parser.cursor.position;
                 parser.mark_beginning();
                 match parser.statement() {
                     Ok(statement) => statements.push(statement),
                     Err(_) => parser.skip_statement(),
                 }
-                if parser.position == before {
+                if parser.cursor.position == before {
                     parser.bump();
                 }
             }
@@ -85,7 +85,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A statement that begins with a word that is not reserved.
+    /// Reads a statement that begins with a word that is not reserved.
     fn named_statement(&mut self) -> Parsed<StatementKind> {
         let next = self.ahead(1);
         if self.at_word("skip") && next == TokenKind::Semicolon {
@@ -256,7 +256,7 @@ impl Parser<'_> {
 
     /// `generate_switch(s, e);` and its relatives.
     fn generate_at(&mut self) -> Parsed<StatementKind> {
-        let word = self.token();
+        let word = *self.token();
         self.bump();
         let opener = self.span();
         self.expect(TokenKind::OpenParen, "before where the event goes")?;
@@ -316,7 +316,7 @@ impl Parser<'_> {
         Ok(Block { statements: vec![statement], span: self.span_from(start) })
     }
 
-    /// A block, or one statement without the braces it needs.
+    /// Reads a block, or one statement without the braces it needs.
     fn block_or_statement(&mut self, what: &str) -> Parsed<Block> {
         if self.at(TokenKind::OpenBrace) || !self.begins_statement() {
             return self.block(what);
@@ -331,7 +331,7 @@ impl Parser<'_> {
         .help("put braces around the statement, also when it is only one");
         let _ = self.report(diagnostic);
         // What it says may have its own mistake.
-        self.reported_at = None;
+        self.cursor.reported_at = None;
         let statement = self.nested(|parser| parser.statement())?;
         Ok(Block { statements: vec![statement], span: self.span_from(start) })
     }
@@ -408,7 +408,7 @@ impl Parser<'_> {
         Ok(Pattern { kind, span: self.span_from(start) })
     }
 
-    /// A number of a pattern; a width that is written says nothing that its subject does not.
+    /// Reads a number of a pattern; a width that is written says nothing that its subject does not.
     fn pattern_number(&mut self) -> Parsed<u128> {
         match self.integer()? {
             ExpressionKind::Integer { value, .. } => Ok(value),
@@ -416,7 +416,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A block on its own, which Lucid does not have.
+    /// Reads a block on its own, which Lucid does not have.
     fn bare_block(&mut self) -> Parsed<StatementKind> {
         let opener: Span = self.span();
         let diagnostic =

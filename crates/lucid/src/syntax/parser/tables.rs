@@ -7,10 +7,10 @@ use super::super::ast::{
     TypeKind,
 };
 use super::super::token::{Role, TokenKind};
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use source::Span;
 
-impl Parser<'_> {
+impl Parser {
     /// `table_create<t>((a, b), n, a(x))` and `table_match(t, keys, arguments)`.
     pub(super) fn table_expression(&mut self) -> Parsed<Option<Expression>> {
         let start = self.span();

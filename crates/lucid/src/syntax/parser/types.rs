@@ -3,10 +3,10 @@
 
 use super::super::ast::{Parameter, Path, Size, SizeKind, Spelling, Type, TypeKind};
 use super::super::token::{Role, TokenKind};
-use super::{LOOKAHEAD_LIMIT, Parsed, Parser};
+use super::{LOOKAHEAD_LIMIT, Parsed, Parser, RecursiveDescent};
 use source::Span;
 
-impl Parser<'_> {
+impl Parser {
     /// Whether a type begins here that no expression can be.
     pub(super) fn at_type_word(&self) -> bool {
         matches!(
@@ -46,7 +46,7 @@ impl Parser<'_> {
     }
 
     fn type_without_lengths(&mut self) -> Parsed<TypeKind> {
-        let token = self.token();
+        let token = *self.token();
         let simple = match token.kind {
             TokenKind::Bool => Some(TypeKind::Bool),
             TokenKind::Void => Some(TypeKind::Void),
@@ -98,7 +98,7 @@ impl Parser<'_> {
 
     /// The quoted name here, without the quote.
     pub(super) fn variable(&mut self) -> super::super::ast::Segment {
-        let mut token = self.token();
+        let mut token = *self.token();
         let span = token.span;
         token.span.start = token.span.start.saturating_add(1).min(token.span.end);
         let name = self.intern(token);
@@ -106,7 +106,7 @@ impl Parser<'_> {
         super::super::ast::Segment { name, span }
     }
 
-    /// A named type behind its name.
+    /// Reads a named type behind its name.
     fn named_type(&mut self, path: Path) -> Parsed<TypeKind> {
         if !self.at(TokenKind::ShiftLeft) {
             let (sizes, _) = self.sizes()?;
@@ -171,7 +171,7 @@ impl Parser<'_> {
         Ok(TypeKind::Record(fields))
     }
 
-    /// The sizes in `<...>` or `<<...>>`, if there are any, and which spelling it is.
+    /// Reads the sizes in `<...>` or `<<...>>`, if there are any, and which spelling it is.
     pub(super) fn sizes(&mut self) -> Parsed<(Vec<Size>, Spelling)> {
         let opener = self.span();
         let spelling = match self.kind() {
@@ -192,7 +192,7 @@ impl Parser<'_> {
         Ok((sizes, spelling))
     }
 
-    /// One size in `<...>` or `<<...>>`, if there is one.
+    /// Reads one size in `<...>` or `<<...>>`, if there is one.
     pub(super) fn optional_size(&mut self) -> Parsed<Option<Size>> {
         let start = self.span();
         let (mut sizes, _) = self.sizes()?;

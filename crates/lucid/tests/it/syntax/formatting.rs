@@ -3,8 +3,9 @@
 //! may stand anywhere.
 
 use super::{show, tree};
-use lucid::syntax::format::{LINE_WIDTH, format_source};
+use lucid::syntax::format::format_source;
 use proptest::prelude::*;
+use source::layout::LINE_WIDTH;
 use source::{Diagnostics, SourceMap};
 
 const PROGRAMS: [&str; 2] =
@@ -244,7 +245,7 @@ fn comments_anywhere() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(12)))]
 
     /// Whatever white space and comments stand between the tokens, the program stays the same, and
     /// formatting settles at once.

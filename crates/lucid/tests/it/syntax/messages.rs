@@ -2,9 +2,9 @@
 //! Whole messages as users see them, and what holds for every explanation.
 
 use super::read;
-use insta::assert_snapshot;
 use lucid::syntax::codes::EXPLANATIONS;
 use source::{RenderOptions, Severity, render_text};
+use testing::assert_snapshot;
 
 fn messages(text: &str) -> String {
     let (map, _, diagnostics) = read(text);
@@ -30,7 +30,7 @@ fn unbalanced_braces() {
 }
 
 #[test]
-fn habits_of_c() {
+fn syntax_of_c() {
     assert_snapshot!(messages(
         "event e(int x) {\n    int y;\n    x += 1;\n    y++;\n    y = x * 3;\n    y = x % 4;\n    \
          while (x < 3) { x = x + 1; }\n    for (int i = 0; i < 4; i++) { skip; }\n    \

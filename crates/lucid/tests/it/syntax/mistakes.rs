@@ -82,7 +82,7 @@ fn the_lexer_s_mistakes_are_told_once() {
 }
 
 #[test]
-fn habits_of_other_languages() {
+fn syntax_of_other_languages() {
     let texts: &[(&str, &str)] = &[
         ("event e(int x) { x -= 1; }", "LU-E0017"),
         ("event e(int x) { x <<= 1; }", "LU-E0017"),

@@ -3,7 +3,7 @@
 
 use super::super::codes;
 use super::super::commands::ReadyCommand;
-use super::{Resolver, fit, nearest};
+use super::{Resolver, fit};
 use crate::interpreter::Entry;
 use crate::specification::{Argument, Command, KeyPattern, Places, find_member, find_name};
 use lucid::core::arithmetic::mask;
@@ -84,7 +84,9 @@ impl<'a> Resolver<'a> {
         }
         let message = format!("the program has no {wanted} `{name}`");
         let mut error = Diagnostic::error(codes::UNKNOWN_GLOBAL, places.name, message);
-        if let Some(meant) = nearest(name, globals.iter().map(|global| global.name.as_ref())) {
+        if let Some(meant) =
+            source::nearest(name, globals.iter().map(|global| global.name.as_ref()))
+        {
             error = error.help(format!("did you mean `{meant}`?"));
         } else if let Some(global) = globals.first() {
             error = error.help(format!("its globals are named like `{}`", global.name));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads and calls in the flow analysis: which places an expression reads, what a call writes, and
-//! whether what is read can have a value.
+//! Reads and calls in the flow analysis: the locations that an expression reads, those that a
+//! call writes, and whether a location that is read can have a value.
 
 use super::Flow;
 use crate::ast::{Argument, BinaryOperator, Call, Direction, Expression, ExpressionKind, NodeId};
-use crate::check::locations::{Knowledge, Location, location};
+use crate::check::locations::{FlowFacts, Location, location};
 use crate::codes::typing as codes;
 use crate::typed::{Callee, Definition, TypeKind, TypedProgram};
 use source::Diagnostic;
 
 impl<'a> Flow<'a> {
-    /// A header whose validity is asked is taken to be valid where it matters.
-    pub(super) fn assume(&mut self, condition: &'a Expression, state: &mut Option<Knowledge>) {
+    /// Assumes that a header is valid in code that depends on its `isValid()`.
+    pub(super) fn assume(&mut self, condition: &'a Expression, state: &mut Option<FlowFacts>) {
         match &condition.kind {
             ExpressionKind::Call(call) => {
                 if let (Some(info), ExpressionKind::Member(base, _)) =
@@ -34,7 +34,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    pub(super) fn read_indexes(&mut self, target: &'a Expression, state: &mut Option<Knowledge>) {
+    pub(super) fn read_indexes(&mut self, target: &'a Expression, state: &mut Option<FlowFacts>) {
         match &target.kind {
             ExpressionKind::Member(base, _) | ExpressionKind::Slice { base, .. } => {
                 self.read_indexes(base, state);
@@ -51,11 +51,11 @@ impl<'a> Flow<'a> {
         }
     }
 
-    pub(super) fn read(&mut self, expression: &'a Expression, state: &mut Option<Knowledge>) {
+    pub(super) fn read(&mut self, expression: &'a Expression, state: &mut Option<FlowFacts>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.read_inner(expression, state));
     }
 
-    pub(super) fn read_inner(&mut self, expression: &'a Expression, state: &mut Option<Knowledge>) {
+    pub(super) fn read_inner(&mut self, expression: &'a Expression, state: &mut Option<FlowFacts>) {
         match &expression.kind {
             ExpressionKind::Path(_) => self.check_read(expression, state),
             ExpressionKind::Member(base, _) => {
@@ -118,7 +118,7 @@ impl<'a> Flow<'a> {
         &mut self,
         expression: &'a Expression,
         call: &'a Call,
-        state: &mut Option<Knowledge>,
+        state: &mut Option<FlowFacts>,
     ) {
         let callee = self.program.calls.get(&expression.id).map(|info| info.callee);
         if let ExpressionKind::Member(base, _) = &call.callee.kind {
@@ -152,7 +152,7 @@ impl<'a> Flow<'a> {
         &mut self,
         id: NodeId,
         arguments: &'a [Argument],
-        state: &mut Option<Knowledge>,
+        state: &mut Option<FlowFacts>,
         unordered: bool,
     ) {
         let Some(info) = self.program.calls.get(&id) else { return };
@@ -190,7 +190,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    pub(super) fn check_read(&mut self, expression: &'a Expression, state: &mut Option<Knowledge>) {
+    pub(super) fn check_read(&mut self, expression: &'a Expression, state: &mut Option<FlowFacts>) {
         let Some(known) = state else { return };
         let Some(place) = location(self.program, expression) else { return };
         let Some(ty) = self.program.expression_types.get(&expression.id) else { return };
@@ -228,7 +228,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// The header whose field an expression is, if it is one.
+/// Returns the header whose field an expression is, if it is one.
 fn enclosing_header<'a>(
     program: &TypedProgram,
     expression: &'a Expression,

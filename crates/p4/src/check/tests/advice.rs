@@ -117,9 +117,9 @@ fn blocks_that_lack_parameters() {
          control X(inout H h, in H g) { apply { } }\n\
          Switch(I(), D()) main;\nSwitch(I(), X()) other;\n",
         &[
-            "P4-E0510 `I` does not fit `Ingress`: `I` has 2 parameters, but 3 are wanted; `inout intrinsic_t intrinsic` is missing",
-            "P4-E0510 `I` does not fit `Ingress`: `I` has 2 parameters, but 3 are wanted; `inout intrinsic_t intrinsic` is missing",
-            "P4-E0510 `X` does not fit `Deparser`: parameter `h` of `X` has type `H`, but `packet_out` is wanted",
+            "P4-E0510 `I` does not fit `Ingress`: `I` has 2 parameters, expected 3; `inout intrinsic_t intrinsic` is missing",
+            "P4-E0510 `I` does not fit `Ingress`: `I` has 2 parameters, expected 3; `inout intrinsic_t intrinsic` is missing",
+            "P4-E0510 `X` does not fit `Deparser`: parameter `h` of `X` has type `H`, expected `packet_out`",
         ],
     );
 }

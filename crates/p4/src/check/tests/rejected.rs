@@ -105,8 +105,7 @@ control MyC(inout B h) { apply { } }
 Switch(MyP(), MyC()) main;
 "#,
         &[
-            "P4-E0510 <MyC()> `MyC` does not fit `C`: parameter `h` of `MyC` has type `B`, but `A` is \
-           wanted",
+            "P4-E0510 <MyC()> `MyC` does not fit `C`: parameter `h` of `MyC` has type `B`, expected `A`",
         ],
     );
 }

@@ -4,7 +4,7 @@
 use super::explain;
 use source::Explanation;
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::ARGUMENT_COUNT,
@@ -25,8 +25,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::NO_MATCHING_OVERLOAD,
         "no overload fits the arguments, or several do",
-        "Things of one name are told apart by the number and the names of their parameters, not by \
-         types (P4_16 v1.2.5 §8.22). Name the arguments where several fit.",
+        "Overloads differ in the number or the names of their parameters, not in their types (P4_16 \
+         v1.2.5 §8.22). Name the arguments where several overloads fit.",
         "extern void g(in bit<8> a);\nextern void g(in bit<8> a, in bit<8> b);\n\
          control c() { apply { g(1, 2, 3); } }\n",
         "extern void g(in bit<8> a);\nextern void g(in bit<8> a, in bit<8> b);\n\

@@ -4,7 +4,7 @@
 use super::explain;
 use source::Explanation;
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::INVALID_OPERAND,
@@ -26,8 +26,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::NOT_CONSTANT,
         "a value that has to be known at compile time",
-        "Widths, sizes, slices, constants, constructor arguments, labels and entries are settled before \
-         packets flow: by literals, constants, constructor parameters and what is computed of these \
+        "Widths, sizes, slices, constants, constructor arguments, labels and entries are fixed before \
+         the first packet: by literals, constants, constructor parameters and expressions of these \
          (P4_16 v1.2.5 §18.1).",
         "void f(in bit<8> a) { const bit<8> b = a; }\n",
         "void f(in bit<8> a) { bit<8> b = a; }\n",
@@ -41,7 +41,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     explain(
         super::INVALID_SHIFT,
-        "a shift by an amount that is not valid",
+        "a shift by an invalid amount",
         "The amount is an unsigned number or a constant that is not negative; a number without width is \
          shifted by constants only (P4_16 v1.2.5 §8.10.2).",
         "void f(inout bit<8> a) { a = a << -1; }\n",
@@ -98,15 +98,15 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::MISPLACED_FORM,
         "a form that may not stand here",
-        "`_`, `default`, `...`, masks, ranges and `this` each have their places: keysets, `out` arguments, \
-         the end of lists, object initializers.",
+        "`default`, masks and ranges stand in keysets, `_` in keysets and for `out` arguments, `...` at the \
+         end of lists, `this` in object initializers.",
         "extern void g(in bit<8> x);\ncontrol c() { apply { g(_); } }\n",
         "extern void g(out bit<8> x);\ncontrol c() { apply { g(_); } }\n",
     ),
     explain(
         super::NUMBER_TOO_LARGE,
         "a number too large to compute",
-        "Compile-time integers are unbounded in the language, but here they end at a documented size.",
+        "Compile-time integers are unbounded in the language, but Planewright computes them only up to a documented size.",
         "const int a = 1 << 1000000;\n",
         "const int a = 1 << 100;\n",
     ),
@@ -143,7 +143,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::UNINITIALIZED_READ,
         "a variable read before it is written",
-        "No way to this place writes the variable or `out` parameter, so its value is undefined (P4_16 \
+        "No path to this place writes the variable or `out` parameter, so its value is undefined (P4_16 \
          v1.2.5 §8.27).",
         "void f(out bit<8> a) {\n    bit<8> x;\n    a = x;\n}\n",
         "void f(out bit<8> a) {\n    bit<8> x = 1;\n    a = x;\n}\n",
@@ -159,8 +159,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::INVALID_HEADER_READ,
         "a field of a header that is not valid",
-        "No way to this place makes the header valid: it is neither extracted, assigned nor set valid. \
-         Its fields have no value then (P4_16 v1.2.5 §8.18, §8.27).",
+        "No path to this place makes the header valid: no path extracts it, assigns it or sets it valid. \
+         The fields of an invalid header have no defined value (P4_16 v1.2.5 §8.18, §8.27).",
         "header H { bit<8> a; }\nvoid f(inout H h, out bit<8> x) {\n    h.setInvalid();\n    x = h.a;\n}\n",
         "header H { bit<8> a; }\nvoid f(inout H h, out bit<8> x) {\n    x = h.a;\n    h.setInvalid();\n}\n",
     ),

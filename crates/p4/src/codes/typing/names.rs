@@ -4,7 +4,7 @@
 use super::explain;
 use source::Explanation;
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::MISSING_MAIN,
@@ -36,14 +36,14 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     explain(
         super::NOT_A_TYPE,
-        "something else where a type is wanted",
-        "The name is that of a constant, action, table or the like, but a type is needed here.",
+        "a name that is no type where a type is expected",
+        "The name belongs to a constant, action, table or the like, but a type is needed here.",
         "const bit<8> width = 8;\nstruct S { width a; }\n",
         "typedef bit<8> width;\nstruct S { width a; }\n",
     ),
     explain(
         super::NOT_A_VALUE,
-        "a type or state where a value is wanted",
+        "a type or state where a value is expected",
         "A type by itself has no value. Name a variable, parameter or instance of that type; of an \
          enum name a member.",
         "parser p(out bit<8> x) {\n    state start { x = done; transition done; }\n    \
@@ -86,24 +86,24 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::SHADOWED_NAME,
         "a name that hides a parameter",
-        "A declaration has the name of a parameter around it, which cannot be reached after it: one \
-         of the two is almost certainly meant where the other is named.",
+        "A declaration has the name of a parameter around it, which later code cannot \
+         reach any more. Rename the declaration, or use the parameter.",
         "control c(inout bit<8> x) {\n    bit<8> x = 1;\n    apply { }\n}\n",
         "control c(inout bit<8> x) {\n    bit<8> y = 1;\n    apply { x = y; }\n}\n",
     ),
     explain(
         super::UNUSED,
-        "a private thing that nothing uses",
+        "a local declaration that nothing uses",
         "Nothing in its parser or control names this table, action, instance or variable. Remove it, \
-         or use it. A name that starts with `_` and the annotation `@noWarn(\"unused\")` keep the \
-         warning away.",
+         or use it. A name that starts with `_` and the annotation `@noWarn(\"unused\")` suppress \
+         the warning.",
         "control c(inout bit<8> x) {\n    action a() { x = 1; }\n    apply { }\n}\n",
         "control c(inout bit<8> x) {\n    action a() { x = 1; }\n    apply { a(); }\n}\n",
     ),
     explain(
         super::DEPRECATED,
         "something marked `@deprecated` is used",
-        "Its author asks not to use it any more (P4_16 v1.2.5 §20.3.8).",
+        "The annotation says what to use instead (P4_16 v1.2.5 §20.3.8).",
         "@deprecated(\"use g\") extern void f();\nextern void g();\ncontrol c() { apply { f(); } }\n",
         "@deprecated(\"use g\") extern void f();\nextern void g();\ncontrol c() { apply { g(); } }\n",
     ),

@@ -4,13 +4,13 @@
 use super::explain;
 use source::Explanation;
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::INVALID_RETURN,
         "`return` that does not fit its function",
-        "A function with a result type returns a value on every way through it; actions, controls and \
-         `void` functions return none (P4_16 v1.2.5 §10, §12.4).",
+        "A function with a result type returns a value on every path; actions, controls and `void` \
+         functions return no value (P4_16 v1.2.5 §10, §12.4).",
         "bit<8> f(in bool b) { if (b) { return 1; } }\n",
         "bit<8> f(in bool b) { if (b) { return 1; } return 2; }\n",
     ),
@@ -49,7 +49,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::UNREACHABLE_STATEMENT,
         "a statement that is never reached",
-        "What stands before it always leaves by `return`, `exit`, `break` or `continue`.",
+        "The statements before it always end in `return`, `exit`, `break` or `continue`.",
         "void f(inout bit<8> a) { return; a = 1; }\n",
         "void f(inout bit<8> a) { a = 1; return; }\n",
     ),
@@ -92,8 +92,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     explain(
         super::PARSER_NEVER_ENDS,
-        "a parser without a way to `accept` or `reject`",
-        "Its states lead to one another without end (P4_16 v1.2.5 §13.3).",
+        "a parser that never reaches `accept` or `reject`",
+        "Its states only lead to one another, in a cycle (P4_16 v1.2.5 §13.3).",
         "parser p() { state start { transition start; } }\n",
         "parser p() { state start { transition accept; } }\n",
     ),
@@ -114,7 +114,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::NEVER_ACCEPTS,
         "a parser that rejects every packet",
-        "No way through its states leads to `accept`. A state without `transition` goes to `reject` \
+        "No path through its states reaches `accept`. A state without `transition` goes to `reject` \
          (P4_16 v1.2.5 §13.5).",
         "parser p() { state start { transition reject; } }\n",
         "parser p() { state start { transition accept; } }\n",

@@ -4,7 +4,7 @@
 use super::explain;
 use source::Explanation;
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::INVALID_TABLE_PROPERTY,
@@ -97,9 +97,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     explain(
         super::FURTHER_NAME,
-        "a second `@name` of one thing",
-        "A thing has one name for the control plane, so at most one `@name` (P4_16 v1.2.5 §18.3.2). The first \
-         one counts.",
+        "a second `@name` of one object",
+        "An object has one name for the control plane, so at most one `@name` (P4_16 v1.2.5 §18.3.2). The \
+         first one counts.",
         "control c() {\n    @name(\"a\") @name(\"b\") action act() { }\n    apply { act(); }\n}\n",
         "control c() {\n    @name(\"a\") action act() { }\n    apply { act(); }\n}\n",
     ),
@@ -113,7 +113,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     explain(
         super::DUPLICATE_CONTROL_PLANE_NAME,
-        "two things with one control-plane name",
+        "two objects with one control-plane name",
         "The control plane names tables, actions and value sets by their full names, which `@name` can \
          change; a name that starts with a dot is complete as it is (P4_16 v1.2.5 §18.3).",
         "control c() {\n    @name(\".go\") action a() { }\n    @name(\".go\") action b() { }\n    apply { a(); b(); }\n}\n",
@@ -121,9 +121,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     explain(
         super::REPEATED_CONTROL_PLANE_NAME,
-        "copies of an action with one control-plane name",
+        "several actions with one control-plane name",
         "Actions of the same name in two controls have the same complete `@name`, as in programs \
-         translated from P4_14. A control plane that goes by name reaches one of them (P4_16 v1.2.5 \
+         translated from P4_14. A control plane that looks actions up by name reaches only one of them (P4_16 v1.2.5 \
          §18.3).",
         "control c() {\n    @name(\".go\") action a() { }\n    apply { a(); }\n}\n\
          control d() {\n    @name(\".go\") action a() { }\n    apply { a(); }\n}\n",

@@ -4,11 +4,11 @@
 use super::explain;
 use source::Explanation;
 
-/// What `plane explain` says about each.
+/// The explanations that `plane explain` prints.
 pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::TYPE_MISMATCH,
-        "a value of another type than is wanted",
+        "a value of the wrong type",
         "P4 converts implicitly only from `int` to types with a width and from an enum with a type to \
          that type; lists and field lists take the type of the place where they stand (P4_16 v1.2.5 \
          §8.12.2). Everything else needs a cast.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lines of comments and directives, and which of them stay on the line of a token. After each branch
-//! of a condition the text goes on as before the condition.
+//! of a condition the open brackets are those before the condition.
 
 use super::{Builder, FrameKind};
 use crate::format::pieces::{PieceKind, Role};

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many columns things take on one line: texts, nodes, nodes up to a place where the line may
-//! end. Where it does end is decided in `wrap`.
+//! The widths of nodes on one line, and of nodes up to the next possible line end. `wrap` decides where
+//! lines end.
 
-use super::{Break, LINE_WIDTH, Node, NodeKind, SHORT_ELEMENT};
-
-/// Columns of a text.
-pub(super) fn width_of(text: &str) -> usize {
-    text.chars().count()
-}
+use super::{Break, Node, NodeKind, SHORT_ELEMENT};
+use source::layout::LINE_WIDTH;
 
 /// Columns of nodes on one line, or something above `enough`.
 pub(super) fn flat_width(nodes: &[Node], enough: usize) -> usize {
@@ -60,7 +56,7 @@ pub(super) fn chunk_width(nodes: &[Node], tail: usize) -> usize {
     width + tail
 }
 
-/// A block comment whose lines begin with `*`, with those under its first one.
+/// Returns a block comment whose lines begin with `*`, with those under its first one.
 pub(super) fn aligned_comment(text: &str, column: usize) -> String {
     let starred = text.lines().skip(1).all(|line| line.trim_start().starts_with('*'));
     let mut lines = text.lines().map(str::trim_end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A few entries with masks and ranges: a list, the best first. For more there is `tuples`.
+//! `LinearList`: few entries with masks and ranges in a list, the best first. `tuples` holds many.
 
 use super::layout::RangeCheck;
 use super::rule::{Asked, Found};

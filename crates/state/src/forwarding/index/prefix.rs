@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Prefixes, and the sorted set of a table's prefixes that its trie is built from. Keys are left
-//! aligned: the first bit of the key is the highest bit of the number. Lookups do not come here.
+//! `PrefixSet`: the sorted set of a table's prefixes, from which its trie is built. Keys are left aligned: the first
+//! bit of the key is the highest bit of the number. Lookups use the trie only.
 
 use super::leaf::NO_MATCH;
 use super::overlapping::{OverlappingEntries, Winner};
@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 /// A number that holds a key of a prefix match, left aligned.
 pub(crate) trait PrefixKey: Copy + Eq + Ord + Hash + Debug + Default {
-    /// How the key lies in the sorted set, where alignment costs memory.
+    /// The form of the key in the sorted set, where alignment costs memory.
     type Stored: Copy + Eq + Ord + Hash + Debug;
     const BITS: u32;
     fn store(self) -> Self::Stored;
@@ -156,7 +156,7 @@ impl<K: PrefixKey> PrefixSet<K> {
         self.default.leaf
     }
 
-    /// Lets `change` change the winner at a prefix. Returns whether its leaf is another now.
+    /// Applies `change` to the winner at a prefix. Returns whether its leaf has changed.
     fn change(
         &mut self,
         key: K,
@@ -216,7 +216,8 @@ impl<K: PrefixKey> PrefixSet<K> {
     fn longest(&self, key: K, length_bits: u32) -> Option<(Place<K::Stored>, Winner)> {
         let mut length_bits = length_bits.min(K::BITS);
         while length_bits > 0 {
-            // Whatever covers the key stands before it, and between both only what it covers too.
+            // A prefix that covers the key sorts before it, and everything between them is covered by that prefix
+            // too.
             let end = Self::place(key.truncate(length_bits), length_bits);
             let (place, winner) = self.routes.range(..=end).next_back()?;
             let common_bits = K::load(place.key).common_bits(key).min(length_bits);

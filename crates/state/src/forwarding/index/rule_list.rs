@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rules that stand in one slot of a tuple, the best first: a vector while they are few, a sorted map
-//! when they are many, so that a change never costs as much as the list is long.
+//! `RuleList`: the rules of one slot of a tuple, the best first. Few rules are in a vector, many in a sorted map, so
+//! that a change does not cost time linear in the list.
 
 use super::layout::{BitRun, RangeCheck};
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The largest rank first, then the smallest order.
 type Key = (Reverse<i64>, u64);
 
-/// A rule with the range that refuses most keys, so that most need no look at the rule itself.
+/// A rule with the range that excludes most keys, so that most lookups need not read the rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listed {
     pub(crate) rule: u32,
@@ -46,7 +46,7 @@ pub(crate) enum RuleList {
     Many(BTreeMap<Key, Listed>),
 }
 
-/// Up to this many are moved at a change.
+/// Largest number of rules in a vector.
 const FEW: usize = 64;
 
 impl Default for RuleList {

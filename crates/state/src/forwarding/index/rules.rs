@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries with masks, ranges and ranks: a list while they are few, a tuple space when they are many.
+//! `RuleIndex`: entries with masks, ranges and ranks, in a list while there are few and in a tuple space for many.
 
 use super::leaf::NO_MATCH;
 use super::linear::LinearList;
 use super::rule::{Asked, Found};
 use super::tuples::TupleSpace;
 
-/// Up to this many entries a list is faster.
+/// Largest number of entries for which a list is faster.
 const MAX_LINEAR: usize = 16;
 
 /// The index of entries with masks and ranges.
@@ -73,7 +73,7 @@ impl RuleIndex {
         }
     }
 
-    /// The address of what a lookup reads first, or 0 when it is little.
+    /// Returns the address that a lookup reads first, or 0 for a small index.
     #[inline(always)]
     pub(crate) fn first_touch(&self, key: &[u64]) -> usize {
         match self {

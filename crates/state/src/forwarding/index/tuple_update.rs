@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keeping a tuple space up to date: entries come, go and get other leaves; hash tables, filters, bounds
-//! and signatures follow. Lookups stand in `tuples`.
+//! Updates a tuple space: inserts, removes and changes entries, with hash tables, filters, bounds and signatures.
+//! `tuples` has the lookups.
 
 use super::hash::{hash_double, hash_word, hash_words};
 use super::ranges::{Piece, Words, narrowness, split};
@@ -15,12 +15,11 @@ const FEWEST_SLOTS: usize = 4;
 /// Bits of a filter for each slot.
 const FILTER_BITS: usize = 16;
 
-/// Entries with one value under one mask from which on those with ranges are split.
+/// Number of entries with equal value and mask from which entries with ranges are split.
 const CROWD: usize = 16;
 
 impl TupleSpace {
-    /// Adds an entry. One with ranges stays whole where few others have its value under its mask; else
-    /// it is split.
+    /// Adds an entry. An entry with ranges is split if many others have its value and mask.
     pub(crate) fn insert(&mut self, asked: Asked, leaf: u32) {
         let Asked { value, mask, mut checks, rank, order } = asked;
         let is_split = !checks.is_empty() && self.is_crowded(&value, &mask);
@@ -28,7 +27,7 @@ impl TupleSpace {
             true => split(&value, &mask, &checks),
             false => vec![Piece { value, mask }],
         };
-        // The one that refuses most first. The narrowest one has done so already where it was split.
+        // The range that excludes most keys is first. The narrowest range of a split entry has done so already.
         checks.sort_by_key(|check| std::cmp::Reverse(narrowness(check)));
         if is_split && checks.len() > 1 {
             checks.swap(0, 1);
@@ -197,7 +196,7 @@ impl TupleSpace {
         (filter, 64 - bits.trailing_zeros())
     }
 
-    /// Notes that a tuple has an entry of a rank.
+    /// Raises the bound of a tuple to the rank of an entry.
     fn raise_bound(&mut self, id: u32, rank: i64) {
         let head = &mut self.heads[id as usize];
         head.bound = head.bound.max(rank);
@@ -249,7 +248,7 @@ impl TupleSpace {
         }
     }
 
-    /// Takes away what removed entries left in the signature of a tuple with these slots.
+    /// Removes the bits of removed entries from the signature of a tuple with these slots.
     fn refresh_signature(&mut self, id: u32, slots: &[u64]) {
         let (mask, stride) =
             (self.tuples[id as usize].mask.clone(), self.tuples[id as usize].stride);
@@ -362,7 +361,7 @@ impl TupleSpace {
         self.free_lists.push(list);
     }
 
-    /// Frees a slot, and moves up what only stands where it does because the slot was taken.
+    /// Frees a slot and moves displaced keys back.
     fn free_slot(&mut self, id: u32, mut hole: usize) {
         let stride = self.tuples[id as usize].stride;
         let length = self.tuples[id as usize].slots.len();
