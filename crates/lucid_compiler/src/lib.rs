@@ -21,12 +21,14 @@ pub mod atomic;
 pub mod codes;
 mod compiled;
 pub mod expressions;
+mod interface;
 pub mod names;
 pub mod normal;
 mod options;
 pub mod probes;
 pub mod scheduler;
 pub mod support;
+mod template;
 pub mod tna;
 mod user;
 pub mod v1model;
@@ -34,13 +36,14 @@ pub mod wire;
 
 pub use compiled::{Compiled, GlobalPlace, PortGroup};
 pub use options::{Clock, DELAY_PERIOD_PS, Delay, Options, Recirculation, Target, UserP4};
+pub use tna::{bridge, generator};
 
 /// What `plane explain` says about this crate's codes.
 pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
     [
         codes::EXPLANATIONS,
         atomic::codes::EXPLANATIONS,
-        v1model::EXPLANATIONS,
+        v1model::codes::EXPLANATIONS,
         tna::codes::EXPLANATIONS,
     ]
     .into_iter()

@@ -15,6 +15,32 @@ pub enum Target {
     Tna,
 }
 
+impl Target {
+    /// All targets.
+    pub const ALL: [Target; 2] = [Target::V1Model, Target::Tna];
+
+    /// The name of the target's architecture.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::V1Model => "v1model",
+            Target::Tna => "tna",
+        }
+    }
+
+    /// What the target is, for lists of targets.
+    pub fn description(self) -> &'static str {
+        match self {
+            Target::V1Model => "BMv2's architecture",
+            Target::Tna => "Tofino's native architecture",
+        }
+    }
+
+    /// The target with this name.
+    pub fn named(name: &str) -> Option<Target> {
+        Target::ALL.into_iter().find(|target| target.name() == name)
+    }
+}
+
 /// How delayed events wait (Lucid §3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Delay {

@@ -4,6 +4,7 @@
 
 use super::v1model::user_tokens;
 use crate::options::UserP4;
+use crate::template::spelling;
 use p4::token::{Token, TokenKind};
 use source::{Code, Diagnostic, Diagnostics, FileId, SourceMap, Span};
 
@@ -23,5 +24,5 @@ pub(super) fn read(
         let help = format!("declare `control {hook}{parameters}`");
         found.push(Diagnostic::error(code, Span::new(main, 0, 0), message).help(help));
     }
-    (files, tokens.iter().map(|token| (token.span, token.text.to_string())).collect())
+    (files, tokens.iter().map(|token| (token.span, spelling(token))).collect())
 }

@@ -5,8 +5,8 @@
 
 use device::{DeviceOptions, GeneratorApplication, GeneratorTimer, PacketTrain, PauseFrame};
 use lucid::core::{ExternId, GlobalKind, Program};
+use lucid_compiler::generator::{self, OPEN_PART};
 use lucid_compiler::scheduler::SERIALISER_PORTS;
-use lucid_compiler::tna::generator::{self, OPEN_PART};
 use lucid_compiler::wire::{
     DIRECT_PORT, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE,
     OUTSIDE_PORT,

@@ -53,6 +53,9 @@ pub(super) fn short_for_tofino(
     );
     let diagnostic = Diagnostic::error(MISFIT, place(setup, *event), message)
         .label(declared.span, "declared here")
-        .help("give the packet more bytes, or run the program with --target v1model");
+        .help(format!(
+            "give the packet more bytes, or run the program with --target {}",
+            Target::default().name()
+        ));
     Some(diagnostic)
 }

@@ -173,7 +173,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(8))]
+        #![proptest_config(ProptestConfig::with_cases(testing::cases(8)))]
 
         #[test]
         fn copies_of_tables_stay_as_they_were(steps in steps()) {

@@ -296,7 +296,7 @@ fn longest_headers_find_no_room() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(12)))]
 
     #[test]
     fn any_mixture(

@@ -46,6 +46,7 @@
 //! the user's local (`e.tag`, `e.route.x`, `g.which`), and has its span.
 
 mod dead_code;
+mod event_values;
 mod events;
 mod facts;
 mod fold;
@@ -57,6 +58,7 @@ mod payloads;
 mod returns;
 mod simplify;
 mod slots;
+mod substitution;
 mod verify;
 
 pub use slots::{GenerateSlots, Slots, generate_slots};

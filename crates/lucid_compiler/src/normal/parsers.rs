@@ -3,10 +3,10 @@
 //! the local that has the packet's rest, what is known is computed, unused assignments go. A parser
 //! is a tree, so on each way to an end everything is known that a handler's passes have to ask for.
 
-use super::events::{Base, taken_apart};
+use super::event_values::{Base, taken_apart};
 use super::facts::Facts;
-use super::fold::put;
 use super::locals::{NewLocals, read};
+use super::substitution::put;
 use lucid::core::walk::{deep, each_expression_mut, each_read};
 use lucid::core::{
     Event, EventId, Expression, ExpressionKind, Local, LocalId, Parser, ParserAction, ParserBlock,

@@ -196,7 +196,8 @@ impl Checker<'_> {
             }
             StatementKind::Print { .. } if self.is_tna() => {
                 let message = "this is left out: a pipeline of Tofino has no log";
-                let help = "compile for v1model to see it, or generate an event instead";
+                let other = Target::V1Model.name();
+                let help = format!("compile for {other} to see it, or generate an event instead");
                 self.tell(Diagnostic::warning(codes::PRINT, span, message).help(help));
             }
             StatementKind::Generate { target: To::Port(port), .. } => {

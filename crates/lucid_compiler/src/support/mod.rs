@@ -44,7 +44,7 @@ pub fn normal_form(program: &Program, target: Target) -> Result<Supported, Diagn
 /// What a target is called.
 pub fn name(target: Target) -> &'static str {
     match target {
-        Target::V1Model => "v1model",
+        Target::V1Model => target.name(),
         Target::Tna => "Tofino",
     }
 }

@@ -40,6 +40,7 @@ mod program_parsers;
 mod scheduler;
 mod scheduler_tables;
 mod slots;
+mod switch_values;
 mod tables;
 
 pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};

@@ -2,7 +2,7 @@
 //! Accesses of arrays, pairs and counters: one read, a computation, one write, which the pipeline IR
 //! fuses into one transaction (`ir::transactions`). A cell out of range reads zero.
 
-use super::handlers::Control;
+use super::control::Control;
 use crate::expressions::{self, BuiltIn, Environment, wire_bits};
 use lucid::core::{
     Access, CONDITION_1, CONDITION_2, Expression, GlobalId, GlobalKind, LocalId, Memop, MemopBody,

@@ -126,7 +126,7 @@ pub(super) fn read(context: &mut Context<'_>, map: &mut SourceMap) -> UserDeclar
             None => context.refuse(
                 Span::new(main, 0, 0),
                 format!("`{}` declares no control `{hook}`", given.name),
-                format!("declare `control {hook}{}`", super::PARAMETERS),
+                format!("declare `control {hook}{}`", *super::interface::PARAMETERS),
             ),
         }
         user.tokens.extend(tokens);
@@ -161,7 +161,7 @@ impl UserDeclarations {
             let label = one.labels.iter().map(|label| label.span).find(|span| is_users(span));
             let Some(span) = label.or(self.hooks.first().copied()) else { continue };
             told = Diagnostic::error(
-                super::USER_P4,
+                super::codes::USER_P4,
                 span,
                 format!("this does not go with the rest of the program: {}", one.message),
             );

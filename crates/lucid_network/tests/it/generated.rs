@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Generated programs compiled. `PLANEWRIGHT_SEEDS` says how many large ones, or which (`56..57`).
+//! Generated programs compiled and compared with the reference interpreter.
 
 use crate::oracle::{Judged, judge, judge_as};
-use crate::shrink::shrink;
 use device::EngineChoice;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid_compiler::{Options, Target};
 use lucid_reference::specification::{Format, read};
-use lucid_testing::generator::{Features, Generated, generate, tape};
+use lucid_testing::generator::{Features, Generated, generate};
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, render_text};
+use testing::tape::shrink;
 
 /// The core program of a generated one.
 fn core(map: &mut SourceMap, source: &str) -> Result<Program, String> {
@@ -59,7 +59,7 @@ fn run(generated: &Generated, target: Target, engine: EngineChoice) -> Result<Ra
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 60,
+        cases: testing::cases(60),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -77,7 +77,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 30,
+        cases: testing::cases(30),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -108,20 +108,12 @@ fn smallest(
     differs(&generated).unwrap_or_else(|| said.to_string())
 }
 
-/// The seeds of large programs, 30 if nobody says how many.
-fn seeds() -> std::ops::Range<u64> {
-    let Ok(text) = std::env::var("PLANEWRIGHT_SEEDS") else { return 0..30 };
-    let (first, end) = text.split_once("..").unwrap_or(("0", &text));
-    let number = |text: &str| text.parse().expect("PLANEWRIGHT_SEEDS is `57` or `56..57`");
-    number(first)..number(end)
-}
-
 fn large_programs(target: Target) {
     let (mut dispatches, mut cells) = (0, 0);
     let (mut wrong, mut too_large) = (Vec::new(), Vec::new());
-    let count = seeds().count();
-    for seed in seeds() {
-        let tape = tape(seed, 800);
+    let count = testing::seeds(30).count();
+    for seed in testing::seeds(30) {
+        let tape = testing::tape::from_seed(seed, 800);
         match run(&generate(&tape, Features::ALL), target, EngineChoice::Jit) {
             Ok(Ran::Same(handlers, compared)) => {
                 dispatches += handlers;
@@ -160,7 +152,7 @@ fn large_programs_do_for_tna_what_they_mean() {
 /// Five register actions on one array are one too many for Tofino: said, and no mistake of the compiler.
 #[test]
 fn programs_too_large_for_tna_are_told_apart() {
-    let large = generate(&tape(1535, 800), Features::ALL);
+    let large = generate(&testing::tape::from_seed(1535, 800), Features::ALL);
     let engine = EngineChoice::Interpreter;
     let Ok(Ran::TooLarge(said)) = run(&large, Target::Tna, engine) else { panic!("it fits") };
     assert!(said.contains("5 register actions are needed"), "{said}");
@@ -187,7 +179,7 @@ fn differs_with_a_mistake(generated: &Generated) -> Option<String> {
 #[test]
 fn differences_are_made_small() {
     let seen = (0..40).find_map(|seed| {
-        let tape = tape(seed, 300);
+        let tape = testing::tape::from_seed(seed, 300);
         let said = differs_with_a_mistake(&generate(&tape, Features::ALL))?;
         Some((tape, said))
     });

@@ -82,10 +82,7 @@ pub fn judge_as(
     let mut simulation = simulation.map_err(|error| format!("{error}\n{text}"))?;
     let verified = verify(&mut simulation, &mut Nobody);
     match &verified.difference {
-        Some(difference) => Err(format!(
-            "{difference}\n{}",
-            if std::env::var_os("PLANEWRIGHT_PROGRAMS").is_some() { text.as_str() } else { "" }
-        )),
+        Some(difference) => Err(format!("{difference}\n{text}")),
         None => Ok(Judged::Same(Box::new(verified), warnings)),
     }
 }

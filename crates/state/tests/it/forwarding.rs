@@ -134,7 +134,7 @@ fn compare_sides(configuration: &Configuration, state: &ForwardingState, shape: 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(150)))]
 
     #[test]
     fn both_sides_agree_after_every_batch(

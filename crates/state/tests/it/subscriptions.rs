@@ -25,7 +25,7 @@ fn tables(changes: &[TableChange]) -> Vec<TableId> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(64), ..ProptestConfig::default() })]
 
     #[test]
     fn subscribers_hear_of_their_tables(

@@ -164,7 +164,7 @@ fn run_bursts(scenario: &Scenario, engine: EngineChoice, tap: bool) -> (Vec<Sent
 type Sent = (usize, u32, Vec<u8>);
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(48), ..ProptestConfig::default() })]
 
     #[test]
     fn engines_and_ways_do_the_same(scenario in scenario()) {

@@ -150,7 +150,7 @@ fn run(steps: &[Step], engine: EngineChoice, tap: bool) -> Shown {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(16), ..ProptestConfig::default() })]
 
     #[test]
     fn engines_and_paths_agree_while_programs_change(

@@ -439,7 +439,7 @@ fn machine_code_refuses_passes_that_take_time() {
 const PLACES: [(usize, &str); 4] = [(3, "a"), (5, "b"), (7, "c"), (9, "d")];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(40), ..ProptestConfig::default() })]
 
     #[test]
     fn packets_come_to_each_place_in_the_order_of_arrival(

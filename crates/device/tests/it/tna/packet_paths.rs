@@ -206,7 +206,7 @@ fn time_stamps_are_nanoseconds() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(8), ..ProptestConfig::default() })]
 
     /// Any packets give the same on both engines.
     #[test]

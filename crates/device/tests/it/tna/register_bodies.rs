@@ -140,7 +140,7 @@ Switch(pipe) main;
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(16), ..ProptestConfig::default() })]
 
     #[test]
     fn a_body_does_the_same_either_way(

@@ -91,7 +91,7 @@ fn order(what: u8, index: u8, value: u32, results: (u32, u32)) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(8), ..ProptestConfig::default() })]
 
     #[test]
     fn registers_are_as_in_the_model(orders in prop::collection::vec(

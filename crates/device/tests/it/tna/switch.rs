@@ -121,7 +121,7 @@ fn updates() -> Vec<Update> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(6), ..ProptestConfig::default() })]
 
     #[test]
     fn packets_are_routed_with_right_checksums(packets in prop::collection::vec(packet(), 20..60)) {

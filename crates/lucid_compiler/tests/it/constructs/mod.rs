@@ -72,11 +72,11 @@ fn title(code: Code) -> &'static str {
 /// The table of the documentation, as markdown.
 pub fn table() -> String {
     let mut text = String::from(
-        "# What of Lucid compiles where\n\nWritten by the test `constructs` of crate `lucid_compiler` \
-         (`PLANEWRIGHT_BLESS=1` writes it anew); do not edit. Each line has a program that the test \
-         compiles for both targets. The reference interpreter (`plane run --engine reference`) runs all \
-         of them. `plane explain CODE` says more about a code. What a program needs of a pipeline's \
-         stages is another matter: `plane layout` tells.\n",
+        "# Lucid constructs by target\n\nThe test `constructs` of crate `lucid_compiler` writes this file \
+         (`PLANEWRIGHT_BLESS=1`); do not edit it. The test compiles a program for each line, for both \
+         targets. The reference interpreter (`plane run --engine reference`) runs all of them. \
+         `plane explain CODE` explains a code. A construct that compiles may still need more stages \
+         than a pipeline has; `plane layout` shows the stages.\n",
     );
     for (subject, constructs) in CONSTRUCTS {
         let _ = write!(text, "\n## {subject}\n\n| construct | v1model | Tofino |\n");

@@ -98,7 +98,7 @@ fn constructs_that_a_target_has_compile_for_it() {
 #[test]
 fn the_committed_table_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lucid-constructs.md");
-    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+    if testing::golden::is_blessing() {
         std::fs::write(&path, table()).expect("writing");
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
