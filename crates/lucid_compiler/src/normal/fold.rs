@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Puts what is known of locals into the expressions that read them, computes what is then known,
-//! and takes the ways that are decided. Assignments stay; `dead_code` takes those that nobody needs.
+//! and replaces branches whose condition is known by the path that is taken. Assignments stay; `dead_code` removes
+//! unused ones.
 
 use super::facts::Facts;
 use super::simplify::simplify;

@@ -136,7 +136,7 @@ pub fn compile_with(
     options: &Options,
     layouter: &Layouter<'_>,
 ) -> Result<TnaProgram, Diagnostics> {
-    let supported = support::normal_form(program, crate::options::Target::Tna)?;
+    let supported = support::normal_form(program, crate::options::Backend::Tna)?;
     let prepared = prepare(&supported.program, options)?;
     let layout = layouter(&prepared.problem)?;
     let mut made = write(&supported.program, prepared, layout, map, options)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Generated events: into the headers of their places, with where they go and how long they wait. What
-//! becomes of those is `scheduler`'s.
+//! sends them is `scheduler`.
 
 use super::control::Control;
 use crate::compiled::PortGroup;

@@ -9,7 +9,7 @@ use lucid::front;
 use lucid::syntax::{Loader, NoFiles};
 use lucid_compiler::tna::lines::{LineKind, lines};
 use lucid_compiler::tna::{Part, TnaProgram, compile_with};
-use lucid_compiler::{Delay, Options, Target};
+use lucid_compiler::{Backend, Delay, Options};
 use pisa::Problem;
 use source::{Diagnostics, RenderOptions, SourceMap, Span, render_text};
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ fn compile_text(
 }
 
 fn options() -> Options {
-    Options { target: Target::Tna, ..Options::default() }
+    Options { target: Backend::Tna, ..Options::default() }
 }
 
 fn small(text: &str) -> TnaProgram {
