@@ -484,6 +484,14 @@ mod tests {
     }
 
     #[test]
+    fn the_document_names_every_command() {
+        let document = include_str!("../../../docs/control-commands.md");
+        let missing: Vec<_> =
+            COMMANDS.iter().filter(|name| !document.contains(&format!("{name}`"))).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
     fn entries() {
         let Ok(Command::TableAdd { table, matches, target, .. }) =
             one("table_add ipv4_lpm fwd 10.0.0.0/8 1&&&0xff 1->5 => 00:01:02:03:04:05 7  # x")

@@ -3,4 +3,5 @@
 //! shipped. No crate but tests depends on this one; what is asked of a program is each test's.
 
 pub mod generator;
+pub mod programs;
 pub mod shipped_runs;

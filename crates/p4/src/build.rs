@@ -128,8 +128,8 @@ impl ProgramBuilder {
 }
 
 impl BuiltProgram {
-    /// The program as text that other toolchains take: interfaces as `#include`, then everything
-    /// that was put.
+    /// Returns the program as text that other toolchains take: interfaces as `#include`, then
+    /// everything that was put.
     pub fn print(&self) -> String {
         self.printing.print(&self.map, &self.program.program)
     }

@@ -35,8 +35,8 @@ pub trait Dialect: Sync {
         ""
     }
 
-    /// The form that begins at the next token, if it is one of the dialect's. It goes before what P4_16
-    /// has at that place. `ahead` looks at the tokens from the next one on.
+    /// Returns the form that begins at the next token, if it is one of the dialect's. It goes
+    /// before what P4_16 has at that place. `ahead` looks at the tokens from the next one on.
     fn form<'t>(
         &self,
         place: FormPlace,
@@ -50,8 +50,8 @@ pub trait Dialect: Sync {
     /// The reader has reported what is wrong.
     fn read(&self, form: &'static str, reader: &mut dyn ExtensionReader) -> Result<(), Unparsed>;
 
-    /// The type of an expression of the dialect: a type that is written in the program, such as that of
-    /// the declaration which the expression names. `None` if there is none.
+    /// Returns the type of an expression of the dialect: a type that is written in the program,
+    /// such as that of the declaration which the expression names. `None` if there is none.
     fn type_of<'p>(&self, extension: &Extension, program: &'p Program) -> Option<&'p TypeRef>;
 
     /// Whether an expression of the dialect may be assigned to.

@@ -32,12 +32,12 @@ static INTERFACES: &[(&str, &str)] = &[
     ("xdp_model.p4", include_str!("../include/xdp_model.p4")),
 ];
 
-/// The text of the built-in interface that `#include <name>` finds.
+/// Returns the text of the built-in interface that `#include <name>` finds.
 pub fn interface(name: &str) -> Option<&'static str> {
     INTERFACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// The names of all built-in interfaces.
+/// Returns the names of all built-in interfaces.
 pub fn interface_names() -> impl Iterator<Item = &'static str> {
     INTERFACES.iter().map(|(name, _)| *name)
 }

@@ -255,7 +255,7 @@ fn skip_excluded(cursor: &mut Cursor) -> u32 {
     excluded.len() as u32
 }
 
-/// The diagnostic for a comment that nothing closes.
+/// Returns the diagnostic for a comment that nothing closes.
 pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
     let opening = Span { end: span.start.saturating_add(2).min(span.end), ..span };
     Diagnostic::error(lexical::UNTERMINATED_COMMENT, opening, "this comment is never closed")
@@ -263,7 +263,7 @@ pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
         .help("close it with `*/`")
 }
 
-/// The diagnostic for a string that nothing closes.
+/// Returns the diagnostic for a string that nothing closes.
 pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
     let opening = Span { end: span.start.saturating_add(1).min(span.end), ..span };
     Diagnostic::error(lexical::UNTERMINATED_STRING, opening, "this string is never closed")
@@ -271,7 +271,7 @@ pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
         .help("close it with `\"`; a quote inside a string is written `\\\"`")
 }
 
-/// The diagnostic for text that is no token of P4.
+/// Returns the diagnostic for text that is no token of P4.
 pub(crate) fn unknown_text(span: Span, text: &str) -> Diagnostic {
     let mut characters = text.chars();
     let first = characters.next().unwrap_or(' ');

@@ -2,9 +2,9 @@
 //! Call sites that draw random numbers: which calls may draw, and the label of each. The random key of a draw
 //! is the path of labels from the block, action or table in which the chain of calls begins, so it does not
 //! depend on spans, on names of variables, or on what a pass makes of the code. A rewriter that copies, moves
-//! or renames code takes the labels before ([`RandomSites::explicit`]), notes calls that it copies
-//! ([`RandomSites::copied`]), and writes the labels into the tree in the end ([`RandomSites::write`]).
-//! One that copies whole statements only may write them before ([`annotate`]) and [`prefix`] the bodies of calls.
+//! or renames code takes the labels first ([`RandomSites::explicit`]), notes calls that it copies
+//! ([`RandomSites::copied`]), and finally writes the labels into the tree ([`RandomSites::write`]). A rewriter
+//! that only copies whole statements may write them first ([`annotate`]) and [`prefix`] the bodies of calls.
 //!
 //! # Labels
 //!
@@ -20,7 +20,7 @@
 //!
 //! A key is a scope, a slash and a label. The scope is `block ROLE` in the body of a package's block, `action
 //! NAME` in an action that a table runs and `table NAME` in a table's key (both by their control-plane
-//! names), and in what is called the key of the call. A label that begins with a slash is a whole key.
+//! names), and in a callee the key of the call. A label that begins with a slash is a whole key.
 //! `@random_scope("...")` on an action gives another scope for runs by tables.
 
 mod annotate;
@@ -118,7 +118,7 @@ impl RandomSites {
         }
     }
 
-    /// The label of a call expression; `None` when it draws nothing.
+    /// Returns the label of a call expression; `None` when it draws nothing.
     pub fn label(&self, call: NodeId) -> Option<&Arc<str>> {
         self.labels.get(&call)
     }
@@ -129,8 +129,8 @@ impl RandomSites {
     }
 }
 
-/// The calls that a declaration (function, action, table, parser or control) evaluates, in the order of the
-/// text; those of actions and tables within a control are not among them.
+/// Returns the calls that a declaration (function, action, table, parser or control) evaluates, in
+/// the order of the text; those of actions and tables within a control are not among them.
 pub fn calls_of(tree: &Program, declaration: NodeId) -> Vec<NodeId> {
     let mut found = Vec::new();
     for unit in units(tree).into_iter().filter(|unit| unit.id == declaration) {
@@ -143,7 +143,7 @@ pub fn calls_of(tree: &Program, declaration: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// The key of a call with this label in this scope.
+/// Returns the key of a call with this label in this scope.
 pub fn join(scope: &str, label: &str) -> Arc<str> {
     match label.strip_prefix('/') {
         Some(whole) => whole.into(),
@@ -151,12 +151,12 @@ pub fn join(scope: &str, label: &str) -> Arc<str> {
     }
 }
 
-/// The label of a call in a body that takes the place of a call with this label.
+/// Returns the label of a call in a body that takes the place of a call with this label.
 fn below(outer: &str, label: &Arc<str>) -> Arc<str> {
     if label.starts_with('/') { label.clone() } else { format!("{outer}/{label}").into() }
 }
 
-/// The labels that annotations give.
+/// Returns the labels that annotations give.
 fn written(annotations: &[Annotation]) -> Vec<Arc<str>> {
     let ours = annotations.iter().filter(|annotation| *annotation.name.text == *ANNOTATION);
     ours.flat_map(|annotation| match &annotation.body {

@@ -84,7 +84,7 @@ macro_rules! token_kinds {
                 }
             }
 
-            /// The keyword with this spelling.
+            /// Returns the keyword with this spelling.
             pub fn keyword(text: &str) -> Option<TokenKind> {
                 match text {
                     $($spelling => Some(TokenKind::$keyword),)*

@@ -7,7 +7,7 @@
 //!     cargo run --release -p pisa --example layouts -- FOLDER [--target NAME]... [--exact SECONDS]
 
 use ir::ready::ReadyProgram;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::preprocessor::PreprocessorOptions;
 use pisa::{Layout, Problem, Target};
 use source::{Diagnostics, Severity, Span};
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testing::Disk;
 
 /// What became of one program on one target.
 enum Outcome {
@@ -31,14 +32,6 @@ struct Wanted {
     folder: PathBuf,
     targets: Vec<Target>,
     exact: Option<Duration>,
-}
-
-struct Disk;
-
-impl IncludeLoader for Disk {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        Ok(std::fs::read_to_string(path).ok())
-    }
 }
 
 fn main() -> ExitCode {

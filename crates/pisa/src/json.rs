@@ -57,7 +57,7 @@ pub fn json(
             .map(|variable| &*problem.variables[variable.0 as usize].name)
             .collect();
         json!({
-            "gress": gress(table.gress),
+            "gress": table.gress.name(),
             "units": table.units.iter().map(|id| unit(*id)).collect::<Vec<_>>(),
             "matches": matches,
             "arrays": cost.arrays.keys().map(|id| &*array(problem, *id).name).collect::<Vec<_>>(),
@@ -134,13 +134,6 @@ fn resources(demand: &Demand) -> Value {
         .into_iter()
         .filter_map(|resource| Some((resource.name().to_string(), json!(demand.get(&resource)?))));
     Value::Object(pairs.collect())
-}
-
-fn gress(gress: Gress) -> &'static str {
-    match gress {
-        Gress::Ingress => "ingress",
-        Gress::Egress => "egress",
-    }
 }
 
 fn match_kind(kind: MatchKind) -> &'static str {

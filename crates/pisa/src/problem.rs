@@ -3,6 +3,7 @@
 //! what. Compilers make problems; layouts answer them.
 
 use crate::guard::{Guard, VariableId};
+pub use ir::architecture::Gress;
 use source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,16 +51,6 @@ pub struct Array {
     pub length: u64,
     /// Where it is declared.
     pub span: Span,
-}
-
-/// Which half of the switch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Gress {
-    /// Before the queues.
-    #[default]
-    Ingress,
-    /// After the queues.
-    Egress,
 }
 
 /// The least thing that has a place.

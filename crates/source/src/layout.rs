@@ -218,3 +218,47 @@ fn write_aligned(out: &mut String, group: &[Line]) {
         out.push('\n');
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_of_adjacent_lines_share_a_column_and_continued_ones_stand_below() {
+        let mut writer = LineWriter::default();
+        for (text, comment) in [("a;", "// first"), ("longer;", "// second")] {
+            writer.break_line(4);
+            writer.text(text, false);
+            writer.trailing_comment(comment, false);
+        }
+        writer.break_line(0);
+        writer.trailing_comment("// continued", true);
+        writer.break_line(0);
+        writer.text("}", false);
+        writer.trailing_comment("// the end", false);
+        let expected =
+            "    a;      // first\n    longer; // second\n            // continued\n} // the end\n";
+        assert_eq!(writer.finish(), expected);
+    }
+
+    #[test]
+    fn verbatim_text_keeps_blanks_and_others_lose_them() {
+        let mut writer = LineWriter::default();
+        writer.text("a ", false);
+        writer.blank_line();
+        writer.blank_line();
+        writer.break_line(0);
+        writer.verbatim("#if X \n  kept ", false);
+        assert_eq!(writer.finish(), "a\n\n#if X \n  kept \n");
+    }
+
+    #[test]
+    fn a_layout_that_does_not_settle_is_an_error() {
+        let longer = |text: &str| Ok(format!("{text} "));
+        assert!(until_stable("x".to_owned(), Code("X-E0001"), longer).is_err());
+        assert_eq!(
+            until_stable("x".to_owned(), Code("X-E0001"), |_| Ok("x".into())),
+            Ok("x".into())
+        );
+    }
+}

@@ -40,6 +40,7 @@ mod program_parsers;
 mod scheduler;
 mod scheduler_tables;
 mod slots;
+mod switch_values;
 mod tables;
 
 pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};
@@ -135,7 +136,7 @@ pub fn compile_with(
     options: &Options,
     layouter: &Layouter<'_>,
 ) -> Result<TnaProgram, Diagnostics> {
-    let supported = support::normal_form(program, crate::options::Target::Tna)?;
+    let supported = support::normal_form(program, crate::options::Backend::Tna)?;
     let prepared = prepare(&supported.program, options)?;
     let layout = layouter(&prepared.problem)?;
     let mut made = write(&supported.program, prepared, layout, map, options)?;

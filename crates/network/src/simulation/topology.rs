@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Topology files of the P4 tutorials (`topology.json`): hosts, switches and links, and the
-//! simulation they describe. Which program a switch runs and what it is told is the caller's
-//! business; shell commands that a file gives for hosts are kept, not run.
+//! Topology files of the P4 tutorials (`topology.json`): hosts, switches, links, and the simulation they describe. The
+//! caller makes the devices with their programs and entries. Shell commands for hosts are kept, not run.
 //!
 //! A link is `[node, node, latency, bandwidth]`, the last two optional; a node is a host's name or
 //! `switch-pN` for port `N` of a switch. A latency is a number of milliseconds, or text with a unit
@@ -53,15 +52,15 @@ pub struct HostDescription {
 /// A switch of a topology; paths are as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchDescription {
-    /// A program of its own.
+    /// Its program, if it is not the network's.
     pub program: Option<String>,
     /// Its entries.
     pub runtime_json: Option<String>,
     /// Its commands.
     pub cli_input: Option<String>,
-    /// Its port to the control plane.
+    /// Its CPU port.
     pub cpu_port: Option<u32>,
-    /// How many queues each port has.
+    /// Number of queues of each port.
     pub priority_queues: Option<u32>,
 }
 
@@ -173,7 +172,7 @@ const LATENCY: Notation = Notation {
 };
 const MILLISECOND_PS: u64 = 1_000_000_000;
 
-/// Above it nothing in picoseconds or bits a second makes sense.
+/// Largest accepted latency in picoseconds and rate in bits per second.
 const LARGEST: u64 = i64::MAX as u64;
 
 fn latency_ps(value: &Value, place: &str) -> Result<u64, TopologyError> {
@@ -305,7 +304,7 @@ impl Topology {
         problem(place, format!("`{name}` is neither a host nor a port of a switch, as `s1-p2`"))
     }
 
-    /// The ports and queues of a switch as its links want them.
+    /// Returns the options of a switch's ports and queues that its links ask for.
     pub fn traffic_manager(&self, switch: &str) -> TrafficManagerOptions {
         let mut default_port = PortOptions::default();
         if let Some(queues) = self.switches.get(switch).and_then(|switch| switch.priority_queues) {
@@ -322,8 +321,8 @@ impl Topology {
         TrafficManagerOptions { default_port, ports, ..TrafficManagerOptions::default() }
     }
 
-    /// The simulation: a device for every switch, made by the caller from its number, name,
-    /// description and options, and a host for every host, with what it sends (times in picoseconds).
+    /// Builds the simulation. The caller makes a device for every switch from its number, name, description and options;
+    /// `sends` has the messages of each host with their times in picoseconds.
     pub fn build<E>(
         &self,
         seed: u64,
@@ -352,7 +351,7 @@ impl Topology {
             let (Some(one), Some(other)) = (end(&link.ends[0]), end(&link.ends[1])) else {
                 continue;
             };
-            // A switch's port keeps the link's rate itself; where a host sends, the link does.
+            // The port of a switch limits the rate itself; for a host the link does.
             let options = |from: &(String, u32)| LinkOptions {
                 latency_ps: link.latency_ps,
                 rate_bps: link.rate_bps.filter(|_| self.hosts.contains_key(&from.0)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two devices in a line between two hosts: forwarding, times, flow control, and what a link loses.
+//! Two devices in a line between two hosts: forwarding, times, flow control, and losses of a link.
 
 #[path = "../../../device/tests/it/hand_built.rs"]
 #[allow(dead_code, missing_docs)]

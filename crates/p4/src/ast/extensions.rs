@@ -34,7 +34,7 @@ pub enum ExtensionPart {
 }
 
 impl Extension {
-    /// The names among the parts, in order.
+    /// Returns the names among the parts, in order.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Name(name) => Some(name),
@@ -42,7 +42,7 @@ impl Extension {
         })
     }
 
-    /// The types among the parts, in order.
+    /// Returns the types among the parts, in order.
     pub fn types(&self) -> impl Iterator<Item = &TypeRef> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Type(ty) => Some(ty),
@@ -50,7 +50,7 @@ impl Extension {
         })
     }
 
-    /// The expressions among the parts, in order.
+    /// Returns the expressions among the parts, in order.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Expression(expression) => Some(expression),
@@ -58,7 +58,7 @@ impl Extension {
         })
     }
 
-    /// The tokens among the parts, in order.
+    /// Returns the tokens among the parts, in order.
     pub fn tokens(&self) -> impl Iterator<Item = &Token> {
         self.parts.iter().filter_map(|part| match part {
             ExtensionPart::Token(token) => Some(token),

@@ -6,7 +6,7 @@ use super::arguments::Callable;
 use super::inference::Substitution;
 use super::parameters::ParameterOwner;
 use super::tables::ListedAction;
-use super::types::count;
+use super::type_names::count;
 use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{
     ActionRef, Argument, Block, Declaration, DeclarationKind, Direction, Expression, NodeId,

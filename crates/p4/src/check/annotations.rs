@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The string of an annotation such as `@name("x")`; strings joined with `++` count as one.
+/// Returns the string of an annotation such as `@name("x")`; strings joined with `++` count as one.
 pub(crate) fn string_body(annotation: &Annotation) -> Option<String> {
     match &annotation.body {
         AnnotationBody::Unstructured(tokens) => {

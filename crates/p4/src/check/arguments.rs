@@ -3,7 +3,7 @@
 //! arguments from them (P4_16 v1.2.5 §6.8, §6.8.2, §8.22). `calls` resolves the callee.
 
 use super::inference::{Substitution, is_optional};
-use super::types::count;
+use super::type_names::count;
 use super::{Checker, Node, ParameterRole};
 use crate::ast::{
     Argument, DeclarationKind, DeclaredName, Direction, Expression, ExpressionKind, Parameter,
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
         in_left_out && !mentions(&callable.result)
     }
 
-    /// A run-time parameter of a bare type parameter cannot be an `int`.
+    /// Whether a type parameter is inferred as `int` or `string` where a run-time parameter has that type.
     pub(super) fn is_width_missing(
         &self,
         solution: &Type,

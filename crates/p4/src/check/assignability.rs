@@ -152,7 +152,7 @@ impl<'a> Checker<'a> {
         self.report_mismatch(expression, to, what)
     }
 
-    /// The implicit casts between types, leaving aside forms of expressions.
+    /// Whether a value of one type casts implicitly to another, leaving aside forms of expressions.
     pub(super) fn casts_implicitly(&self, from: &Type, to: &Type) -> bool {
         match (&**from, &**to) {
             (TypeKind::Integer, TypeKind::Bit(_) | TypeKind::Int(_)) => true,
@@ -334,7 +334,7 @@ impl<'a> Checker<'a> {
             expression.span,
             format!(
                 "`{shown}` has {}, but {given} {} given",
-                super::types::count(wanted, "element"),
+                super::type_names::count(wanted, "element"),
                 if given == 1 { "is" } else { "are" }
             ),
         );
@@ -596,7 +596,7 @@ impl<'a> Checker<'a> {
         matches!(self.context, SyntacticContext::ParserState | SyntacticContext::ParserLocals)
     }
 
-    /// The constant integer value of a typed expression.
+    /// Returns the constant integer value of a typed expression.
     pub(super) fn integer_value(&self, expression: &Expression) -> Option<BigInt> {
         match self.constant(expression) {
             Some(Constant::Integer(value)) => Some(value.clone()),

@@ -5,7 +5,7 @@
 
 use super::arguments::{Callable, bind};
 use super::inference::Substitution;
-use super::types::count;
+use super::type_names::count;
 use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{
     Argument, Call, DeclarationKind, Expression, ExpressionKind, Method, NodeId, Path, Signature,
@@ -339,7 +339,7 @@ impl<'a> Checker<'a> {
         result
     }
 
-    /// The function by which an instance implements an abstract method.
+    /// Returns the function by which an instance implements an abstract method.
     fn implementation(&self, base: &Expression, name: &str) -> Option<NodeId> {
         let Some(Definition::Node(node)) = self.typed.definitions.get(&base.id) else {
             return None;

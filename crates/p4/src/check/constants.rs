@@ -37,7 +37,7 @@ pub(super) enum FoldError {
     TooLarge,
 }
 
-/// The value modulo the type's width; unbounded for `int`.
+/// Returns the value modulo the type's width; unbounded for `int`.
 pub(super) fn wrap(value: &BigInt, ty: &TypeKind) -> BigInt {
     match ty {
         TypeKind::Bit(width) => {
@@ -56,7 +56,7 @@ pub(super) fn wrap(value: &BigInt, ty: &TypeKind) -> BigInt {
     }
 }
 
-/// The value limited to the type's range: for saturating operators.
+/// Returns the value limited to the type's range: for saturating operators.
 fn saturate(value: BigInt, ty: &TypeKind) -> BigInt {
     let (least, greatest) = match ty {
         TypeKind::Bit(width) => (BigInt::zero(), (BigInt::one() << *width) - 1),
@@ -154,7 +154,7 @@ pub(super) fn fold_unary(
     }
 }
 
-/// The bits `high..=low` of a value, unsigned.
+/// Returns the bits `high..=low` of a value, unsigned.
 pub(super) fn fold_slice(value: &BigInt, base_width: u32, high: u32, low: u32) -> Constant {
     let unsigned = wrap(value, &TypeKind::Bit(base_width));
     let width = high.saturating_sub(low).saturating_add(1);
@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The constant as a value of another type: after a cast.
+    /// Returns the constant as a value of another type: after a cast.
     pub(super) fn convert_constant(&self, value: &Constant, to: &Type) -> Option<Constant> {
         let representation = self.representation(to);
         Some(match (value, &*representation) {
@@ -328,7 +328,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The value that `...` gives a type (§7.3); `None` for types without a default.
+    /// Returns the value that `...` gives a type (§7.3); `None` for types without a default.
     pub(super) fn default_constant(&self, ty: &Type) -> Option<Constant> {
         let mut budget = MAX_CONSTANT_PARTS;
         self.default_within(ty, &mut budget)

@@ -4,7 +4,7 @@
 
 use super::Checker;
 use super::tables::{ListedAction, TableKey};
-use super::types::count;
+use super::type_names::count;
 use crate::ast::{
     Argument, Entry, Expression, ExpressionKind, TableDeclaration, TableProperty, TablePropertyKind,
 };
@@ -338,7 +338,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// How many keys are written in an entry, where that can be seen.
+/// Returns how many keys are written in an entry, where that can be seen.
 fn given_keys(keyset: &Expression) -> Option<usize> {
     match &keyset.kind {
         ExpressionKind::TupleKeyset(elements) | ExpressionKind::List(elements) => {

@@ -88,7 +88,7 @@ pub(super) fn map_type(ty: &Type, replace: &mut impl FnMut(&TypeKind) -> Option<
 }
 
 impl<'a> Checker<'a> {
-    /// The substitution of a declaration's type parameters by arguments.
+    /// Returns the substitution of a declaration's type parameters by arguments.
     pub(super) fn substitution(&self, node: NodeId, arguments: &[Type]) -> Substitution {
         Substitution::new(self.type_parameters.get(&node).copied().unwrap_or(&[]), arguments)
     }
@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
         Arc::new(TypeKind::Inferred(self.solutions.len() as u32 - 1))
     }
 
-    /// The type with all solved variables put in.
+    /// Returns the type with all solved variables put in.
     pub(super) fn solved(&self, ty: &Type) -> Type {
         if self.solutions.is_empty() {
             return ty.clone();
@@ -284,7 +284,7 @@ impl<'a> Checker<'a> {
         };
         let counts = format!(
             "`{name}` has {}, expected {}",
-            super::types::count(found.len(), "parameter"),
+            super::type_names::count(found.len(), "parameter"),
             wanted.len()
         );
         let missing: Vec<String> = wanted
@@ -423,7 +423,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The type that was given to a declared value; `Unknown` when it has none.
+    /// Returns the type that was given to a declared value; `Unknown` when it has none.
     pub(super) fn declared_type(&self, node: NodeId) -> Type {
         self.typed.declared_types.get(&node).cloned().unwrap_or_else(|| self.known.unknown.clone())
     }

@@ -5,7 +5,7 @@
 
 use super::arguments::Callable;
 use super::inference::Substitution;
-use super::types::count;
+use super::type_names::count;
 use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{
     Argument, Call, Declaration, DeclarationKind, Expression, ExpressionKind, Method, NodeId,
@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The parser or control among overloaded ones whose constructor takes the arguments.
+    /// Returns the parser or control among overloaded ones whose constructor takes the arguments.
     fn overloaded_block(
         &self,
         first: NodeId,
@@ -488,7 +488,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The declaration whose constructor makes values of the type.
+/// Returns the declaration whose constructor makes values of the type.
 fn constructed_node(ty: &Type) -> Option<NodeId> {
     match &**ty {
         TypeKind::Extern(node, _)

@@ -32,7 +32,7 @@ impl<'a> Checker<'a> {
                         keyset.span,
                         format!(
                             "this has {}, but {} compared",
-                            super::types::count(elements.len(), "element"),
+                            super::type_names::count(elements.len(), "element"),
                             if subjects.len() == 1 {
                                 "1 value is".to_string()
                             } else {

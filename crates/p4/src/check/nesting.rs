@@ -64,8 +64,8 @@ impl Extent {
 }
 
 impl<'a> Checker<'a> {
-    /// The extent of a type. It stops early when that is too large: types that double with each
-    /// declaration grow beyond all measure.
+    /// Returns the extent of a type. It stops early when that is too large: types that double with
+    /// each declaration grow beyond all measure.
     pub(super) fn extent(&self, ty: &Type) -> Extent {
         let mut total = Extent::one();
         let parts: &[Type] = match &**ty {

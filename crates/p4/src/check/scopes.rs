@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The nodes that a path may refer to: from the innermost scope that has any.
+    /// Returns the nodes that a path may refer to: from the innermost scope that has any.
     pub(super) fn lookup(&self, path: &Path) -> Option<&[NodeId]> {
         self.lookup_where(path, |_| true)
     }
@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The one node that a type's or state's name refers to.
+    /// Returns the one node that a type's or state's name refers to.
     pub(super) fn lookup_type(&self, path: &Path) -> Option<NodeId> {
         self.lookup_where(path, is_type).and_then(|nodes| nodes.first().copied())
     }
@@ -217,7 +217,7 @@ impl<'a> Checker<'a> {
             .map(|(name, _)| &**name)
     }
 
-    /// A declaration of the enclosing block or the program that comes only later.
+    /// Returns a declaration of the enclosing block or the program that comes only later.
     fn later_declaration(&self, text: &str) -> Option<Span> {
         let locals = self.open_declarations.iter().rev().flat_map(|open| match &open.kind {
             DeclarationKind::Control(control) => control.locals.iter(),

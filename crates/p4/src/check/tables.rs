@@ -406,7 +406,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// The integer of a constant, whatever type it has.
+    /// Returns the integer of a constant, whatever type it has.
     pub(super) fn plain_integer(&self, expression: &Expression) -> Option<num_bigint::BigInt> {
         match self.constant(expression)? {
             Constant::Integer(value) => Some(value.clone()),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types as a P4 programmer writes them, for messages.
+//! Types and numbers of parts in messages, types as a P4 programmer writes them.
 
 use super::Checker;
 use crate::typed::{Type, TypeKind};
 
 impl Checker<'_> {
-    /// The type as it would be written.
+    /// Returns the type as it would be written.
     pub(super) fn show(&self, ty: &Type) -> String {
         let mut text = String::new();
         self.write_type(ty, &mut text, 0);
@@ -98,4 +98,9 @@ impl Checker<'_> {
         }
         text.push_str(close);
     }
+}
+
+/// Formats a number with its noun: `1 argument`, `2 arguments`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -5,6 +5,7 @@
 //! `inference`.
 
 use super::nesting::Container;
+use super::type_names::count;
 use super::{Checker, FieldType, MAX_STACK_SIZE, MAX_WIDTH_BITS, Node};
 use crate::ast::{DeclarationKind, Expression, ExpressionKind, NodeId, Path, TypeRef, TypeRefKind};
 use crate::codes::typing as codes;
@@ -333,7 +334,7 @@ impl<'a> Checker<'a> {
         )
     }
 
-    /// The type of one field, with type arguments put in.
+    /// Returns the type of one field, with type arguments put in.
     pub(super) fn field_type(&self, ty: &Type, name: &str) -> Option<Type> {
         let (node, arguments) = match &**ty {
             TypeKind::Struct(node, arguments)
@@ -351,7 +352,7 @@ impl<'a> Checker<'a> {
         Some(self.substitution(node, arguments).apply(&field.ty))
     }
 
-    /// The type beneath any `type` declarations.
+    /// Returns the type beneath any `type` declarations.
     pub(super) fn representation(&self, ty: &Type) -> Type {
         let mut ty = ty.clone();
         while let TypeKind::NewType(node) = &*ty {
@@ -388,11 +389,6 @@ impl<'a> Checker<'a> {
             _ => None,
         }
     }
-}
-
-/// `1 argument`, `2 arguments`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// Whether a type is, or is made of, what a node declares.

@@ -4,8 +4,8 @@
 use super::pieces::{Piece, PieceKind};
 use crate::token::TokenKind as T;
 
-/// How many pieces the annotation has with which these begin; `None` if they begin with none, or if
-/// nothing follows it.
+/// Returns how many pieces the annotation has with which these begin; `None` if they begin with
+/// none, or if nothing follows it.
 pub(super) fn annotations_end(pieces: &[Piece<'_>]) -> Option<usize> {
     if pieces.first()?.token() != Some(T::At) || !matches!(pieces.get(1)?.kind, PieceKind::Token(_))
     {

@@ -20,7 +20,7 @@ impl OpenIfs {
         self.0.push(OpenIf { depth, steps });
     }
 
-    /// The steps of the `if` to which an `else` at this depth belongs.
+    /// Returns the steps of the `if` to which an `else` at this depth belongs.
     pub(super) fn steps_of_else(&self, depth: usize) -> usize {
         self.0.last().filter(|open| open.depth == depth).map_or(0, |open| open.steps)
     }

@@ -67,13 +67,13 @@ fn format_tokens(text: &str, foreign: &str) -> Result<String, Diagnostics> {
     ))
 }
 
-/// The text of pieces, laid out.
+/// Returns the text of pieces, laid out.
 pub(crate) fn lay_out(pieces: Vec<Piece<'_>>) -> String {
     let structured = structure::structure(pieces);
     wrap::write_lines(&structured)
 }
 
-/// The text of pieces on one line, however long, for messages.
+/// Returns the text of pieces on one line, however long, for messages.
 pub(crate) fn single_line(pieces: Vec<Piece<'_>>) -> String {
     let structured = structure::structure(pieces);
     let mut text = String::new();
@@ -96,7 +96,7 @@ fn same_tokens(before: &[Token], formatted: &str, foreign: &str) -> bool {
     !diagnostics.has_errors() && spelled(before).eq(spelled(&after))
 }
 
-/// The tokens with `>>` taken apart: between type arguments `> >` and `>>` are the same.
+/// Returns the tokens with `>>` taken apart: between type arguments `> >` and `>>` are the same.
 fn spelled(tokens: &[Token]) -> impl Iterator<Item = (TokenKind, &str)> {
     tokens.iter().flat_map(|token| {
         let (kind, text, count) = match token.kind {

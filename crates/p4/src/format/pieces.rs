@@ -72,7 +72,7 @@ pub(crate) struct Piece<'t> {
 }
 
 impl Piece<'_> {
-    /// The kind of token, if it is one.
+    /// Returns the kind of token, if it is one.
     pub(crate) fn token(&self) -> Option<TokenKind> {
         match self.kind {
             PieceKind::Token(kind) => Some(kind),
@@ -95,7 +95,7 @@ impl Piece<'_> {
     }
 }
 
-/// The pieces of a file.
+/// Returns the pieces of a file.
 pub(crate) fn from_source<'t>(
     text: &'t str,
     tokens: &[Token],

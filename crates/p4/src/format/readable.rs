@@ -11,8 +11,8 @@ use crate::preprocessor::{PreprocessorOptions, preprocess_dialect};
 use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 
-/// The syntax errors of a file, with places in the first file of a map, that it has however it is
-/// compiled.
+/// Returns the syntax errors of a file, with places in the first file of a map, that it has however
+/// it is compiled.
 pub(super) fn certain_mistakes(text: &str, dialect: Option<&dyn Dialect>) -> Diagnostics {
     let mut map = SourceMap::new();
     let file = map.add("source", text);
@@ -76,7 +76,8 @@ impl Context<'_> {
         !self.around(span.start).iter().any(|token| self.may_be_macro(token))
     }
 
-    /// The tokens of the statement or declaration around a place, as far as it has no braces.
+    /// Returns the tokens of the statement or declaration around a place, as far as it has no
+    /// braces.
     fn around(&self, place: u32) -> &[Token] {
         let ends = |token: &Token| {
             matches!(

@@ -142,7 +142,7 @@ impl Builder<'_> {
         self.pieces.get(at).and_then(Piece::token)
     }
 
-    /// The next piece at or after `at` that is no comment.
+    /// Returns the next piece at or after `at` that is no comment.
     pub(super) fn next_token(&self, at: usize) -> Option<T> {
         self.pieces.get(at..)?.iter().find(|piece| !piece.is_trivia()).and_then(Piece::token)
     }

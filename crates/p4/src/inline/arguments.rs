@@ -29,7 +29,7 @@ pub(super) struct CallContext<'s> {
     pub(super) is_action: bool,
 }
 
-/// A variable for a parameter or a part of an l-value.
+/// A variable that holds a parameter or a part of an l-value.
 pub(super) struct Local {
     pub(super) name: Arc<str>,
     pub(super) ty: TypeRef,
@@ -73,7 +73,7 @@ impl Reference {
     }
 }
 
-/// Decides for all arguments. `fresh` gives names that nothing has.
+/// Decides for each argument between a copy and substitution. `fresh` returns unused names.
 pub(super) fn pass(
     builder: &mut NodeBuilder<'_>,
     call: &Call,
@@ -204,7 +204,7 @@ pub(super) fn pass(
     Ok(passed)
 }
 
-/// A value known at compile time, or an object, in the place of a parameter.
+/// Returns a value known at compile time, or an object, in the place of a parameter.
 pub(super) fn constant_stand(
     builder: &mut NodeBuilder<'_>,
     argument: Expression,
@@ -242,7 +242,7 @@ fn is_value(ty: &Type) -> bool {
     )
 }
 
-/// The type of a parameter, in which type parameters stay what they are.
+/// Returns the type of a parameter, in which type parameters stay what they are.
 pub(super) fn declared_type(
     builder: &NodeBuilder<'_>,
     parameter: &Parameter,
@@ -263,8 +263,8 @@ pub(super) fn is_pure(builder: &NodeBuilder<'_>, expression: &Expression) -> boo
     })
 }
 
-/// The variable or parameter that an expression is or is a part of, if it can stand for a parameter as
-/// it is: no conversion, no index known only at run time.
+/// Returns the variable or parameter that an expression is or is a part of, if it can stand for a
+/// parameter as it is: no conversion, no index known only at run time.
 fn reference(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Reference> {
     let typed = builder.rewriter.original();
     let model = builder.rewriter.model_of(expression.id);
@@ -274,7 +274,7 @@ fn reference(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Refer
     part(builder, expression)
 }
 
-/// The variable that an l-value is a part of, with the steps into it that are certain.
+/// Returns the variable that an l-value is a part of, with the steps into it that are certain.
 fn area(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Reference> {
     if let Some(part) = part(builder, expression) {
         return Some(part);
@@ -324,7 +324,7 @@ fn part(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Reference>
     }
 }
 
-/// An l-value that names the same place before and after the body: what its indices are is kept in
+/// Returns an l-value that names the same place before and after the body, with its indices in
 /// variables.
 fn steady(
     builder: &mut NodeBuilder<'_>,
@@ -379,7 +379,7 @@ fn steady(
     Ok(copy)
 }
 
-/// The declarations that are visible in all of a control or parser.
+/// Returns the declarations that are visible in all of a control or parser.
 pub(super) fn visible_everywhere(home: &Declaration) -> FxHashSet<NodeId> {
     use crate::ast::DeclarationKind;
     let (signature, locals) = match &home.kind {

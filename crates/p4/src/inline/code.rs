@@ -11,7 +11,7 @@ use super::sites::{
     Body, Calls, Position, body_of, contains, is_numbered, is_plain, position, replace_in_list,
     transition_contains,
 };
-use super::substitute::{BeforeExit, Referred, Replacement, Substitution};
+use super::substitute::{BeforeExit, ReferencedNodes, Replacement, Substitution};
 use crate::ast::{
     Block, Call, Declaration, DeclarationKind, DeclaredName, Direction, Expression, ExpressionKind,
     NodeId, Parameter, Statement, StatementKind, TypeRef,
@@ -156,7 +156,7 @@ fn in_keyset(transition: &crate::ast::Transition, at: NodeId) -> bool {
     }
 }
 
-/// The declaration of the result, and the block that computes it.
+/// Returns the declaration of the result, and the block that computes it.
 fn before(
     builder: &mut NodeBuilder<'_>,
     result: Option<(Arc<str>, TypeRef)>,
@@ -224,14 +224,14 @@ fn only_impure_call(builder: &NodeBuilder<'_>, statement: &Statement, at: NodeId
     })
 }
 
-/// The variables that a call writes through its parameters.
+/// Returns the variables that a call writes through its parameters.
 fn written_roots(
     builder: &NodeBuilder<'_>,
     code: &Code,
     call: &Call,
     info: &CallInfo,
 ) -> FxHashSet<NodeId> {
-    let mut referred = Referred { rewriter: builder.rewriter, nodes: FxHashSet::default() };
+    let mut referred = ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
     for (parameter, given) in code.parameters.iter().zip(&info.arguments) {
         let argument = given.and_then(|at| call.arguments.get(at));
         if let (Direction::Out | Direction::InOut, Some(argument)) = (parameter.direction, argument)
@@ -250,7 +250,7 @@ fn reads_any(
     written: &FxHashSet<NodeId>,
 ) -> bool {
     struct Reads<'m> {
-        referred: Referred<'m>,
+        referred: ReferencedNodes<'m>,
         at: NodeId,
     }
     impl<'a> Visit<'a> for Reads<'_> {
@@ -264,7 +264,7 @@ fn reads_any(
             crate::visit::walk_expression(self, expression);
         }
     }
-    let referred = Referred { rewriter: builder.rewriter, nodes: FxHashSet::default() };
+    let referred = ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
     let mut reads = Reads { referred, at };
     match &statement.kind {
         StatementKind::If { condition, .. } => reads.expression(condition),
@@ -372,7 +372,7 @@ fn expand(
     Ok(Expanded { result, block })
 }
 
-/// A body that has no `return` any more.
+/// Returns a body that has no `return` any more.
 pub(super) fn without_returns(
     builder: &mut NodeBuilder<'_>,
     statements: Vec<Statement>,
@@ -396,7 +396,7 @@ pub(super) fn without_returns(
     Ok(all)
 }
 
-/// A body whose exits copy out first.
+/// Returns a body whose exits copy out first.
 pub(super) fn before_exits(
     builder: &mut NodeBuilder<'_>,
     mut statements: Vec<Statement>,

@@ -11,7 +11,7 @@ use super::obstacle::Obstacle;
 use super::returns::may_exit;
 use super::scope::Scope;
 use super::sites::{Calls, Position, position, replace_in_list};
-use super::substitute::{Referred, Replacement, Substitution, is_action};
+use super::substitute::{ReferencedNodes, Replacement, Substitution, is_action};
 use crate::ast::{
     Annotation, Call, ControlDeclaration, Declaration, DeclarationKind, NodeId, Statement,
     StatementKind,
@@ -196,7 +196,7 @@ pub(super) fn inline(
     Ok(())
 }
 
-/// Annotations that hold for a block as they hold for a control.
+/// Returns the annotations of a control that a block may have, too.
 fn atomic(builder: &mut NodeBuilder<'_>, annotations: &[Annotation]) -> Vec<Annotation> {
     let found: Vec<&Annotation> =
         annotations.iter().filter(|annotation| &*annotation.name.text == "atomic").collect();
@@ -213,7 +213,7 @@ fn has_control_plane_name(local: &Declaration) -> bool {
     )
 }
 
-/// The names of the actions' parameters: the control plane knows them.
+/// Returns the names of the actions' parameters, which the control plane uses.
 fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     let mut names = FxHashSet::default();
     for local in locals {
@@ -224,14 +224,15 @@ fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     names
 }
 
-/// Leaves out actions that only were called directly, and are inlined.
+/// Leaves out actions that were only called directly and are inlined.
 fn drop_unused_actions(
     builder: &NodeBuilder<'_>,
     locals: &mut Vec<Declaration>,
     body: &[Statement],
 ) {
     loop {
-        let mut referred = Referred { rewriter: builder.rewriter, nodes: FxHashSet::default() };
+        let mut referred =
+            ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
         for statement in body {
             referred.statement(statement);
         }
@@ -256,7 +257,7 @@ fn exits(local: &Declaration) -> bool {
 /// Whether something that is not inlined here may exit: an action of the top level, or another control.
 fn exits_outside(builder: &NodeBuilder<'_>, locals: &[Declaration], body: &[Statement]) -> bool {
     let rewriter = &*builder.rewriter;
-    let mut referred = Referred { rewriter, nodes: FxHashSet::default() };
+    let mut referred = ReferencedNodes { rewriter, nodes: FxHashSet::default() };
     let mut calls = Calls::default();
     for statement in body {
         referred.statement(statement);

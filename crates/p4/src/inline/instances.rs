@@ -12,7 +12,7 @@ use crate::typed::{CallInfo, Callee, Definition};
 use crate::visit::{Visit, walk_expression};
 use std::sync::Arc;
 
-/// An applied instance.
+/// The instance that a call applies.
 pub(super) struct Applied {
     /// Its declaration; `None` where a type is applied directly (P4_16 v1.2.5 §15.1).
     pub(super) instance: Option<NodeId>,
@@ -26,7 +26,7 @@ pub(super) struct Applied {
 }
 
 impl Applied {
-    /// The instance that a call in `home` applies.
+    /// Returns the instance that a call in `home` applies.
     pub(super) fn of(
         builder: &NodeBuilder<'_>,
         home: &Declaration,
@@ -96,7 +96,7 @@ impl Applied {
     }
 }
 
-/// How many expressions of a declaration refer to a node.
+/// Returns how many expressions of a declaration refer to a node.
 fn uses_of(builder: &NodeBuilder<'_>, home: &Declaration, node: NodeId) -> usize {
     struct Count<'m, 'r> {
         builder: &'m NodeBuilder<'r>,

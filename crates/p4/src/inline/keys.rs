@@ -9,7 +9,7 @@ use crate::ast::{
 use crate::typed::{Callee, Constant, TypeKind};
 use std::sync::Arc;
 
-/// Writes down the names of a table's keys.
+/// Adds `@name` to the keys of a table.
 pub(super) fn keep_names(builder: &NodeBuilder<'_>, declaration: &mut Declaration) {
     let DeclarationKind::Table(table) = &mut declaration.kind else { return };
     for property in &mut table.properties {
@@ -69,7 +69,7 @@ fn number(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<String> 
     }
 }
 
-/// A field's `@name`, else its name.
+/// Returns a field's `@name`, else its name.
 fn field_name(builder: &NodeBuilder<'_>, base: &Expression, name: &str) -> Arc<str> {
     let typed = builder.rewriter.original();
     let ty = typed.expression_types.get(&builder.rewriter.model_of(base.id));

@@ -33,7 +33,7 @@ use sites::{Calls, find_call, is_numbered};
 use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use substitute::Referred;
+use substitute::ReferencedNodes;
 
 /// The kinds of callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,18 +53,18 @@ pub enum CallKind {
 pub struct Inlined {
     /// The checked program, and where its nodes came from.
     pub program: Rewritten,
-    /// How many calls were inlined. A call in what was inlined itself counts where it went.
+    /// The number of inlined calls. A call in an inlined body counts in each copy.
     pub inlined: BTreeMap<CallKind, usize>,
     /// Calls that stay, by their identity in the original program.
     pub refused: Vec<(NodeId, Obstacle)>,
 }
 
-/// Inlines one call in the tree of a rewriter, which has to stand in a body that the original program has
-/// or that was copied from one. Calls inside of what is called stay calls.
+/// Inlines one call in the tree of a rewriter. The call must stand in a body of the original program or in
+/// a copy of one. Calls in the inlined body stay calls.
 ///
 /// # Errors
 ///
-/// Why it is not possible; then the tree is as it was.
+/// Returns why the call cannot be inlined; then the tree is unchanged.
 pub fn inline_block(rewriter: &mut Rewriter, call: NodeId) -> Result<(), Obstacle> {
     // As deep as the deepest program.
     stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || inline_one(rewriter, call))
@@ -82,7 +82,7 @@ fn inline_noting(
     }
     let first = NodeId(rewriter.program().node_count);
     let through = sites.label(call).cloned();
-    // Actions and tables of what is called keep their control-plane names, which their calls go by.
+    // Actions and tables of the callee keep their control-plane names, which the keys of their calls begin with.
     let callee = rewriter.original().calls.get(&rewriter.model_of(call)).map(|info| info.callee);
     let inside: FxHashSet<NodeId> = match (&through, callee) {
         (
@@ -144,7 +144,8 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
     Ok(())
 }
 
-/// The action that a call calls, seen from the call: in a copied control that is a copy too.
+/// Returns the action that a call calls, seen from the call: in a copied control that is a copy
+/// too.
 fn here(builder: &NodeBuilder<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
     let is_top = builder.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
     match builder.rewriter.definition(call.callee.id) {
@@ -153,12 +154,12 @@ fn here(builder: &NodeBuilder<'_>, call: &crate::ast::Call, callee: NodeId) -> N
     }
 }
 
-/// Inlines all calls of a program that can be inlined, the innermost first. What was inlined and is not
-/// used any more goes; other declarations stay, and [`Rewriter::prune`] removes those without use.
+/// Inlines all calls of a program that can be inlined, the innermost first, and removes inlined declarations
+/// without further uses. [`Rewriter::prune`] removes other unused declarations.
 ///
 /// # Errors
 ///
-/// The program itself does not pass the checker again.
+/// Returns the errors if the original program does not pass the checker again.
 #[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
 pub fn inline_all(
     typed: &Arc<TypedProgram>,
@@ -192,9 +193,9 @@ pub fn inline_all(
     })
 }
 
-/// Calls of bodies that have no calls to inline themselves.
+/// Calls of bodies without calls to inline.
 struct Round {
-    /// Each call, what it calls, and the declaration of that.
+    /// Each call, its kind, and the declaration of the callee.
     calls: Vec<(NodeId, CallKind, NodeId)>,
 }
 
@@ -300,7 +301,7 @@ impl Round {
 
 /// Removes top-level declarations that nothing refers to, out of those that were inlined.
 fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
-    struct Types<'r>(Referred<'r>);
+    struct Types<'r>(ReferencedNodes<'r>);
     impl<'a> Visit<'a> for Types<'_> {
         fn expression(&mut self, expression: &'a crate::ast::Expression) {
             if let ExpressionKind::Path(_) = expression.kind {
@@ -317,7 +318,7 @@ fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
             crate::visit::walk_action_ref(self, action);
         }
     }
-    let mut types = Types(Referred { rewriter, nodes: FxHashSet::default() });
+    let mut types = Types(ReferencedNodes { rewriter, nodes: FxHashSet::default() });
     crate::visit::walk_program(&mut types, rewriter.program());
     let used = types.0.nodes;
     let unused = |declaration: &&Declaration| {
@@ -329,18 +330,19 @@ fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
     let unused: Vec<NodeId> =
         rewriter.program().declarations.iter().filter(unused).map(|each| each.id).collect();
     for declaration in unused {
-        // It is at top level, so it can be removed; if not, it stays.
+        // A declaration that cannot be removed stays.
         let _ = rewriter.remove(declaration);
     }
 }
 
-/// Whether something else at top level has the name of a declaration: then references may mean either.
+/// Whether another top-level declaration has the same name, so that references may mean either.
 fn is_overloaded(program: &Program, declaration: &Declaration) -> bool {
     let named = |each: &&Declaration| each.name.text == declaration.name.text;
     program.declarations.iter().filter(named).count() > 1
 }
 
-/// The calls in each declaration that can be called: those of the top level, and actions of controls.
+/// Returns the calls in each declaration that can be called: those of the top level, and actions of
+/// controls.
 fn bodies(program: &Program) -> Vec<(NodeId, Vec<NodeId>)> {
     let calls_of = |declaration: &Declaration| {
         let mut calls = Calls::default();

@@ -95,7 +95,7 @@ impl NodeBuilder<'_> {
     }
 }
 
-/// The string in the `@name` among annotations.
+/// Returns the string in the `@name` among annotations.
 pub(super) fn given_name(annotations: &[Annotation]) -> Option<Arc<str>> {
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
     match &annotation.body {
@@ -110,7 +110,8 @@ pub(super) fn given_name(annotations: &[Annotation]) -> Option<Arc<str>> {
     }
 }
 
-/// What the control plane calls something inside of an instance, seen from where the instance is.
+/// Returns the control-plane name of a declaration in an instance, relative to the block around the
+/// instance.
 pub(super) fn qualified(prefix: &str, annotations: &[Annotation], name: &str) -> String {
     match given_name(annotations) {
         Some(given) if given.starts_with('.') => given.to_string(),

@@ -171,7 +171,7 @@ pub(super) fn inline(
     Ok(())
 }
 
-/// The state and the place in it where a call is the whole statement.
+/// Returns the state and the place in it where a call is the whole statement.
 fn site(home: &Declaration, at: NodeId) -> Result<(usize, usize), Obstacle> {
     let DeclarationKind::Parser(parser) = &home.kind else {
         return Err(Obstacle::OutsideStatements);
@@ -245,7 +245,7 @@ fn move_variables(
     Ok(moved)
 }
 
-/// The statements by which a variable begins anew: its first value, or no valid header.
+/// Returns the statements by which a variable begins anew: its first value, or no valid header.
 fn begin(
     builder: &mut NodeBuilder<'_>,
     name: &Arc<str>,

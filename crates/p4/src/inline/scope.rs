@@ -19,7 +19,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The names in and around a top-level declaration.
+    /// Returns the names in and around a top-level declaration.
     pub(super) fn of(rewriter: &Rewriter, home: &Declaration) -> Scope {
         let mut inside = Declared::default();
         walk_declaration(&mut inside, home);

@@ -63,7 +63,7 @@ impl<'a> Visit<'a> for Calls {
     }
 }
 
-/// The position of a call in an expression that a statement evaluates.
+/// Returns the position of a call in an expression that a statement evaluates.
 fn position_in(expression: &Expression, call: NodeId) -> Option<Position> {
     if expression.id == call {
         return Some(Position::OnlyValue);
@@ -71,8 +71,8 @@ fn position_in(expression: &Expression, call: NodeId) -> Option<Position> {
     if !contains(expression, call) {
         return None;
     }
-    struct Lazy(NodeId, bool);
-    impl<'a> Visit<'a> for Lazy {
+    struct ConditionalUse(NodeId, bool);
+    impl<'a> Visit<'a> for ConditionalUse {
         fn expression(&mut self, expression: &'a Expression) {
             use crate::ast::BinaryOperator as B;
             match &expression.kind {
@@ -87,16 +87,16 @@ fn position_in(expression: &Expression, call: NodeId) -> Option<Position> {
             walk_expression(self, expression);
         }
     }
-    let mut lazy = Lazy(call, false);
-    lazy.expression(expression);
-    Some(match lazy.1 {
+    let mut conditional = ConditionalUse(call, false);
+    conditional.expression(expression);
+    Some(match conditional.1 {
         true => Position::Conditional,
         false if is_first(expression, call) => Position::First,
         false => Position::Inside,
     })
 }
 
-/// Whether a call is what an expression evaluates first.
+/// Whether an expression evaluates a call first.
 fn is_first(expression: &Expression, call: NodeId) -> bool {
     let first = match &expression.kind {
         _ if expression.id == call => return true,
@@ -116,7 +116,8 @@ fn is_first(expression: &Expression, call: NodeId) -> bool {
     first.is_some_and(|first| is_first(first, call))
 }
 
-/// The position of a call among the expressions of a statement, not of statements inside of it.
+/// Returns the position of a call among the expressions of a statement, not of statements inside of
+/// it.
 pub(super) fn position(statement: &Statement, call: NodeId) -> Option<Result<Position, Obstacle>> {
     let found = match &statement.kind {
         StatementKind::Call(expression) if expression.id == call => Some(Position::Whole),
@@ -168,8 +169,8 @@ pub(super) fn is_plain(target: &Expression) -> bool {
     }
 }
 
-/// What replaces a statement: it gets the statement, and whether that is a branch or a loop's body, in
-/// which case exactly one statement takes its place.
+/// Returns the replacement of a statement. The second argument says whether the statement is a branch or
+/// a loop's body, which exactly one statement may replace.
 pub(super) type Replace<'f> =
     &'f mut dyn FnMut(Statement, bool) -> Result<Vec<Statement>, Obstacle>;
 
@@ -303,7 +304,7 @@ pub(super) fn transition_contains(transition: &Transition, call: NodeId) -> bool
     }
 }
 
-/// The call with an identity in a declaration.
+/// Returns the call with this identity in a declaration.
 pub(super) fn find_call(declaration: &Declaration, call: NodeId) -> Option<&Expression> {
     struct Find<'a>(NodeId, Option<&'a Expression>);
     impl<'a> Visit<'a> for Find<'a> {

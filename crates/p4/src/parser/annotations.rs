@@ -11,7 +11,7 @@ use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Diagnostics, SourceMap};
 
 impl Parser<'_> {
-    /// All annotations that stand here.
+    /// Reads all annotations that stand here.
     pub(super) fn annotations(&mut self) -> Parsed<Vec<Annotation>> {
         let mut annotations = Vec::new();
         self.annotations_start = None;
@@ -115,7 +115,7 @@ impl Parser<'_> {
     }
 }
 
-/// The annotation of a `#pragma` or `@pragma` line: its first word is the name.
+/// Returns the annotation of a `#pragma` or `@pragma` line: its first word is the name.
 fn pragma(token: &Token) -> Option<Annotation> {
     let mut map = SourceMap::new();
     let file = map.add("pragma", token.text.clone());

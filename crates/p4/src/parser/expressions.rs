@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExpressionKind::Unary(operator, Box::new(operand))))
     }
 
-    /// An operand with the members, indices and calls after it.
+    /// Reads an operand with the members, indices and calls after it.
     pub(super) fn postfix(&mut self) -> Parsed<Expression> {
         let start = self.span();
         let mut base = self.operand()?;
@@ -408,7 +408,7 @@ impl Parser<'_> {
         Ok(self.make(opener, ExpressionKind::List(elements)))
     }
 
-    /// A name, or the name of a type that is called or has a member taken.
+    /// Reads a name, or the name of a type that is called or has a member taken.
     fn path_operand(&mut self, start: Span) -> Parsed<Expression> {
         let is_type = self.is_type_name_at(self.cursor.position);
         let path = self.path("a value")?;
@@ -429,7 +429,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExpressionKind::Type(ty)))
     }
 
-    /// A built-in type where a value should be: a cast without parentheses around its type.
+    /// Reads a built-in type where a value should be: a cast without parentheses around its type.
     fn base_type_operand(&mut self) -> Parsed<Expression> {
         let start = self.span();
         let ty = self.type_ref()?;
@@ -506,8 +506,8 @@ fn is_callable(base: &Expression) -> bool {
     )
 }
 
-/// The text of a string literal: `\"` and `\\` are a quote and a backslash, anything else stays as
-/// written (§6.4.3.3).
+/// Returns the text of a string literal: `\"` and `\\` are a quote and a backslash, anything else
+/// stays as written (§6.4.3.3).
 fn unescape(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
     let mut characters = written.chars().peekable();

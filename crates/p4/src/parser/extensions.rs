@@ -12,7 +12,7 @@ use crate::token::{Token, TokenKind as T};
 use source::Span;
 
 impl<'d> Parser<'d> {
-    /// The dialect and its form that begins at the current token.
+    /// Returns the dialect and its form that begins at the current token.
     fn form_here(&self, place: FormPlace) -> Option<(&'d dyn Dialect, &'static str)> {
         let dialect = self.dialect?;
         let form =
@@ -20,7 +20,7 @@ impl<'d> Parser<'d> {
         Some((dialect, form))
     }
 
-    /// The form of a dialect that begins at the current token, if one does.
+    /// Reads the form of a dialect that begins at the current token, if one does.
     fn extension(&mut self, place: FormPlace) -> Option<Parsed<Extension>> {
         let (dialect, form) = self.form_here(place)?;
         let read = self.nested(|parser| {
@@ -31,7 +31,8 @@ impl<'d> Parser<'d> {
         Some(read.map(|parts| Extension { dialect: dialect.name(), form, parts }))
     }
 
-    /// A declaration of a dialect, if one begins at the current token. Its name is the first in it.
+    /// Reads a declaration of a dialect, if one begins at the current token. Its name is the first
+    /// in it.
     pub(super) fn declaration_extension(
         &mut self,
         place: FormPlace,
@@ -49,7 +50,7 @@ impl<'d> Parser<'d> {
         Some(Ok(self.make_declaration(start, std::mem::take(annotations), name, kind)))
     }
 
-    /// A statement of a dialect, if one begins at the current token.
+    /// Reads a statement of a dialect, if one begins at the current token.
     pub(super) fn statement_extension(&mut self, start: Span) -> Option<Parsed<Statement>> {
         let extension = self.extension(FormPlace::Statement)?;
         Some(extension.map(|extension| {
@@ -57,7 +58,7 @@ impl<'d> Parser<'d> {
         }))
     }
 
-    /// An expression of a dialect, if one begins at the current token.
+    /// Reads an expression of a dialect, if one begins at the current token.
     pub(super) fn expression_extension(&mut self, start: Span) -> Option<Parsed<Expression>> {
         let extension = match self.extension(FormPlace::Expression)? {
             Ok(extension) => extension,

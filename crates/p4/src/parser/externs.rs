@@ -12,7 +12,7 @@ use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// An extern object, an extern function, or `extern name;`, which only announces a type.
+    /// Reads an extern object, an extern function, or `extern name;`, which only announces a type.
     pub(super) fn extern_declaration(
         &mut self,
         start: Span,

@@ -117,7 +117,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The place after a `>` at `place`.
+    /// Returns the place after a `>` at `place`.
     fn close_angle(&self, place: TokenPosition) -> Option<TokenPosition> {
         let length = match self.kind_at(place.position) {
             T::CloseAngle => 1,
@@ -159,7 +159,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The position after the delimiter that closes the one at `position`.
+    /// Returns the position after the delimiter that closes the one at `position`.
     pub(super) fn matching_end(&self, position: usize) -> Option<usize> {
         let mut depth = 0usize;
         for at in position..self.cursor.tokens.len() {

@@ -74,7 +74,7 @@ pub(crate) fn read_number(text: &str) -> Result<Number, String> {
     Ok(Number { value: cut(value, bits, signed), width, truncated: true })
 }
 
-/// The low `bits` bits of a value, read as signed or unsigned.
+/// Returns the low `bits` bits of a value, read as signed or unsigned.
 fn cut(value: BigInt, bits: u32, signed: bool) -> BigInt {
     if bits == 0 {
         return BigInt::zero();

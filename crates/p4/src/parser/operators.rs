@@ -34,7 +34,7 @@ pub(crate) fn precedence(operator: BinaryOperator) -> Precedence {
     }
 }
 
-/// The operator a token is between two operands.
+/// Returns the operator a token is between two operands.
 pub(crate) fn binary_operator(kind: TokenKind) -> Option<BinaryOperator> {
     use BinaryOperator as B;
     use TokenKind as T;
@@ -64,7 +64,7 @@ pub(crate) fn binary_operator(kind: TokenKind) -> Option<BinaryOperator> {
     })
 }
 
-/// The token an operator is written as.
+/// Returns the token an operator is written as.
 pub(crate) fn binary_token(operator: BinaryOperator) -> TokenKind {
     use BinaryOperator as B;
     use TokenKind as T;
@@ -93,12 +93,12 @@ pub(crate) fn binary_token(operator: BinaryOperator) -> TokenKind {
     }
 }
 
-/// The operator of a compound assignment such as `+=`.
+/// Returns the operator of a compound assignment such as `+=`.
 pub(crate) fn assignment_operator(kind: TokenKind) -> Option<BinaryOperator> {
     ASSIGNMENTS.iter().find(|(token, _)| *token == kind).map(|(_, operator)| *operator)
 }
 
-/// The compound assignment of an operator, if it has one.
+/// Returns the compound assignment of an operator, if it has one.
 pub(crate) fn assignment_token(operator: BinaryOperator) -> Option<TokenKind> {
     ASSIGNMENTS.iter().find(|(_, known)| *known == operator).map(|(token, _)| *token)
 }

@@ -14,7 +14,7 @@ use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// A parser, or the type of one.
+    /// Reads a parser, or the type of one.
     pub(super) fn parser_declaration(
         &mut self,
         start: Span,
@@ -317,7 +317,7 @@ impl Parser<'_> {
         Ok(SelectCase { keyset, target })
     }
 
-    /// A control, or the type of one.
+    /// Reads a control, or the type of one.
     pub(super) fn control_declaration(
         &mut self,
         start: Span,

@@ -21,12 +21,13 @@ use std::sync::Arc;
 /// The character that begins a hole.
 const HOLE: &str = "$";
 
-/// The name in `${name}`.
+/// Returns the name in `${name}`.
 fn hole_name(text: &str) -> Option<&str> {
     text.strip_prefix("${")?.strip_suffix('}')
 }
 
-/// The tokens of a text that becomes a file of the map; their places are in it. The last is the end.
+/// Returns the tokens of a text that becomes a file of the map; their places are in it. The last is
+/// the end.
 pub fn tokens_in_file(
     map: &mut SourceMap,
     name: &str,
@@ -37,8 +38,8 @@ pub fn tokens_in_file(
     lexer::lex_with_characters(map, file, HOLE, diagnostics).0
 }
 
-/// The tokens of a text, all at one place: that of the source the text stands for, or [`Span::NONE`].
-/// The last is the end.
+/// Returns the tokens of a text, all at one place: that of the source the text stands for, or
+/// [`Span::NONE`]. The last is the end.
 pub fn tokens_at(span: Span, text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
@@ -133,7 +134,7 @@ pub struct PieceReader<'c> {
 }
 
 impl<'c> PieceReader<'c> {
-    /// A reader that knows these names and takes identities from `next_id`, such as
+    /// Returns a reader that knows these names and takes identities from `next_id`, such as
     /// [`Program::node_count`].
     pub fn new(names: PieceNames, next_id: &'c mut u32) -> PieceReader<'c> {
         PieceReader { names, next_id, dialect: None, holes: FxHashMap::default() }
@@ -286,7 +287,7 @@ impl<'c> PieceReader<'c> {
     }
 }
 
-/// The tokens with the kinds of the holes, and names put in.
+/// Returns the tokens with the kinds of the holes, and names put in.
 fn with_holes(
     tokens: Vec<Token>,
     holes: &FxHashMap<Arc<str>, Hole>,
@@ -344,7 +345,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The expression of a hole.
+    /// Reads the expression of a hole.
     pub(super) fn expression_hole(&mut self) -> Parsed<Expression> {
         self.take_hole("an expression", |hole| match hole {
             Hole::Expression(expression) => Ok(expression),
@@ -352,7 +353,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The type of a hole.
+    /// Reads the type of a hole.
     pub(super) fn type_hole(&mut self) -> Parsed<TypeRef> {
         self.take_hole("a type", |hole| match hole {
             Hole::Type(ty) => Ok(ty),

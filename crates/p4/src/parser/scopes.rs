@@ -43,12 +43,12 @@ impl Scopes {
         }
     }
 
-    /// The class of a name written without a dot in front.
+    /// Returns the class of a name written without a dot in front.
     pub(crate) fn class(&self, name: &str) -> Option<NameClass> {
         self.levels.iter().rev().find_map(|level| level.get(name).copied())
     }
 
-    /// The class of `.name` (§6.9).
+    /// Returns the class of `.name` (§6.9).
     pub(crate) fn class_at_top(&self, name: &str) -> Option<NameClass> {
         self.levels.first().and_then(|level| level.get(name).copied())
     }

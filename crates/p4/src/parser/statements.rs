@@ -66,12 +66,13 @@ impl Parser<'_> {
         statements
     }
 
-    /// A statement, a variable, a constant or (which only the type checker refuses) an instance.
+    /// Reads a statement, a variable, a constant or (which only the type checker refuses) an
+    /// instance.
     pub(super) fn statement_or_declaration(&mut self) -> Parsed<Statement> {
         self.statement_in(true)
     }
 
-    /// A statement where no declaration may stand, as after `if`.
+    /// Reads a statement where no declaration may stand, as after `if`.
     fn statement(&mut self) -> Parsed<Statement> {
         self.nested(|parser| parser.statement_in(false))
     }
@@ -267,7 +268,8 @@ impl Parser<'_> {
         Ok(self.make_declaration(start, annotations, name, kind))
     }
 
-    /// A name with the sizes of C after it, which other P4 compilers take as those of the type.
+    /// Reads a name with the sizes of C after it, which other P4 compilers take as those of the
+    /// type.
     pub(super) fn declarator(&mut self, ty: TypeRef, what: &str) -> Parsed<(Name, TypeRef)> {
         let name = self.name(what)?;
         if !self.at(T::OpenBracket) {
@@ -330,7 +332,7 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// A chain of `else if` is read in a loop and put together from its end, so that long ones
+    /// Reads an `if`. A chain of `else if` is read in a loop and put together from its end, so that long ones
     /// need no stack.
     fn if_statement(&mut self, start: Span) -> Parsed<Statement> {
         let mut branches = Vec::new();
@@ -506,7 +508,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An assignment or a call, without its `;`.
+    /// Reads an assignment or a call, without its `;`.
     fn simple_statement(&mut self, start: Span) -> Parsed<Simple> {
         if self.kind().is_keyword() && !self.at_name() && !self.begins_expression_keyword() {
             return Err(self.unexpected("a statement"));

@@ -109,7 +109,7 @@ impl Parser<'_> {
         Ok(self.make_declaration(start, annotations, name, kind))
     }
 
-    /// The `}` of a list with commas.
+    /// Takes the `}` of a list with commas.
     fn close_list(&mut self, opener: Span, what: &str) -> Parsed<()> {
         if self.eat(T::CloseBrace) {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// A type with any `[size]` after it.
+    /// Reads a type with any `[size]` after it.
     pub(super) fn type_ref(&mut self) -> Parsed<TypeRef> {
         let element = self.type_without_size()?;
         self.stack_sizes(element)
@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// One more than the height below, unless that is too high.
+    /// Returns one more than the height below, or reports that the tree is too high.
     pub(super) fn one_higher(&mut self, height: u32) -> Parsed<u32> {
         if height < EXPRESSION_HEIGHT_LIMIT {
             return Ok(height + 1);

@@ -6,7 +6,7 @@
 use crate::ast::{Declaration, Program};
 use source::{Library, SourceMap};
 
-/// A whole program; declarations that came from a library (`core.p4`, `v1model.p4`) are an `#include`
+/// Prints a whole program; declarations that came from a library (`core.p4`, `v1model.p4`) are an `#include`
 /// of it, at the place of the first of them.
 pub fn print_with_includes(map: &SourceMap, program: &Program) -> String {
     let mut text = String::new();

@@ -20,33 +20,33 @@ use crate::ast::{Declaration, Expression, Program, Statement, TypeRef};
 use crate::format;
 use emitter::Emitter;
 
-/// A whole program.
+/// Prints a whole program.
 pub fn print(program: &Program) -> String {
     print_declarations(&program.declarations)
 }
 
-/// Some declarations, as at the top level.
+/// Prints top-level declarations.
 pub fn print_declarations<'d>(declarations: impl IntoIterator<Item = &'d Declaration>) -> String {
     let mut emitter = Emitter::new();
     emitter.declarations(declarations);
     format::lay_out(emitter.pieces)
 }
 
-/// One statement, as in a block.
+/// Prints a statement.
 pub fn print_statement(statement: &Statement) -> String {
     let mut emitter = Emitter::new();
     emitter.statement(statement);
     format::lay_out(emitter.pieces)
 }
 
-/// An expression on one line.
+/// Prints an expression on one line.
 pub fn print_expression(expression: &Expression) -> String {
     let mut emitter = Emitter::new();
     emitter.expression(expression);
     format::single_line(emitter.pieces)
 }
 
-/// A type on one line.
+/// Prints a type on one line.
 pub fn print_type_ref(ty: &TypeRef) -> String {
     let mut emitter = Emitter::new();
     emitter.type_ref(ty);

@@ -4,7 +4,7 @@
 
 use crate::ast::Program;
 
-/// The shape of a program as text, for comparing; it has no meaning beyond equality.
+/// Returns the shape of a program as text, for comparing; it has no meaning beyond equality.
 pub fn normal_form(program: &Program) -> String {
     // The derived form goes as deep as the tree, so it gets a stack of its own.
     let full = stacker::grow(256 * 1024 * 1024, || format!("{:?}", program.declarations));
@@ -16,7 +16,7 @@ pub fn same_tree(first: &Program, second: &Program) -> bool {
     normal_form(first) == normal_form(second)
 }
 
-/// The derived debug form without spans and node identities. Text in quotes stays.
+/// Returns the derived debug form without spans and node identities. Text in quotes stays.
 fn without_places(full: &str) -> String {
     let mut normal = String::with_capacity(full.len() / 2);
     let mut rest = full;

@@ -140,7 +140,7 @@ impl Annotator<'_> {
         }
     }
 
-    /// The labels of the drawing calls that a walk meets.
+    /// Returns the labels of the drawing calls that a walk meets.
     fn collect<'t, T>(&self, of: &'t T, walk: fn(&'t T, Visit<'_, 't>)) -> Vec<Arc<str>> {
         let mut labels = Vec::new();
         walk(of, &mut |step| {
@@ -229,7 +229,7 @@ fn set_labels(annotations: &mut Vec<Annotation>, labels: &[Arc<str>], span: Span
     annotations.push(strings(ANNOTATION, labels, span));
 }
 
-/// An annotation with these strings.
+/// Returns an annotation with these strings.
 fn strings(name: &str, strings: &[Arc<str>], span: Span) -> Annotation {
     let mut tokens: Vec<Token> = Vec::new();
     for text in strings {

@@ -131,7 +131,7 @@ fn add_constructed(
     }
 }
 
-/// A control-plane name below a prefix.
+/// Returns a control-plane name below a prefix.
 fn control_plane_name(prefix: &str, declaration: &Declaration) -> String {
     let given = declaration
         .annotations

@@ -14,7 +14,7 @@ use source::Span;
 use std::any::Any;
 
 impl Rewriter {
-    /// The node of this identity in the tree as changed so far.
+    /// Returns the node of this identity in the tree as changed so far.
     ///
     /// # Errors
     ///
@@ -293,7 +293,7 @@ impl Rewriter {
         Err(EditError::new(owner, span, problem))
     }
 
-    /// The index of the top-level declaration that a node of the tree is in.
+    /// Returns the index of the top-level declaration that a node of the tree is in.
     pub(super) fn home(&self, at: NodeId) -> Result<usize, EditError> {
         let missing = || EditError::new(at, Span::NONE, Problem::NoSuchNode);
         match self.places.get(at.0 as usize) {

@@ -33,7 +33,7 @@ pub(super) type FieldNames = FxHashMap<(NodeId, Arc<str>), String>;
 
 impl KeepNames<'_> {
     fn refers(&self, expression: &Expression) -> bool {
-        let mut found = Refers { rewriter: self.rewriter, id: self.id, found: false };
+        let mut found = RefersTo { rewriter: self.rewriter, id: self.id, found: false };
         Visit::expression(&mut found, expression);
         found.found
     }
@@ -75,13 +75,13 @@ impl VisitMut for KeepNames<'_> {
     }
 }
 
-struct Refers<'r> {
+struct RefersTo<'r> {
     rewriter: &'r Rewriter,
     id: NodeId,
     found: bool,
 }
 
-impl<'a> Visit<'a> for Refers<'_> {
+impl<'a> Visit<'a> for RefersTo<'_> {
     fn expression(&mut self, expression: &'a Expression) {
         self.found |= self.rewriter.definition(expression.id) == Some(Definition::Node(self.id));
         crate::visit::walk_expression(self, expression);
@@ -89,7 +89,7 @@ impl<'a> Visit<'a> for Refers<'_> {
 }
 
 impl Rewriter {
-    /// The names that `@name` gives to the fields of the tree.
+    /// Returns the names that `@name` gives to the fields of the tree.
     pub(super) fn names_of_fields(&self) -> FieldNames {
         let mut names = FieldNames::default();
         for declaration in &self.tree.declarations {
@@ -107,7 +107,7 @@ impl Rewriter {
         names
     }
 
-    /// The control-plane name of a key without `@name` (§18.3.1.3).
+    /// Returns the control-plane name of a key without `@name` (§18.3.1.3).
     fn key_name(&self, expression: &Expression, names: &FieldNames) -> Option<String> {
         let part = |part: &Expression| self.key_name(part, names);
         match &expression.kind {
@@ -154,7 +154,7 @@ impl Rewriter {
     }
 }
 
-/// The name that `@name` gives.
+/// Returns the name that `@name` gives.
 fn given_name(annotations: &[Annotation]) -> Option<String> {
     let annotation = annotations.iter().find(|each| &*each.name.text == "name")?;
     match &annotation.body {

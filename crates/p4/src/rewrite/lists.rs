@@ -8,7 +8,7 @@ use crate::visit_mut::{VisitMut, VisitedMut};
 use source::Span;
 use std::any::Any;
 
-/// The identities in a part, each with a place near it.
+/// Returns the identities in a part, each with a place near it.
 pub(super) fn ids<T: Part>(part: &mut T) -> Vec<(NodeId, Span)> {
     struct Ids(Vec<(NodeId, Span)>);
     impl VisitMut for Ids {

@@ -101,18 +101,18 @@ impl Rewriter {
         Rewriter { earlier: came_from, printing, ..Rewriter::of(&program, map) }
     }
 
-    /// The tree as changed so far.
+    /// Returns the tree as changed so far.
     pub fn program(&self) -> &Program {
         &self.tree
     }
 
-    /// The program before the changes. Its side tables hold for a copy by its [model](Rewriter::model_of),
-    /// and speak of the nodes of the original.
+    /// Returns the program before the changes. Its side tables hold for a copy by its
+    /// [model](Rewriter::model_of), and speak of the nodes of the original.
     pub fn original(&self) -> &Arc<TypedProgram> {
         &self.typed
     }
 
-    /// The files that places are in.
+    /// Returns the files that places are in.
     pub fn map(&self) -> &SourceMap {
         &self.map
     }

@@ -3,7 +3,7 @@
 
 use super::Rewriter;
 use super::errors::{EditError, Problem};
-use super::scopes::Occupied;
+use super::scopes::TakenNames;
 use crate::ast::{Declaration, DeclarationKind, Name, NodeId, TypedefTarget};
 use crate::token::TokenKind;
 use crate::visit::{Visit, walk_program};
@@ -31,9 +31,9 @@ impl Rewriter {
         Ok(Name { text, span: Span::NONE })
     }
 
-    /// The names that are taken in a scope.
+    /// Returns the names that are taken in a scope.
     pub(super) fn taken(&self, scope: Option<NodeId>) -> Result<FxHashSet<Arc<str>>, EditError> {
-        let mut occupied = Occupied::default();
+        let mut occupied = TakenNames::default();
         match scope {
             None => walk_program(&mut occupied, &self.tree),
             Some(at) => {
@@ -63,7 +63,7 @@ impl Rewriter {
         numbered.into_iter().find(|text| is_free(text)).unwrap_or(stem).into()
     }
 
-    /// The names of all errors.
+    /// Returns the names of all errors.
     pub(super) fn errors(&self) -> FxHashSet<Arc<str>> {
         let names =
             self.tree.declarations.iter().filter_map(|declaration| match &declaration.kind {
@@ -92,7 +92,7 @@ impl Rewriter {
     }
 }
 
-/// The names of the members of a declaration that has a scope for them.
+/// Returns the names of the members of a declaration that has a scope for them.
 pub(super) fn members(declaration: &Declaration) -> Option<FxHashSet<Arc<str>>> {
     Some(match &declaration.kind {
         DeclarationKind::Header(list)

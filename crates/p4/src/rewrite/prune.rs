@@ -56,10 +56,10 @@ impl Rewriter {
         }
         let unreached: FxHashSet<NodeId> =
             parts.parts.keys().copied().filter(|part| !reached.contains(part)).collect();
-        let mut sweep = Sweep { unreached: &unreached, removed: Vec::new(), count: 0 };
+        let mut sweep = RemoveUnreached { unreached: &unreached, removed: Vec::new(), count: 0 };
         let mut tree = std::mem::take(&mut self.tree);
         sweep.list(&mut tree.declarations);
-        let Sweep { removed, count, .. } = sweep;
+        let RemoveUnreached { removed, count, .. } = sweep;
         self.tree = tree;
         self.detach(&removed);
         count
@@ -83,7 +83,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of this name.
+    /// Returns the parts of this name.
     fn named<'n>(&'n self, name: &'n str) -> impl Iterator<Item = (NodeId, Part<'a>)> + 'n {
         self.parts.iter().map(|(id, part)| (*id, *part)).filter(move |(_, part)| match part {
             Part::Declaration(declaration) => &*declaration.name.text == name,
@@ -227,13 +227,13 @@ impl<'a> Visit<'a> for HasCall {
     }
 }
 
-struct Sweep<'r> {
+struct RemoveUnreached<'r> {
     unreached: &'r FxHashSet<NodeId>,
     removed: Vec<(NodeId, Span)>,
     count: usize,
 }
 
-impl VisitMut for Sweep<'_> {
+impl VisitMut for RemoveUnreached<'_> {
     fn list<T: VisitedMut>(&mut self, list: &mut Vec<T>) {
         let is_part = |node: &T| {
             let node = node as &dyn Any;

@@ -17,7 +17,8 @@ pub(super) enum Role {
 }
 
 impl Rewriter {
-    /// The node that a copy was made of, through all copies; for other nodes, the node itself.
+    /// Returns the node that a copy was made of, through all copies; for other nodes, the node
+    /// itself.
     pub fn model_of(&self, node: NodeId) -> NodeId {
         let mut model = node;
         while let Some(earlier) = self.models.get(&model) {
@@ -42,8 +43,8 @@ impl Rewriter {
         })
     }
 
-    /// The node that stands for `target` as seen from `node`: `target` is what the original's tables say of
-    /// the model of `node`.
+    /// Returns the node that stands for `target` as seen from `node`: `target` is what the
+    /// original's tables say of the model of `node`.
     pub(super) fn mapped(&self, node: NodeId, target: NodeId) -> NodeId {
         match self.models.get(&node) {
             Some(model) => self.copied_with(node, self.mapped(*model, target)),
@@ -51,14 +52,14 @@ impl Rewriter {
         }
     }
 
-    /// The copy of `target` that was made together with the copy `node`, or `target`.
+    /// Returns the copy of `target` that was made together with the copy `node`, or `target`.
     fn copied_with(&self, node: NodeId, target: NodeId) -> NodeId {
         let index = self.copies.partition_point(|copied| copied.end <= node.0);
         let copied = self.copies.get(index).filter(|copied| copied.first <= node.0);
         copied.and_then(|copied| copied.new.get(&target).copied()).unwrap_or(target)
     }
 
-    /// The declarations that a call may pass arguments to.
+    /// Returns the declarations that a call may pass arguments to.
     pub(super) fn callees(&self, call: NodeId) -> Vec<(NodeId, Role)> {
         let Some(info) = self.typed.calls.get(&self.model_of(call)) else { return Vec::new() };
         let found = match info.callee {

@@ -116,7 +116,7 @@ impl Rewriter {
     }
 
     fn rename_all(&mut self, target: &Target) -> Result<(), EditError> {
-        let mut check = Unknown { rewriter: self, target, found: None };
+        let mut check = FindAmbiguousUse { rewriter: self, target, found: None };
         walk_program(&mut check, &self.tree);
         if let Some((node, span)) = check.found {
             let name = target.old.clone();
@@ -375,13 +375,13 @@ impl VisitMut for Renamer<'_> {
 }
 
 /// Finds new code that uses a member or a named argument which may be the one renamed.
-struct Unknown<'r> {
+struct FindAmbiguousUse<'r> {
     rewriter: &'r Rewriter,
     target: &'r Target,
     found: Option<(NodeId, Span)>,
 }
 
-impl Unknown<'_> {
+impl FindAmbiguousUse<'_> {
     fn name(&mut self, node: NodeId, name: &Name) {
         if self.found.is_none()
             && name.text == self.target.old
@@ -393,7 +393,7 @@ impl Unknown<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Unknown<'_> {
+impl<'a> Visit<'a> for FindAmbiguousUse<'_> {
     fn enter<T: Node>(&mut self, node: &'a T) -> bool {
         let node = node as &dyn Any;
         if !self.target.is_member {
@@ -414,7 +414,7 @@ impl<'a> Visit<'a> for Unknown<'_> {
     }
 }
 
-struct Described {
+struct TargetDescription {
     name: Name,
     span: Span,
     field_of: Option<NodeId>,
@@ -430,7 +430,7 @@ struct Describe<'a> {
     id: NodeId,
     /// Declarations and methods around the current place, and whether they are in an instance.
     enclosing: Vec<Enclosing<'a>>,
-    found: Option<Described>,
+    found: Option<TargetDescription>,
     other: Option<(&'static str, Span)>,
 }
 
@@ -441,8 +441,8 @@ enum Enclosing<'a> {
 }
 
 impl<'a> Describe<'a> {
-    fn describe(&self, name: &Name) -> Described {
-        Described {
+    fn describe(&self, name: &Name) -> TargetDescription {
+        TargetDescription {
             name: name.clone(),
             span: name.span,
             field_of: None,
@@ -454,7 +454,7 @@ impl<'a> Describe<'a> {
         }
     }
 
-    fn declaration_of(&self, node: &'a Declaration) -> Described {
+    fn declaration_of(&self, node: &'a Declaration) -> TargetDescription {
         let in_instance = matches!(
             self.enclosing.last(),
             Some(Enclosing::Declaration(Declaration {
@@ -473,7 +473,7 @@ impl<'a> Describe<'a> {
             }
             _ => in_instance,
         };
-        Described {
+        TargetDescription {
             is_fixed: is_fixed || in_instance,
             in_annotations: matches!(
                 node.kind,
@@ -483,8 +483,8 @@ impl<'a> Describe<'a> {
         }
     }
 
-    fn parameter_of(&self, node: &'a Parameter) -> Described {
-        let mut found = Described { is_member: true, ..self.describe(&node.name) };
+    fn parameter_of(&self, node: &'a Parameter) -> TargetDescription {
+        let mut found = TargetDescription { is_member: true, ..self.describe(&node.name) };
         match self.enclosing.last() {
             Some(Enclosing::Method(method)) => {
                 let role = if method.is_constructor { Role::Constructor } else { Role::RunTime };
@@ -525,7 +525,8 @@ impl<'a> Visit<'a> for Describe<'a> {
             self.enclosing.push(Enclosing::Declaration(node));
         } else if let Some(node) = any.downcast_ref::<Method>() {
             if is_it {
-                self.found = Some(Described { is_fixed: true, ..self.describe(&node.name) });
+                self.found =
+                    Some(TargetDescription { is_fixed: true, ..self.describe(&node.name) });
             }
             self.enclosing.push(Enclosing::Method(node));
         }
@@ -540,17 +541,18 @@ impl<'a> Visit<'a> for Describe<'a> {
             self.found = Some(self.parameter_of(node));
         } else if let Some(node) = any.downcast_ref::<Field>() {
             let field_of = owner.map(|owner| owner.id);
-            self.found = Some(Described { field_of, is_member: true, ..self.describe(&node.name) });
+            self.found =
+                Some(TargetDescription { field_of, is_member: true, ..self.describe(&node.name) });
         } else if let Some(node) = any.downcast_ref::<State>() {
             let is_fixed = &*node.name.text == "start";
-            self.found = Some(Described { is_fixed, ..self.describe(&node.name) });
+            self.found = Some(TargetDescription { is_fixed, ..self.describe(&node.name) });
         } else if let Some(node) = any.downcast_ref::<EnumMember>() {
             let found = self.describe(&node.name);
-            self.found = Some(Described { is_member: true, in_annotations: true, ..found });
+            self.found = Some(TargetDescription { is_member: true, in_annotations: true, ..found });
         } else if let Some(node) = any.downcast_ref::<DeclaredName>() {
             let kind = owner.map(|owner| &owner.kind);
             let found = self.describe(&node.name);
-            self.found = Some(Described {
+            self.found = Some(TargetDescription {
                 is_fixed: matches!(kind, Some(DeclarationKind::MatchKind(_))),
                 is_member: matches!(kind, Some(DeclarationKind::Error(_))),
                 ..found

@@ -13,13 +13,14 @@ use std::sync::Arc;
 pub struct NodeMap(FxHashMap<NodeId, NodeId>);
 
 impl NodeMap {
-    /// The node of the original program that this node is or is a copy of, directly or through
-    /// other copies. For new code, the node itself; for a copy of it, the node that was copied.
+    /// Returns the node of the original program that this node is or is a copy of, directly or
+    /// through other copies. For new code, the node itself; for a copy of it, the node that was
+    /// copied.
     pub fn origin(&self, node: NodeId) -> NodeId {
         self.0.get(&node).copied().unwrap_or(node)
     }
 
-    /// All copies, each with its origin.
+    /// Returns all copies, each with its origin.
     pub fn copies(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
         self.0.iter().map(|(copy, origin)| (*copy, *origin))
     }
@@ -44,9 +45,9 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// The program as text that other toolchains take: libraries as `#include`, then all else, with
-    /// the comments that a tool gave to top-level declarations. Comments of a user's text are not in the
-    /// tree, so they are not printed.
+    /// Returns the program as text that other toolchains take: libraries as `#include`, then all
+    /// else, with the comments that a tool gave to top-level declarations. Comments of a user's
+    /// text are not in the tree, so they are not printed.
     pub fn print(&self) -> String {
         self.printing.print(&self.map, &self.program.program)
     }

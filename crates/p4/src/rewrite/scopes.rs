@@ -9,22 +9,21 @@ use crate::visit::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Collects the names that something called alike could be confused with: those of declarations,
-/// parameters, states and variables, those used in paths, and the control-plane names given by `@name`.
-/// Members are left out.
+/// Collects the names that a new name must differ from: those of declarations, parameters, states and
+/// variables, those used in paths, and control-plane names. Members are left out.
 #[derive(Default)]
-pub(super) struct Occupied {
+pub(super) struct TakenNames {
     pub(super) names: FxHashSet<Arc<str>>,
 }
 
-impl Occupied {
+impl TakenNames {
     /// Adds the name of a declaration, without those inside of it.
     pub(super) fn declaration(&mut self, declaration: &Declaration) {
         self.names.insert(declaration.name.text.clone());
     }
 }
 
-impl<'a> Visit<'a> for Occupied {
+impl<'a> Visit<'a> for TakenNames {
     fn path(&mut self, path: &'a Path) {
         self.names.insert(path.name.text.clone());
     }

@@ -161,7 +161,7 @@ fn enormous_sizes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(128), ..ProptestConfig::default() })]
 
     /// Two ways to count, one result.
     #[test]

@@ -84,7 +84,7 @@ fn place(problem: &Problem, target: &Target, next: usize, layout: &mut Layout) -
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(96), ..ProptestConfig::default() })]
 
     #[test]
     fn never_longer_than_greedy(problem in random_problems::problem(18)) {

@@ -2,8 +2,8 @@
 //! The dependency graph of any program of the pipeline IR, as a [`Problem`]: tables with their keys and
 //! entries, the statements between them, register arrays, and match, action, successor and
 //! anti-dependencies (RMT; Lucid §6.2). Programs written in P4 and those that compilers make are the
-//! same here. Parsers and deparsers take no stage, and neither do v1model's checksum controls, which
-//! hardware does there. Where units sit is not decided here.
+//! same here. The architecture's description says which blocks take stages ([`stages_of`]). Where units sit is
+//! not decided here.
 //!
 //! What is taken to be possible in a stage: one operation of an ALU a statement, on values that are
 //! there when the stage begins; one table with its actions; one access of a register array, whose
@@ -28,10 +28,11 @@ mod walk;
 
 pub use codes::EXPLANATIONS;
 
-use crate::problem::{Gress, Problem};
+use crate::problem::Problem;
 use ir::analysis::Analysis;
+use ir::architecture::stages_of;
 use ir::effects::Location;
-use ir::{BinaryOperation, BlockKind, Operand, Operation, OriginId, Program, RegisterId};
+use ir::{BinaryOperation, Operand, Operation, OriginId, Program, RegisterId};
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -44,7 +45,7 @@ pub fn problem_of(program: &Program) -> Problem {
     let analysis = Analysis::of(program);
     let sites = Rc::new(sites(&analysis));
     for block in &program.blocks {
-        let Some(gress) = gress(program, block) else { continue };
+        let Some(gress) = stages_of(program, block) else { continue };
         let control = controls.len();
         let mut walk = walk::Walk::new(
             &analysis,
@@ -66,7 +67,7 @@ pub fn obstacles(program: &Program) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let analysis = Analysis::of(program);
     for (at, block) in program.blocks.iter().enumerate() {
-        if gress(program, block).is_none() {
+        if stages_of(program, block).is_none() {
             continue;
         }
         if analysis.region(block.region).has_loop {
@@ -112,7 +113,7 @@ fn unknown_operation(operation: &Operation) -> Option<&'static str> {
 fn sites(analysis: &Analysis<'_>) -> BTreeMap<RegisterId, usize> {
     let program = analysis.program();
     let mut sites = BTreeMap::new();
-    for block in program.blocks.iter().filter(|block| gress(program, block).is_some()) {
+    for block in program.blocks.iter().filter(|block| stages_of(program, block).is_some()) {
         let facts = analysis.region(block.region);
         for &at in &facts.order {
             for instruction in 0..facts.region.blocks[at].instructions.len() {
@@ -126,20 +127,6 @@ fn sites(analysis: &Analysis<'_>) -> BTreeMap<RegisterId, usize> {
         }
     }
     sites
-}
-
-/// The half of the switch that a block runs in; nothing for what takes no stage.
-fn gress(program: &Program, block: &ir::Block) -> Option<Gress> {
-    if block.kind != BlockKind::Control {
-        return None;
-    }
-    let role = &*block.role;
-    if &*program.architecture == "v1model" && matches!(role, "vr" | "ck") {
-        return None;
-    }
-    // PSA names its pipelines, TNA and v1model their controls: `egress.eg`, `pipe.egress`, `eg`.
-    let is_egress = role.split('.').any(|word| word == "eg" || word.starts_with("egress"));
-    Some(if is_egress { Gress::Egress } else { Gress::Ingress })
 }
 
 /// Where something stands in the source: the innermost origin that says.

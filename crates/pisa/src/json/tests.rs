@@ -45,11 +45,11 @@ fn all_of_a_small_one() {
     let target = Target::named("tofino", Span::NONE).unwrap();
     let layout = greedy::greedy(&problem, &target).unwrap();
     let text = json(&problem, &target, &layout, &|id| format!("small.p4:{}", id.0 + 1));
-    insta::assert_snapshot!(text);
+    testing::assert_snapshot!(text);
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(48), ..ProptestConfig::default() })]
 
     #[test]
     fn agrees_with_the_layout(problem in random_problems::problem(12), shared in any::<bool>()) {

@@ -66,11 +66,11 @@ fn a_layout_as_text() {
     let target = Target::named("tofino", Span::NONE).unwrap();
     let layout = greedy(&problem, &target).unwrap();
     let place = |unit: UnitId| format!("flows.dpt:{}", unit.0 + 10);
-    insta::assert_snapshot!(text(&problem, &target, &layout, &place));
+    testing::assert_snapshot!(text(&problem, &target, &layout, &place));
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(48), ..ProptestConfig::default() })]
 
     /// What a reason says is so: who is waited for sits as late as said, and what is short is short.
     #[test]

@@ -24,7 +24,7 @@ fn is_well_formed(text: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(48), ..ProptestConfig::default() })]
 
     #[test]
     fn shows_every_table(problem in random_problems::problem(16), name in "[a-z<>&\"]{0,8}") {

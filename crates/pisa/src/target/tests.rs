@@ -71,7 +71,7 @@ fn several_mistakes_in_one_go() {
          [[containers]]\nwidth-bits = 8\n[memory]\nsram-block-bits = { source = \"?\" }\n",
     )
     .unwrap_err();
-    insta::assert_snapshot!(text);
+    testing::assert_snapshot!(text);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::spacing::blank_between;
 use super::structure::{Block, Node, first_of, flat_width, last_of};
 use source::layout::{INDENT_WIDTH, LINE_WIDTH, LineWriter};
 
-/// The text of a whole file.
+/// Returns the text of a whole file.
 pub(super) fn write(pieces: &[Piece<'_>], items: &[Vec<Node>]) -> String {
     let mut layout =
         Layout { pieces, writer: LineWriter::default(), trailing_done: 0, leading_done: 0 };

@@ -74,7 +74,7 @@ fn tokens<'t>(text: &'t str, lexed: &'t Lexed) -> impl Iterator<Item = (TokenKin
     lexed.tokens.iter().map(|token| (token.kind, slice(text, token.span)))
 }
 
-/// The words of all comments: their lines may be indented anew.
+/// Returns the words of all comments: their lines may be indented anew.
 fn comments<'t>(text: &'t str, lexed: &'t Lexed) -> impl Iterator<Item = &'t str> {
     lexed.comments.iter().flat_map(|comment| slice(text, comment.span).split_whitespace())
 }

@@ -51,7 +51,7 @@ pub(super) fn columns(text: &str) -> usize {
     })
 }
 
-/// The tokens of a text in order; the last is the end.
+/// Returns the tokens of a text in order; the last is the end.
 pub(super) fn pieces<'t>(text: &'t str, lexed: &Lexed, places: &[Place]) -> Vec<Piece<'t>> {
     let mut reader = Reader { text, end: 0, line: 0 };
     let mut comments = lexed.comments.iter().peekable();

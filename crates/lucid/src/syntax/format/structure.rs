@@ -40,7 +40,7 @@ pub(super) struct Block {
     pub flat: Option<usize>,
 }
 
-/// The items of a file; the last piece, its end, is in none.
+/// Returns the items of a file; the last piece, its end, is in none.
 pub(super) fn structure(pieces: &[Piece<'_>]) -> Vec<Vec<Node>> {
     let mut builder = Builder { pieces, at: 0 };
     let mut items = Vec::new();
@@ -176,7 +176,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The first token of a node.
+/// Returns the first token of a node.
 pub(super) fn first_of(node: &Node) -> usize {
     match node {
         Node::Token(at) => *at,
@@ -185,7 +185,7 @@ pub(super) fn first_of(node: &Node) -> usize {
     }
 }
 
-/// The last token of a node.
+/// Returns the last token of a node.
 pub(super) fn last_of(node: &Node) -> usize {
     match node {
         Node::Token(at) => *at,

@@ -125,7 +125,7 @@ impl Parser {
         }
     }
 
-    /// A declaration that begins with a word that is not reserved.
+    /// Reads a declaration that begins with a word that is not reserved.
     fn worded_declaration(&mut self) -> Parsed<DeclarationKind> {
         if self.ahead(1) == TokenKind::Event {
             let sort = match self.text_of(self.token()) {

@@ -87,7 +87,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// The height of a node over operands, the one read last and one of `other`.
+    /// Returns the height of a node over operands, the one read last and one of `other`.
     fn grown(&mut self, other: u32) -> Parsed<u32> {
         let height = self.height.max(other) + 1;
         if height > EXPRESSION_HEIGHT_LIMIT {
@@ -257,7 +257,7 @@ impl Parser {
         text.strip_suffix('"').unwrap_or(text).into()
     }
 
-    /// A name, a call, or what begins with a word that is only reserved in its place.
+    /// Reads a name, a call, or what begins with a word that is only reserved in its place.
     fn named(&mut self) -> Parsed<Expression> {
         let start = self.span();
         if self.at_word("new") && self.ahead(1) == TokenKind::Identifier {

@@ -8,7 +8,7 @@ use super::{Parsed, Parser, RecursiveDescent};
 use source::{Diagnostic, Span};
 
 impl Parser {
-    /// A number as an expression: `5`, `0xff`, `5w16` or the paper's `5<<16>>`.
+    /// Reads a number as an expression: `5`, `0xff`, `5w16` or the paper's `5<<16>>`.
     pub(super) fn integer(&mut self) -> Parsed<ExpressionKind> {
         let token = *self.token();
         let (value, width) = self.number_with_width(token)?;
@@ -41,7 +41,7 @@ impl Parser {
             && !begins_operand(self.ahead(3))
     }
 
-    /// A number without a width.
+    /// Reads a number without a width.
     pub(super) fn number(&mut self, what: &str) -> Parsed<u128> {
         let token = *self.token();
         if token.kind != TokenKind::Number {
@@ -61,7 +61,7 @@ impl Parser {
         Ok(value)
     }
 
-    /// The value and the width of a number token, which is not taken.
+    /// Reads the value and the width of a number token, which is not taken.
     fn number_with_width(&mut self, token: Token) -> Parsed<(u128, Option<Size>)> {
         let text = self.text_of(&token).to_owned();
         // Hexadecimal digits end at `f`, so `w` always starts a width.

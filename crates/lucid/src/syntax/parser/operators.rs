@@ -24,7 +24,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    /// The level of the right operand of an operator that chains to the left.
+    /// Returns the level of the right operand of an operator that chains to the left.
     pub(super) fn tighter(self) -> Level {
         match self {
             Level::Logical => Level::Comparison,
@@ -37,7 +37,7 @@ impl Level {
     }
 }
 
-/// The operator of two operands that a token is, `&&&` apart.
+/// Returns the operator of two operands that a token is, `&&&` apart.
 pub(super) fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, Level)> {
     use BinaryOperator as B;
     Some(match kind {

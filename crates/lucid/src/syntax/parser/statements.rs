@@ -85,7 +85,7 @@ impl Parser {
         }
     }
 
-    /// A statement that begins with a word that is not reserved.
+    /// Reads a statement that begins with a word that is not reserved.
     fn named_statement(&mut self) -> Parsed<StatementKind> {
         let next = self.ahead(1);
         if self.at_word("skip") && next == TokenKind::Semicolon {
@@ -316,7 +316,7 @@ impl Parser {
         Ok(Block { statements: vec![statement], span: self.span_from(start) })
     }
 
-    /// A block, or one statement without the braces it needs.
+    /// Reads a block, or one statement without the braces it needs.
     fn block_or_statement(&mut self, what: &str) -> Parsed<Block> {
         if self.at(TokenKind::OpenBrace) || !self.begins_statement() {
             return self.block(what);
@@ -408,7 +408,7 @@ impl Parser {
         Ok(Pattern { kind, span: self.span_from(start) })
     }
 
-    /// A number of a pattern; a width that is written says nothing that its subject does not.
+    /// Reads a number of a pattern; a width that is written says nothing that its subject does not.
     fn pattern_number(&mut self) -> Parsed<u128> {
         match self.integer()? {
             ExpressionKind::Integer { value, .. } => Ok(value),
@@ -416,7 +416,7 @@ impl Parser {
         }
     }
 
-    /// A block on its own, which Lucid does not have.
+    /// Reads a block on its own, which Lucid does not have.
     fn bare_block(&mut self) -> Parsed<StatementKind> {
         let opener: Span = self.span();
         let diagnostic =

@@ -106,7 +106,7 @@ impl Parser {
         super::super::ast::Segment { name, span }
     }
 
-    /// A named type behind its name.
+    /// Reads a named type behind its name.
     fn named_type(&mut self, path: Path) -> Parsed<TypeKind> {
         if !self.at(TokenKind::ShiftLeft) {
             let (sizes, _) = self.sizes()?;
@@ -171,7 +171,7 @@ impl Parser {
         Ok(TypeKind::Record(fields))
     }
 
-    /// The sizes in `<...>` or `<<...>>`, if there are any, and which spelling it is.
+    /// Reads the sizes in `<...>` or `<<...>>`, if there are any, and which spelling it is.
     pub(super) fn sizes(&mut self) -> Parsed<(Vec<Size>, Spelling)> {
         let opener = self.span();
         let spelling = match self.kind() {
@@ -192,7 +192,7 @@ impl Parser {
         Ok((sizes, spelling))
     }
 
-    /// One size in `<...>` or `<<...>>`, if there is one.
+    /// Reads one size in `<...>` or `<<...>>`, if there is one.
     pub(super) fn optional_size(&mut self) -> Parsed<Option<Size>> {
         let start = self.span();
         let (mut sizes, _) = self.sizes()?;

@@ -217,16 +217,16 @@ fn compare(
             if !holds(one, event) || !leads(one, to, at, groups) || (taken > 0 && !is_many) {
                 break;
             }
-            // Many go in order, each way once.
-            let way = match to {
+            // Many go in order, each destination once.
+            let destination = match to {
                 Destination::Port { port, .. } => *port,
                 Destination::Switch { switch, .. } => *switch,
                 Destination::Recirculated { .. } => 0,
             };
-            if last.is_some_and(|last| last >= way) {
+            if last.is_some_and(|last| last >= destination) {
                 break;
             }
-            last = Some(way);
+            last = Some(destination);
             taken += 1;
             left = rest;
         }

@@ -228,7 +228,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// The header whose field an expression is, if it is one.
+/// Returns the header whose field an expression is, if it is one.
 fn enclosing_header<'a>(
     program: &TypedProgram,
     expression: &'a Expression,

@@ -56,7 +56,7 @@ pub(super) fn chunk_width(nodes: &[Node], tail: usize) -> usize {
     width + tail
 }
 
-/// A block comment whose lines begin with `*`, with those under its first one.
+/// Returns a block comment whose lines begin with `*`, with those under its first one.
 pub(super) fn aligned_comment(text: &str, column: usize) -> String {
     let starred = text.lines().skip(1).all(|line| line.trim_start().starts_with('*'));
     let mut lines = text.lines().map(str::trim_end);
