@@ -259,7 +259,7 @@ def stateful_firewall():
         network.add_host(2, "10.0.0.20/24", "10.0.0.66/24")
         network.make_bridge()
         # The firewall is in the example, not here. So that the client is as silent to the stranger
-        # as it will be behind the firewall, it has no way back to it.
+        # as it will be behind the firewall, it has no route back to it.
         network.inside("h1", "ip", "route", "add", "blackhole", "10.0.0.66/32")
         network.start_traffic("h2", "http-server", "8080")
         network.start_dns_server("h2", "10.0.0.20")
@@ -313,7 +313,7 @@ def source_routing():
         network.make_bridge()
         network.start_capture("source_routing")
         # From host 1 this switch is the first of three to host 2, and the first of two to host 3;
-        # from both it is the last of the way back.
+        # from both it is the last hop of the path back.
         tunnels = {
             1: [f"10.0.1.2={host_mac(2)}=2,7,4", f"10.0.1.3={host_mac(3)}=3,1"],
             2: [f"10.0.1.1={host_mac(1)}=1"],
@@ -379,7 +379,7 @@ def multicast():
         network.traffic("h1", "multicast-send", "239.1.1.1", "5000", "8", "10")
         network.traffic("h1", "multicast-send", "239.1.7.7", "5000", "8", "5")
         network.traffic("h4", "multicast-send", "239.1.1.1", "5000", "8", "4")
-        # Not to be forwarded: a TTL of 1, and a group nobody routes.
+        # Not to be forwarded: a TTL of 1, and a group without a route.
         network.traffic("h1", "multicast-send", "239.1.1.1", "5000", "1", "2")
         network.traffic("h2", "multicast-send", "239.2.0.1", "5000", "8", "3")
         network.stop_capture()

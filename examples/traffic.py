@@ -137,7 +137,7 @@ def connect_in_vain(source, destination, ports):
 def source_route_tunnel(address, *routes):
     """Carries the IP packets of a TUN device in Ethernet frames with a source route.
 
-    A route is DESTINATION=MAC=PORT,PORT,...: an output port for every switch on the way. Frames
+    A route is DESTINATION=MAC=PORT,PORT,...: an output port for every switch on the path. Frames
     that arrive lose what is left of their route.
     """
     table = {}

@@ -10,7 +10,7 @@ static uint64_t address_mask;
 static uint32_t flood_ports[LARGEST_FLOOD_PORTS];
 static unsigned flood_count;
 
-// What the control plane is told of unknown sources.
+// The digest of an unknown source.
 enum { DIGESTS = 1024 };
 static struct {
     uint64_t address;

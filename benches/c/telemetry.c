@@ -66,7 +66,7 @@ static inline unsigned forward_burst(struct packet *burst, unsigned count, struc
             bytes[35] += 8;
             store_16(bytes + 36, load_16(bytes + 36) + 1);
             store_32(bytes + HEAD_BYTES, switch_id);
-            // Packets leave at once here: nobody waits in a queue.
+            // Packets leave at once here, without queues.
             store_32(bytes + HEAD_BYTES + 4, 0);
             growth += 1 + 8 + 8 + 0x0200 + (switch_id >> 16) + (switch_id & 0xffff);
         }

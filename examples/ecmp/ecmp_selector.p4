@@ -67,7 +67,7 @@ parser EcmpParser(packet_in packet,
     }
 
     // Ports follow only a header without options, and only in an unfragmented packet: if one
-    // fragment were hashed with its ports and the next without, they would part ways.
+    // fragment were hashed with its ports and the next without, they would take different paths.
     state parse_ipv4 {
         packet.extract(hdr.ipv4);
         transition select(hdr.ipv4.ihl, hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {

@@ -25,7 +25,7 @@ struct headers_t {
 
 struct metadata_t { }
 
-// What the control plane is told: this address lives at this port.
+// The digest for the control plane: this address is at this port.
 struct learn_t {
     mac_addr_t src_addr;
     port_t     ingress_port;

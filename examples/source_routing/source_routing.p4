@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source routing: the sender writes the output port of every switch on the way into a stack of
+// Source routing: the sender writes the output port of every switch on the path into a stack of
 // hops after the Ethernet header. A switch takes the first hop off and sends the packet there; the
 // last switch also gives the packet back its IPv4 Ethernet type.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stateful firewall in the wire between an inside and an outside port. A TCP connection or UDP
 // exchange begun inside sets two bits of a Bloom filter held in registers; TCP and UDP packets from
-// outside pass only where both bits are set. ARP and ICMP pass both ways.
+// outside pass only where both bits are set. ARP and ICMP pass in both directions.
 
 #include <core.p4>
 #include <v1model.p4>
@@ -84,7 +84,7 @@ struct headers_t {
     udp_t      udp;
 }
 
-// A flow as seen from inside, whichever way the packet goes: both directions hash alike.
+// A flow as seen from inside, for packets of both directions: both hash alike.
 struct flow_t {
     ipv4_addr_t inside_addr;
     ipv4_addr_t outside_addr;

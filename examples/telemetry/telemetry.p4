@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-band telemetry: every switch on the way adds its number and the length of the queue the
+// In-band telemetry: every switch on the path adds its number and the length of the queue the
 // packet waited in to a stack in an IPv4 option, newest first. The header checksum is updated
 // incrementally (RFC 1624), so it is right whatever the options hold.
 
@@ -11,7 +11,7 @@ typedef bit<32> ipv4_addr_t;
 typedef bit<9> port_t;
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
-// An option type nobody has registered: not copied on fragmentation, class 0, number 31.
+// An unregistered option type: not copied on fragmentation, class 0, number 31.
 const bit<8> OPTION_TELEMETRY = 31;
 
 // An IPv4 header has at most 15 words; five are fixed, one is the option's head, a report has two.

@@ -3,10 +3,10 @@
 //! mean the same, with entries and packets made for the program.
 #![no_main]
 
-use conformance::differential::campaign;
-use conformance::differential::choices::Choices;
-use conformance::differential::generator::Knobs;
-use conformance::differential::subject::DeviceSubject;
+use differential::campaign;
+use testing::Choices;
+use testing::p4::Knobs;
+use differential::subject::DeviceSubject;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The command line.
+//! The command line: its options, their types and help texts.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Id, Parser, Subcommand, ValueEnum};
 use frontend::EmitTarget;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use toolchain::registry;
 #[derive(Debug, Parser)]
 #[command(name = "plane", version, max_term_width = 100, disable_help_subcommand = false)]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
     /// Print only results and errors.
@@ -20,30 +20,46 @@ pub struct Arguments {
     pub quiet: bool,
 }
 
+impl Arguments {
+    /// Reads the command line. Exits with a message if it is wrong.
+    pub fn read() -> Arguments {
+        let matches = Arguments::command().get_matches();
+        let mut arguments =
+            Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        if let (Command::Run(run), Some((_, matches))) =
+            (&mut arguments.command, matches.subcommand())
+        {
+            run.given = GivenOptions::of(matches);
+        }
+        arguments
+    }
+}
+
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check programs and report what is wrong with them.
+    /// Check programs and report errors and warnings.
     #[command(
         after_help = "Example:\n  plane check examples/router/router.p4 examples/lucid/nat/nat.dpt"
     )]
     Check(Check),
-    /// Run a program: P4 on captured packets, Lucid by a specification.
+    /// Run a P4 program on captured packets, or a Lucid program in a simulated network.
     #[command(after_help = "Example:\n  plane run examples/router/router.p4 \\\n    \
         --in 1=examples/router/captures/host1.pcap \\\n    \
-        --entries examples/router/commands.txt --out out/router\n\nWith --verify the same \
-        runs on compiled code and on the interpreter at once.\n\nExample for Lucid:\n  \
+        --entries examples/router/commands.txt --out out/router\n\nWith --verify, compiled \
+        code and interpreter run side by side.\n\nExample for Lucid:\n  \
         plane run examples/lucid/nat/nat.dpt \\\n    \
         --spec examples/lucid/nat/run.yaml --timeline out/nat.html\n\n\
-        Its specification is the .json, .yaml or .toml file of the same name, unless --spec names \
-        another; docs/lucid-runs.md describes specifications.")]
+        The default specification is the .json, .yaml or .toml file with the program's name; \
+        docs/lucid-runs.md describes specifications. With --spec and --in, events come from the \
+        specification and packets from the captures.")]
     Run(Box<Run>),
-    /// Run tests: STF for P4, specifications with expectations for Lucid.
+    /// Run STF tests of P4 programs, and Lucid specifications with expectations.
     #[command(
-        after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe program is \
-        the .p4 file of the same name, unless --program names another.\n\nExample for Lucid:\n  \
-        plane test examples/lucid/nat/run.yaml\n\nThe program is named in the specification, or is \
-        the .dpt file of the same name."
+        after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe default \
+        program is the .p4 file with the name of the test.\n\nExample for Lucid:\n  \
+        plane test examples/lucid/nat/run.yaml\n\nThe specification names the program; the default \
+        is the .dpt file with the name of the specification."
     )]
     Test(Test),
     /// Format source files.
@@ -51,32 +67,30 @@ pub enum Command {
     Fmt(Fmt),
     /// Print a checked program as P4_16 in one file.
     #[command(
-        after_help = "The text is complete by itself: macros are expanded, and the program's own included \
-        files are taken in. core.p4 and the architecture stay includes, so that other compilers take \
-        their own.\n\nExample:\n  plane print examples/router/router.p4"
+        after_help = "The output is one file: macros are expanded, and the program's own included files are \
+        inserted. core.p4 and the architecture stay includes, so that other compilers use their \
+        own.\n\nExample:\n  plane print examples/router/router.p4"
     )]
     Print(Print),
     /// Print a program's pipeline IR, or a Lucid program's core program.
     #[command(after_help = "Example:\n  plane ir examples/router/router.p4 --effects")]
     Ir(Ir),
-    /// Lay a program out on the stages of a pipeline, and show what sits where and why.
+    /// Assign a program's tables and registers to the stages of a pipeline, with reasons.
     #[command(
         after_help = "Example:\n  plane layout examples/router/router.p4 --target tofino\n\n\
-        Shipped targets are tofino, rmt and banzai; any other is a file (TOML). `optimal` of the \
-        JSON is true where no layout has fewer stages, a number where at least that many are \
-        needed, and false where nothing is known."
+        Shipped targets are tofino, rmt and banzai; any other target is a TOML file \
+        (docs/targets.md). In the JSON, `optimal` is true if no layout has fewer stages, a number if \
+        at least that many stages are needed, and false if neither is known."
     )]
     Layout(Layout),
-    /// Compile a Lucid program to P4_16 for a target, with what the control plane sets up.
-    #[command(
-        after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt --target v1model -o out/nat\n\n\
-        With --spec the commands are for each switch of that run. Without -o the program is printed."
-    )]
+    /// Compile a Lucid program to P4_16 for a target, with control commands and device files.
+    #[command(after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt -o out/nat\n\n\
+        With --spec there are commands for each switch of that run. Without -o the program is printed.")]
     Emit(Emit),
-    /// Check all programs of a folder and count verdicts.
+    /// Check all programs of a folder, count verdicts, and compare them with a baseline.
     #[command(after_help = "Example:\n  plane corpus examples")]
     Corpus(Corpus),
-    /// Measure the figures of a system's paper again, and print them beside what was published.
+    /// Measure the figures of a paper again, and print them beside the published numbers.
     #[command(after_help = "Examples:\n  plane bench lucid --figure 16 --figure 17\n  \
         plane bench lucid --compile\n  plane bench lucid --corpus examples/lucid")]
     Bench(Bench),
@@ -85,14 +99,25 @@ pub enum Command {
     Explain(Explain),
 }
 
-/// A whole number of a type, from 0; the error says which there are.
+/// Parses a whole number; the error names the range of the type.
 fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let largest = u64::MAX >> (64 - 8 * size_of::<T>());
     let read = text.parse::<u64>().ok().and_then(|number| T::try_from(number).ok());
     read.ok_or_else(|| format!("write a whole number from 0 to {largest}"))
 }
 
-/// A time in seconds.
+/// Parses `PORT=FILE`.
+fn port_and_file(text: &str) -> Result<(u32, PathBuf), String> {
+    let (port, file) = text.split_once('=').ok_or("write PORT=FILE, such as 1=capture.pcap")?;
+    let port = port.trim();
+    let number = port.parse().map_err(|_| format!("`{port}` is not a port number"))?;
+    match file.is_empty() {
+        true => Err("the file is missing".to_string()),
+        false => Ok((number, PathBuf::from(file))),
+    }
+}
+
+/// Parses a number of seconds.
 fn seconds(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "write a number of seconds, such as 60 or 0.5".to_string())
 }
@@ -109,7 +134,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// For the preprocessor.
+    /// Returns the options for the preprocessor.
     pub fn options(&self) -> p4::preprocessor::PreprocessorOptions {
         let define = |text: &String| match text.split_once('=') {
             Some((name, body)) => (name.to_string(), Some(body.to_string())),
@@ -122,52 +147,30 @@ impl Reading {
     }
 }
 
-/// The architectures that can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Architecture {
-    /// BMv2's simple_switch.
-    V1model,
-    /// Portable Switch Architecture.
-    Psa,
-    /// Portable NIC Architecture.
-    Pna,
-}
-
-impl Architecture {
-    /// The name that its description has.
-    pub fn name(self) -> &'static str {
-        match self {
-            Architecture::V1model => "v1model",
-            Architecture::Psa => "psa",
-            Architecture::Pna => "pna",
-        }
-    }
-}
-
-/// What runs the blocks of a program.
+/// An engine that runs programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// Machine code, compiled when the program is loaded.
     Jit,
     /// The interpreter of the pipeline IR.
     Interp,
-    /// Lucid programs only: the reference interpreter of the language, nothing compiled.
+    /// The reference interpreter of Lucid, which does not compile the program.
     Reference,
 }
 
-/// The targets that programs are compiled for.
+/// Parses the name of a target of some language.
 fn targets() -> PossibleValuesParser {
     let value = |target: EmitTarget| PossibleValue::new(target.name).help(target.description);
     PossibleValuesParser::new(registry::targets().into_iter().map(value))
 }
 
-/// The name that the command line has for a choice.
+/// Returns the name that the command line has for a choice.
 pub fn name_of(choice: &impl ValueEnum) -> String {
     choice.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
 }
 
 impl Engine {
-    /// For the device; `None` for what needs none.
+    /// Returns the engine of devices; `None` for the reference interpreter.
     pub fn choice(self) -> Option<device::EngineChoice> {
         match self {
             Engine::Jit => Some(device::EngineChoice::Jit),
@@ -192,10 +195,10 @@ pub struct Check {
     /// Programs; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The architecture that the programs must be for.
-    #[arg(long)]
-    pub arch: Option<Architecture>,
-    /// How to print diagnostics: text to standard error, or JSON to standard output.
+    /// Report an error for programs that are not written for this architecture.
+    #[arg(long, value_parser = PossibleValuesParser::new(registry::architectures()))]
+    pub arch: Option<String>,
+    /// The form of diagnostics: text on standard error, or JSON on standard output.
     #[arg(long, default_value = "text")]
     pub format: Format,
     /// How to read the programs.
@@ -223,8 +226,8 @@ pub struct Print {
     /// Print the text of core.p4 and of the architecture too, instead of their `#include`.
     #[arg(long)]
     pub expand_includes: bool,
-    /// Inline functions, directly called actions, nested controls and sub-parsers; what the control
-    /// plane sees keeps its names. Calls that cannot be inlined stay, with a note that says why.
+    /// Inline functions, directly called actions, nested controls and sub-parsers. Tables, actions and objects keep
+    /// their control-plane names. A note names each call that cannot be inlined, with the reason.
     #[arg(long)]
     pub inline: bool,
 }
@@ -235,81 +238,95 @@ pub struct Ir {
     /// The program.
     #[command(flatten)]
     pub program: OneProgram,
-    /// Print a report of the program's statements instead: what each reads and writes, what guards it,
-    /// which state it accesses, and what is live after it.
+    /// Print the effects of statements instead: what each reads and writes, its guards, the state that it accesses,
+    /// and the variables that are live after it.
     #[arg(long)]
     pub effects: bool,
 }
 
-/// `plane run`. What is only for one language is refused for the other (`commands::run`).
+/// `plane run`. `run_description` checks which options go with which.
 #[derive(Debug, Args)]
 pub struct Run {
     /// The program; the end of its name says the language.
     #[arg(value_name = "PROG.p4|PROG.dpt")]
     pub program: PathBuf,
-    /// Packets that arrive at a port: pcap or pcapng; may be repeated.
-    #[arg(long = "in", value_name = "PORT=FILE")]
-    pub inputs: Vec<String>,
-    /// Where to write PORT.pcap for each port that sends; made if it is not there.
+    /// Packets that enter by a port: a pcap or pcapng file; may be repeated.
+    #[arg(long = "in", value_name = "PORT=FILE", value_parser = port_and_file)]
+    pub inputs: Vec<(u32, PathBuf)>,
+    /// Write the packets that leave into this folder, as PORT.pcap; create it if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Table entries: BMv2 commands, the P4 tutorials' runtime JSON, or P4Runtime text; may be
-    /// repeated.
-    #[arg(long, value_name = "FILE")]
-    pub entries: Vec<PathBuf>,
-    /// Write entries in batches of at most so many; without it a file is one batch. Every wrong line is
-    /// reported either way.
-    #[arg(long, value_name = "N", requires = "entries")]
-    pub batch_size: Option<NonZeroUsize>,
-    /// Control commands for after the run, such as `counter_read` and `register_read`; their answers
-    /// are printed; may be repeated.
-    #[arg(long, value_name = "FILE")]
-    pub after: Vec<PathBuf>,
-    /// Print the messages that the program sends to its control plane.
-    #[arg(long)]
-    pub digests: bool,
-    /// What runs the program, jit if not said. Traces of P4 programs come from the interpreter. Lucid
-    /// programs are compiled first, unless the reference interpreter is to run them.
+    /// The engine that runs the program [default: jit]. Traces of P4 programs come from the interpreter. Lucid
+    /// programs are compiled, except for the reference interpreter.
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<Engine>,
-    /// Run both engines side by side and stop at the first packet for which they differ. A Lucid
-    /// program runs compiled beside its reference interpreter, handler by handler.
+    /// Run both engines side by side and stop at the first packet on which they differ. A Lucid program runs
+    /// compiled beside the reference interpreter, handler by handler.
     #[arg(long, conflicts_with_all = ["trace", "trace_json", "engine"])]
     pub verify: bool,
-    /// Print what happened to each packet. A P4 program needs --in and --out for it all the same.
+    /// Print what happens to each packet. A P4 program needs --in and --out as well.
     #[arg(long, conflicts_with = "trace_json")]
     pub trace: bool,
-    /// Print what happened to each packet as JSON, an object a line; needs --in and --out.
-    #[arg(long)]
-    pub trace_json: bool,
-    /// Seed of everything random; 0, or what a specification says.
+    /// Seed of all random numbers [default: 0, or that of the specification].
     #[arg(long, value_parser = number::<u64>)]
     pub seed: Option<u64>,
-    /// When the run ends, such as 10000 (ns) or 5us. P4: after the first packet; without it, when nothing is
-    /// left to do. Lucid: instead of the specification's `max time`.
+    /// Stop the run at this device time, such as 10000 (ns) or 5us, after the first packet. A Lucid program
+    /// stops at this time instead of the specification's `max time`.
     #[arg(long = "until", value_name = "TIME", value_parser = source::quantity::duration_ps)]
     pub until_ps: Option<u64>,
-    /// How the device is built: ports, rates, queues, loopback, flow control, clock (TOML).
-    #[arg(long, value_name = "FILE.toml")]
-    pub device: Option<PathBuf>,
-    /// The port of the control plane's CPU, for programs that use one; over that of the device file.
-    #[arg(long, value_name = "PORT", value_parser = number::<u32>)]
-    pub cpu_port: Option<u32>,
     /// How to read the program.
     #[command(flatten)]
     pub reading: Reading,
-    /// Only for Lucid programs; last, because its heading is for all that follows.
+    /// Options of runs on one device.
+    #[command(flatten)]
+    pub device: DeviceOptions,
+    /// Options of runs in networks.
     #[command(flatten)]
     pub network: NetworkOptions,
+    /// P4 of the user around the dispatcher, also only for runs in networks: a struct with a flattened field is no group.
+    #[command(flatten)]
+    pub user_p4: UserP4Files,
+    /// The options of the command line that only one kind of run has.
+    #[arg(skip)]
+    pub given: GivenOptions,
 }
 
-/// P4_16 of the user's around the event dispatcher of a compiled Lucid program.
+/// Options that only runs on one device have.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Only for P4 programs")]
+pub struct DeviceOptions {
+    /// Table entries: BMv2 commands, the P4 tutorials' runtime JSON, or P4Runtime text; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub entries: Vec<PathBuf>,
+    /// Write entries in batches of at most N items [default: one batch a file]. All wrong lines are reported in
+    /// both cases.
+    #[arg(long, value_name = "N", requires = "entries")]
+    pub batch_size: Option<NonZeroUsize>,
+    /// Control commands to run after the last packet, such as `counter_read` and `register_read`; their answers
+    /// are printed; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub after: Vec<PathBuf>,
+    /// Print the digests that the program sends to its control plane.
+    #[arg(long)]
+    pub digests: bool,
+    /// Print what happens to each packet as JSON, an object a line; needs --in and --out.
+    #[arg(long)]
+    pub trace_json: bool,
+    /// The device file (TOML): ports, rates, queues, loopback, flow control, clock.
+    #[arg(long, value_name = "FILE.toml")]
+    pub device: Option<PathBuf>,
+    /// The CPU port, for programs that use one; replaces that of the device file.
+    #[arg(long, value_name = "PORT", value_parser = number::<u32>)]
+    pub cpu_port: Option<u32>,
+}
+
+/// P4_16 of the user around the event dispatcher of a compiled Lucid program.
 #[derive(Clone, Debug, Default, Args)]
 pub struct UserP4Files {
-    /// P4_16 with a `control before`, to run in front of the event dispatcher.
+    /// P4_16 with a `control before`, which runs before the event dispatcher; -I and -D apply to it.
     #[arg(long, value_name = "FILE.p4")]
     pub p4_before: Option<PathBuf>,
-    /// P4_16 with a `control after`, to run behind it.
+    /// P4_16 with a `control after`, which runs after it; -I and -D apply to it.
     #[arg(long, value_name = "FILE.p4")]
     pub p4_after: Option<PathBuf>,
 }
@@ -321,43 +338,72 @@ impl UserP4Files {
     }
 }
 
-/// What only runs in networks have.
+/// Options that only runs in networks have.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Only for Lucid programs")]
 pub struct NetworkOptions {
-    /// What should happen: switches, links, events (JSON, YAML or TOML).
+    /// The specification of the run: switches, links, events (JSON, YAML or TOML) [default: the file of the
+    /// program's name].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// What to compile the program for.
+    /// The target that the program is compiled for [default: v1model].
     #[arg(long, value_name = "TARGET", value_parser = targets())]
     pub target: Option<String>,
-    /// P4 of the user's around the dispatcher; -I and -D are for it.
-    #[command(flatten)]
-    pub user_p4: UserP4Files,
-    /// Values of symbolic sizes and constants, over those of the specification.
+    /// Values of symbolic sizes and constants; they replace those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,
     /// Print what happens as JSON, an object a line.
     #[arg(long)]
     pub json: bool,
-    /// Write what is in all arrays, counters and tables at the end, as JSON.
+    /// Write the contents of all arrays, counters and tables at the end, as JSON.
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
     /// Write a page with a time line of the run (HTML).
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
     /// Record the schedule of the run: inputs, random numbers, order of events.
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["p4_before", "p4_after"])]
     pub record: Option<PathBuf>,
-    /// Run a recorded schedule again.
-    #[arg(long, value_name = "FILE")]
+    /// Run a recorded schedule again, by the reference interpreter.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["record", "engine", "verify", "target", "inputs", "p4_before", "p4_after"]
+    )]
     pub replay: Option<PathBuf>,
 }
 
-/// What a layout is printed as.
+/// The options of a command line that only one kind of run has, as the user writes them (`--spec`).
+#[derive(Clone, Debug, Default)]
+pub struct GivenOptions {
+    /// Options of [`DeviceOptions`].
+    pub of_devices: Vec<String>,
+    /// Options of [`NetworkOptions`].
+    pub of_networks: Vec<String>,
+}
+
+impl GivenOptions {
+    fn of(matches: &ArgMatches) -> GivenOptions {
+        let command = Arguments::command();
+        let arguments =
+            || command.find_subcommand("run").into_iter().flat_map(|run| run.get_arguments());
+        let in_groups = |groups: &[&str]| {
+            let given = groups.iter().filter_map(|group| matches.get_many::<Id>(group)).flatten();
+            let longs = given
+                .filter_map(|id| arguments().find(|argument| argument.get_id() == id)?.get_long());
+            longs.map(|long| format!("--{long}")).collect()
+        };
+        GivenOptions {
+            of_devices: in_groups(&["DeviceOptions"]),
+            of_networks: in_groups(&["NetworkOptions", "UserP4Files"]),
+        }
+    }
+}
+
+/// The form of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LayoutFormat {
-    /// A table for people, with reasons.
+    /// A table with reasons.
     Text,
     /// For tools.
     Json,
@@ -371,14 +417,14 @@ pub struct Layout {
     /// The program; the end of its name says the language.
     #[arg(value_name = "PROG")]
     pub program: PathBuf,
-    /// The hardware: a shipped target, or a target file.
+    /// The hardware model: a shipped target, or a target file.
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "tofino")]
     pub target: String,
-    /// Look for the fewest stages, and prove that there are none fewer.
+    /// Search for the layout with the fewest stages, and prove that none has fewer.
     #[arg(long)]
     pub exact: bool,
-    /// With --exact: how long to look, in seconds; then the best so far is taken. The greedy layout that the
-    /// search begins with is not bounded.
+    /// With --exact: stop the search after this time, in seconds, and take the best layout so far. The limit does
+    /// not apply to the greedy layout that is computed first.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -388,7 +434,7 @@ pub struct Layout {
         allow_negative_numbers = true
     )]
     pub time_limit: f64,
-    /// What to print.
+    /// The form of the layout.
     #[arg(long, default_value = "text")]
     pub format: LayoutFormat,
     /// Write to this file instead of standard output.
@@ -404,34 +450,34 @@ pub struct Layout {
 pub enum EmitDelay {
     /// In a queue that is paused most of the time.
     Queue,
-    /// Going round through the recirculation port.
+    /// By recirculation until they are due.
     Recirculation,
 }
 
 /// Units of v1model's time stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitClock {
-    /// Nanoseconds: a device of ours.
+    /// Nanoseconds, for our device.
     Ns,
-    /// Microseconds: BMv2.
+    /// Microseconds, for BMv2.
     Us,
 }
 
-/// How packets come back to ingress on v1model.
+/// How packets return to ingress on v1model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitRecirculation {
-    /// By a port whose packets come back.
+    /// By a port in loopback.
     Port,
-    /// By v1model's `recirculate_preserving_field_list`, as BMv2 needs it.
+    /// By v1model's `recirculate_preserving_field_list`, for BMv2.
     Primitive,
 }
 
-/// How tables are given their stages.
+/// How tables are assigned to stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitLayout {
-    /// One after the other, each as early as it fits.
+    /// In order, each table to the first stage that fits.
     Greedy,
-    /// In as few stages as there can be.
+    /// With the fewest stages.
     Exact,
 }
 
@@ -441,38 +487,38 @@ pub struct Emit {
     /// The Lucid program.
     #[arg(value_name = "PROG.dpt")]
     pub program: PathBuf,
-    /// What to compile for.
-    #[arg(long, default_value = "v1model", value_parser = targets())]
+    /// The target.
+    #[arg(long, default_value = registry::default_target(), value_parser = targets())]
     pub target: String,
-    /// How delayed events wait; if not said, in a queue, or with --spec as in that run.
+    /// How delayed events wait [default: queue, or with --spec as in that run].
     #[arg(long)]
     pub delay: Option<EmitDelay>,
     /// The unit of v1model's time stamps.
     #[arg(long, default_value = "ns")]
     pub clock: EmitClock,
-    /// How packets come back to ingress on v1model.
+    /// How packets return to ingress on v1model.
     #[arg(long, default_value = "port")]
     pub recirculation: EmitRecirculation,
-    /// How the stages of a program for Tofino are found; greedy if not said.
-    #[arg(long, value_name = "WAY")]
+    /// How the tables of a program for Tofino are assigned to stages [default: greedy].
+    #[arg(long, value_name = "LAYOUT")]
     pub layout: Option<EmitLayout>,
-    /// With --layout exact: how long to look for fewer stages, in seconds, 60 if not said; then the
-    /// best so far is taken. The greedy layout that the search begins with is not bounded.
+    /// With --layout exact: stop the search after this time, in seconds, and take the best layout so far
+    /// [default: 60]. The limit does not apply to the greedy layout that is computed first.
     #[arg(long, value_name = "SECONDS", requires = "layout", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
-    /// A program for BMv2 as it is: --clock us --delay recirculation --recirculation primitive.
+    /// Compile for an unmodified BMv2: --clock us --delay recirculation --recirculation primitive.
     #[arg(long, conflicts_with_all = ["delay", "clock", "recirculation"])]
     pub bmv2: bool,
-    /// Print the program after this pass of the compiler instead; `list` names them.
+    /// Print the program after this pass of the compiler instead; `list` lists the passes.
     #[arg(long, value_name = "PASS")]
     pub after: Option<String>,
-    /// P4 of the user's around the dispatcher.
+    /// P4 of the user around the dispatcher.
     #[command(flatten)]
     pub user_p4: UserP4Files,
-    /// How those two are read.
+    /// How to read these two files.
     #[command(flatten)]
     pub reading: Reading,
-    /// The run whose switches and links the commands are for.
+    /// The run whose switches and links get the commands.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     /// Write program, commands and device files into this folder.
@@ -486,14 +532,14 @@ pub struct Test {
     /// STF files, and specifications of Lucid runs (JSON, YAML or TOML).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The program, when it is not the .p4 or .dpt file of the same name.
+    /// The program [default: the .p4 or .dpt file with the name of the test].
     #[arg(long, value_name = "PROG")]
     pub program: Option<PathBuf>,
-    /// What runs the program: if not said, compiled code for P4, the reference interpreter for Lucid.
-    /// Traces of P4 programs come from the interpreter.
+    /// The engine that runs the program [default: jit for P4, reference for Lucid]. Traces of P4 programs come
+    /// from the interpreter.
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<Engine>,
-    /// Print what happened to each packet of a test that fails.
+    /// Print what happened to each packet of a failed test.
     #[arg(long)]
     pub trace: bool,
     /// How to read the programs.
@@ -504,31 +550,31 @@ pub struct Test {
 /// `plane bench`
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Which system.
+    /// The system.
     #[arg(value_name = "SYSTEM")]
     pub system: System,
-    /// Only this figure of its paper; may be repeated.
+    /// Measure only this figure of its paper; may be repeated.
     #[arg(long, value_name = "NUMBER", value_parser = number::<u32>)]
     pub figure: Vec<u32>,
-    /// The folder of the applications that are measured, a folder each with a program and its run.
+    /// The folder of the applications to measure; each is a folder with a program and its run.
     #[arg(long, value_name = "DIR", default_value = "examples/lucid")]
     pub applications: PathBuf,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     #[arg(long, default_value_t = 1, value_parser = number::<u64>)]
     pub seed: u64,
-    /// Time and memory of compiling each application, in a process of its own, instead of figures.
+    /// Measure time and memory of compiling each application instead of figures, in a process for each.
     #[arg(long, conflicts_with_all = ["figure", "seed"])]
     pub compile: bool,
-    /// What becomes of all Lucid programs of a folder, instead of figures: which compile, which are
-    /// refused and why, with time and memory; may be repeated.
+    /// Report which Lucid programs of a folder compile instead of figures, with reasons of refusals, time and
+    /// memory; may be repeated.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["figure", "seed", "applications", "compile"])]
     pub corpus: Vec<PathBuf>,
-    /// How long to look for one exact layout, in seconds.
+    /// Stop the search for one exact layout after this time, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: f64,
-    /// Compile one program one way, and print what came of it as JSON: what --compile and --corpus
-    /// start.
-    #[arg(long, hide = true, num_args = 2, value_names = ["WAY", "FILE"])]
+    /// Compile one program for one target and print the outcome as JSON: --compile and --corpus start such
+    /// processes.
+    #[arg(long, hide = true, num_args = 2, value_names = ["TARGET", "FILE"])]
     pub one: Option<Vec<std::ffi::OsString>>,
 }
 
@@ -545,7 +591,7 @@ pub struct Fmt {
     /// Files to format in place; `-` formats standard input to standard output.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Change nothing; fail when a file is not formatted.
+    /// Change no file; fail if a file is not formatted.
     #[arg(long)]
     pub check: bool,
 }
@@ -556,16 +602,16 @@ pub struct Corpus {
     /// The folder.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// The programs are wrong: list those that are accepted.
+    /// Expect errors in all programs, and list those that are accepted.
     #[arg(long)]
     pub expect_errors: bool,
-    /// Compare with a baseline of names, hashes and verdicts; fail when something changed.
+    /// Compare with a baseline of names, hashes and verdicts; fail if they differ.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// Write a baseline.
     #[arg(long, value_name = "FILE")]
     pub write_baseline: Option<PathBuf>,
-    /// Print a line for every program, not only for those that are not as expected.
+    /// Print a line for every program, not only for unexpected verdicts.
     #[arg(long)]
     pub all: bool,
     /// How to read the programs.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane`: arguments, progress, printing and exit codes; nothing else lives here.
+//! `plane`: arguments, progress, printing and exit codes.
 //!
-//! Exit status: 0 fine, 1 the user's input is wrong, 2 wrong usage, 70 a mistake of ours.
+//! Exit status: 0 success, 1 wrong input, 2 wrong command line, 70 a mistake in Planewright.
 
 mod arguments;
 mod commands;
 mod output;
 mod programs;
+mod run_description;
 
-use clap::Parser;
 use frontend::ExitStatus;
 
 /// Deeply nested programs need stack; the main thread's is small on some systems.
 const STACK_BYTES: usize = 256 << 20;
 
 fn main() {
-    let arguments = arguments::Arguments::parse();
+    let arguments = arguments::Arguments::read();
     std::panic::set_hook(Box::new(|panic| {
         output::internal_error(&panic.to_string());
     }));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Printing: results to standard output, everything else to standard error; a closed pipe ends the
-//! command quietly; colours only for a terminal, and never with `NO_COLOR`.
+//! [`Terminal`]: prints results to standard output and everything else to standard error. A closed pipe ends the command
+//! without a message. Colours are only for terminals, and not with `NO_COLOR`.
 
 use frontend::{Console, Spinner, Work, diagnostics_text};
 use indicatif::{ProgressBar, ProgressStyle};
 use source::{Diagnostics, RenderOptions, SourceMap};
 use std::io::{IsTerminal, Write};
 
-/// The terminal, or what stands for it.
+/// Standard output and standard error.
 pub struct Terminal {
     /// Print only results and errors.
     pub is_quiet: bool,
@@ -101,7 +101,7 @@ pub fn error(text: &str) {
     }
 }
 
-/// Reports a mistake of ours.
+/// Reports a mistake in Planewright.
 pub fn internal_error(text: &str) {
     note(&format!(
         "internal error: {text}\nThis is a mistake in plane, not in your input. Please report it with \
@@ -109,7 +109,7 @@ pub fn internal_error(text: &str) {
     ));
 }
 
-/// Whether standard error takes colours.
+/// Whether standard error shows colours.
 fn colors() -> bool {
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stderr().is_terminal() && !forbidden

@@ -5,21 +5,12 @@
 //!     cargo run --release -p conformance --example inline_corpus -- -I DIR FILE...
 
 use conformance::inlining::{Trial, trial};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
+use p4::compile::compile;
+use p4::preprocessor::PreprocessorOptions;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-
-struct Disk;
-
-impl IncludeLoader for Disk {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        match std::fs::read(path) {
-            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-}
+use testing::Disk;
 
 fn main() -> ExitCode {
     let mut options = PreprocessorOptions::default();
@@ -37,8 +28,13 @@ fn main() -> ExitCode {
         let Ok(text) = std::fs::read(&file) else { continue };
         let text = String::from_utf8_lossy(&text).into_owned();
         let mut count = |what: String, number: usize| *counts.entry(what).or_default() += number;
-        match trial(&file, &text, &Disk, &options) {
-            Trial::NotAccepted => count("programs not accepted".to_string(), 1),
+        let mut compiled = compile(&file, text, &Disk, &options);
+        let ready = ReadyProgram::of(&mut compiled);
+        let Some(typed) = compiled.program.filter(|_| !compiled.diagnostics.has_errors()) else {
+            count("programs not accepted".to_string(), 1);
+            continue;
+        };
+        match trial(&typed, compiled.map, ready.as_ref(), &Disk, &options) {
             Trial::Same(inlined) => {
                 count("programs".to_string(), 1);
                 let changed = usize::from(!inlined.inlined.is_empty());

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Running the front end over a folder of programs: which are accepted, which rejected and why, which
-//! crash, how long each takes; whether what is accepted survives being printed and read again, and being
-//! rewritten without a change; and the
-//! comparison with a baseline of names, content hashes and verdicts. Files come in as text; finding
-//! them is the caller's work.
+//! Judges the programs of a corpus (accepted, rejected, broken, crashed) and compares the verdicts with a baseline of
+//! names, content hashes and verdicts. An accepted program must also survive printing, rewriting and inlining. The
+//! caller finds and reads the files.
 
 use crate::inlining::{self, Trial};
 use crate::rewrites;
@@ -16,7 +14,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Runs one program through everything.
+/// Judges one program.
 pub fn run_one(
     name: &str,
     text: &str,
@@ -69,9 +67,8 @@ fn judge(
     (verdict, architecture, elapsed)
 }
 
-/// What must hold for every accepted program: its IR verifies and survives its text form, the
-/// printed program is accepted again and means the same, and so does the program when it is rewritten
-/// without a change; with its calls inlined it shows the control plane the same.
+/// Checks what must hold for every accepted program. Its IR verifies and survives its text form; the printed and the
+/// rewritten program are accepted and have the same IR; with calls inlined it has the same control-plane names.
 fn survives(
     compiled: &p4::compile::Compilation,
     typed: &Arc<TypedProgram>,
@@ -108,13 +105,13 @@ fn survives(
         .map_err(|(step, message)| (step, format!("with includes: {message}")))?;
     let lowered = ready.map(|ready| &**ready.lowered());
     rewrites::check(typed, &compiled.map, lowered).map_err(|message| ("rewrite", message))?;
-    match inlining::trial_of(typed, compiled.map.clone(), ready, loader, &options) {
+    match inlining::trial(typed, compiled.map.clone(), ready, loader, &options) {
         Trial::Broken(message) => Err(("inline", message)),
-        Trial::NotAccepted | Trial::Same(_) => Ok(()),
+        Trial::Same(_) => Ok(()),
     }
 }
 
-/// What must hold for the text of an accepted program: it is accepted and means the same.
+/// Checks that the printed program is accepted and has the same IR.
 fn survives_printing(
     printed: String,
     ready: Option<&ReadyProgram>,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Inlining of programs from outside: the result prints, is accepted again, and shows the control plane
-//! the same tables, actions and objects by the same names. That it does the same to packets is
-//! the business of `differential`.
+//! the same tables, actions and objects by the same names. The crate `differential` runs inlined programs.
 
 use ir::Program;
 use ir::ready::ReadyProgram;
-use p4::compile::{Compilation, compile};
+use p4::compile::compile;
 use p4::inline::{Inlined, Obstacle, inline_all};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use p4::typed::TypedProgram;
@@ -13,39 +12,17 @@ use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What came of inlining a program.
+/// The result of inlining a program.
 #[derive(Debug)]
 pub enum Trial {
-    /// The program is not accepted as it is.
-    NotAccepted,
     /// The inlined program is accepted and looks the same to the control plane.
     Same(Box<Inlined>),
     /// It is not; the text says why.
     Broken(String),
 }
 
-/// Inlines a program.
-pub fn trial(
-    name: &str,
-    text: &str,
-    loader: &dyn IncludeLoader,
-    options: &PreprocessorOptions,
-) -> Trial {
-    let mut compiled = compile(name, text.to_string(), loader, options);
-    let ready = ReadyProgram::of(&mut compiled);
-    if compiled.diagnostics.has_errors() {
-        return Trial::NotAccepted;
-    }
-    match compiled {
-        Compilation { map, program: Some(typed), .. } => {
-            trial_of(&typed, map, ready.as_ref(), loader, options)
-        }
-        _ => Trial::NotAccepted,
-    }
-}
-
 /// Inlines a checked program. `ready` is what it lowers to, if it has a `main`.
-pub fn trial_of(
+pub fn trial(
     typed: &Arc<TypedProgram>,
     map: SourceMap,
     ready: Option<&ReadyProgram>,
@@ -90,7 +67,7 @@ fn compare(
     }
 }
 
-/// Reasons that would be mistakes of the inliner.
+/// Whether an obstacle is a mistake of the inliner.
 fn is_mistake(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Refused(_) | Obstacle::Edit(_) | Obstacle::NoSuchCall)
 }
@@ -103,7 +80,7 @@ fn first_error(found: &Diagnostics, map: &SourceMap) -> String {
     format!("{place}{}: {}", first.code, first.message)
 }
 
-/// What the control plane sees, a line a thing.
+/// Returns the control-plane names of a program with their shapes, a line for each.
 pub fn names(program: &Program) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     for table in &program.tables {

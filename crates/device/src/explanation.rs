@@ -5,12 +5,12 @@ use source::{Code, Explanation};
 
 /// No device for the architecture.
 pub const UNSUPPORTED_ARCHITECTURE: Code = Code("DV-E0101");
-/// Externs that nobody provides.
+/// Externs without a provider.
 pub const UNSUPPORTED_EXTERNS: Code = Code("DV-E0102");
 /// A request that the device does not know.
 pub const UNSUPPORTED_REQUEST: Code = Code("DV-E0103");
 /// A block is missing.
-pub const MISSING_BLOCK: Code = Code("DV-E0104");
+pub const MISSING_PART: Code = Code("DV-E0104");
 /// The program's own entries are not possible.
 pub const INITIAL_STATE: Code = Code("DV-E0105");
 /// No machine code.
@@ -21,7 +21,7 @@ pub const PASS_TIMING_ON_JIT: Code = Code("DV-E0107");
 pub const PASS_TIMING: Code = Code("DV-E0108");
 /// A program that is not loaded.
 pub const NO_SUCH_PROGRAM: Code = Code("DV-E0109");
-/// A program that packets may meet.
+/// A program that the admission rule still names.
 pub const PROGRAM_IN_USE: Code = Code("DV-E0110");
 /// Code for other state.
 pub const DIFFERENT_SHAPE: Code = Code("DV-E0111");
@@ -37,13 +37,13 @@ pub const NO_SUCH_PORT: Code = Code("DV-E0204");
 pub const FOREIGN_PASS: Code = Code("DV-E0205");
 /// A device file that is no TOML.
 pub const CONFIGURATION_SYNTAX: Code = Code("DV-E0301");
-/// A field of a device file that nobody knows.
+/// An unknown field of a device file.
 pub const CONFIGURATION_FIELD: Code = Code("DV-E0302");
 /// A wrong value in a device file.
 pub const CONFIGURATION_VALUE: Code = Code("DV-E0303");
 /// A field that a device file has to have.
 pub const CONFIGURATION_MISSING: Code = Code("DV-E0304");
-/// A device in which packets could go round without an end.
+/// A device in which packets could loop without device time passing.
 pub const CONFIGURATION_ZERO_TIME_LOOP: Code = Code("DV-E0305");
 
 const fn entry(code: Code, title: &'static str, text: &'static str) -> Explanation {
@@ -55,9 +55,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
     entry(
         UNSUPPORTED_ARCHITECTURE,
         "no device runs programs for this architecture",
-        "Such a program can be checked, lowered and printed, but not run: what happens between its \
-         blocks (queues, replication, what its metadata mean) is described nowhere. The message \
-         lists the architectures that can be run.",
+        "Planewright checks, lowers and prints such a program but cannot run it: it has no description of what \
+         happens between its blocks (queues, replication, the meaning of its metadata). The message lists the \
+         architectures that can be run.",
     ),
     entry(
         UNSUPPORTED_EXTERNS,
@@ -71,14 +71,15 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     entry(
         UNSUPPORTED_REQUEST,
-        "the program asks its device for something it does not do",
+        "the program issues a request that the device does not support",
         "The program was lowered for an architecture whose device can do more than this one, or by \
          a different version.",
     ),
     entry(
-        MISSING_BLOCK,
-        "a programmable block is missing",
-        "The device needs every block of its architecture's package.",
+        MISSING_PART,
+        "a block or a metadata field is missing",
+        "The device needs every block of its architecture's package and the fields of its metadata by which \
+         packets find their ports. Include the interface that the device was built for.",
     ),
     entry(
         INITIAL_STATE,
@@ -110,15 +111,15 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     entry(
         NO_SUCH_PROGRAM,
-        "a program is named that the device has not loaded",
-        "Programs of a device have numbers, which `Device::load` gives. A number is not given twice, so one of \
-         a program that was unloaded names nothing.",
+        "the device has not loaded the named program",
+        "`Device::load` gives each program of a device a number and never reuses it, so the number of an \
+         unloaded program is not valid any more.",
     ),
     entry(
         PROGRAM_IN_USE,
-        "a program cannot be unloaded as packets may still meet it",
+        "a program cannot be unloaded while the device sends packets to it",
         "The admission rule names the program, or it is the device's main program, which targets without a \
-         number speak of. Change the rule first (`Device::admit`); packets that are under way then end with \
+         number control. Change the rule first (`Device::admit`); packets in the device then finish on \
          the program that they entered.",
     ),
     entry(
@@ -132,7 +133,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         ASSERTION_FAILED,
         "an assertion did not hold",
         "The run stops at the first packet for which the condition of an `assert` or `assume` is \
-         false. Run it again with a trace to see how the packet came there.",
+         false. Run it again with `--trace` to see the path of the packet.",
     ),
     entry(
         EXTERN_FAILED,
@@ -141,14 +142,14 @@ pub static EXPLANATIONS: &[Explanation] = &[
     ),
     entry(
         TIME_WENT_BACK,
-        "a packet was given for a time that is over",
+        "a packet was given for a time before the device's clock",
         "A device's clock does not go back. Packets of several captures must be merged by time.",
     ),
     entry(
         NO_SUCH_PORT,
         "a packet was given for a port that does not exist",
-        "Ports are numbered in the bits that the architecture's metadata has for them: v1model's \
-         `ingress_port` has 9, so the largest port is 511.",
+        "Port numbers have the width that the architecture's metadata gives them: `ingress_port` \
+         of BMv2 has 9 bits, so the largest port is 511.",
     ),
     entry(
         FOREIGN_PASS,
@@ -199,9 +200,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
         right: "pass_limit = \"none\"\ningress_interval = \"1ns\"\n[port.68]\nloopback = true\n",
         ..entry(
             CONFIGURATION_ZERO_TIME_LOOP,
-            "packets could go round without time going on",
-            "Without a limit for passes a packet may go round for ever. That is well as long as each \
-             round takes time, since a run ends at a time. Where nothing takes time, it would not end.",
+            "packets could loop without device time passing",
+            "Without `pass_limit` a packet may loop forever. A run still ends at its end time as long as each \
+             loop takes device time. If no loop takes time, the run would not end.",
         )
     },
 ];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Carries out what externs ask to be done with packets, in order, when the blocks of a pass have run: a packet
-//! goes on, is dropped or held, held ones are released or dropped, new ones are queued or come to ingress. A
-//! held packet goes on at the end of the half of the pipeline in which it was held, with the configuration of
-//! the time of its release; while it is held it belongs to no pass, so controllers' barriers do not wait.
+//! Executes the packet actions of externs after the blocks of a pass: forward, drop or hold the packet, release or drop
+//! held packets, emit new ones. A released packet continues at the end of ingress or egress, where it was held, with
+//! the configuration at its release. A held packet belongs to no pass, so controllers' barriers do not wait for it.
 
 use crate::drop_reason::DropReason;
 use crate::event::Event;
@@ -21,8 +20,8 @@ use state::externs::{EmitTo, PacketAction};
 use std::sync::Arc;
 
 impl LoadedProgram {
-    /// Finishes a pass whose blocks have asked for these actions. The packet goes on behind them, unless one
-    /// of them says otherwise.
+    /// Finishes a pass after the actions of its externs. The packet continues after them, unless an action forwards, drops
+    /// or holds it.
     pub(crate) fn act_and_finish(
         &mut self,
         core: &mut SwitchCore,
@@ -75,7 +74,7 @@ impl LoadedProgram {
         outcome
     }
 
-    /// A held packet's time is over.
+    /// Releases a held packet at the end of its hold time, unless it was released before.
     pub(crate) fn release_at(
         &mut self,
         core: &mut SwitchCore,
@@ -88,7 +87,7 @@ impl LoadedProgram {
         }
     }
 
-    /// Drops all packets that are held, before the program goes.
+    /// Drops all held packets before the program is unloaded.
     pub(crate) fn drop_held(&mut self, core: &mut SwitchCore) {
         for pass in self.held.take_all() {
             ActingPacket::of(&pass).tap(core);
@@ -96,7 +95,7 @@ impl LoadedProgram {
         }
     }
 
-    /// Queues a packet that an extern made in ingress, when ingress is over.
+    /// Queues a packet that an extern emitted in ingress, after the ingress latency.
     pub(crate) fn queue_emitted(
         &mut self,
         core: &mut SwitchCore,
@@ -110,7 +109,7 @@ impl LoadedProgram {
         self.membership.in_flight += u64::from(is_there);
     }
 
-    /// Sends a packet that an extern made and that left its queue.
+    /// Transmits a dequeued packet that an extern emitted.
     pub(crate) fn send_emitted(
         &mut self,
         core: &mut SwitchCore,
@@ -244,7 +243,7 @@ struct ActingPacket {
     reception: Arc<Reception>,
     number: u64,
     pass: Option<PassId>,
-    /// From here to the queues, in picoseconds.
+    /// Time from the finish of the pass to the queues, in picoseconds.
     time_to_queues_ps: u64,
 }
 
@@ -261,7 +260,7 @@ impl ActingPacket {
         }
     }
 
-    /// What follows is done to this packet, as far as taps are asked.
+    /// Sets the packet of the tapped events that follow.
     fn tap(&self, core: &mut SwitchCore) {
         if let Some(tap) = &mut core.tap {
             tap.at(self.reception.number, self.number);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Externs that a program calls and that its architecture's interface does not declare: cells with an instance
-//! of each, by the providers that a device is given ([`crate::DeviceOptions::externs`]), or why the program
-//! cannot be loaded. What externs ask to be done with packets is in `extern_actions`.
+//! Instantiates the externs that a program calls and its architecture does not declare, with the providers of
+//! [`crate::DeviceOptions::externs`]. `extern_actions` executes their packet actions.
 
 use crate::architecture::Architecture;
 use crate::output::{ExternProblem, LoadError};
@@ -10,7 +9,7 @@ use ir::{ExternAccess, Operation, Program};
 use state::Cells;
 use state::externs::ExternRegistry;
 
-/// Cells with instances of all externs that a program calls.
+/// Makes cells with instances of all externs that a program calls.
 pub(crate) fn provide(
     program: &Program,
     architecture: &dyn Architecture,
@@ -27,7 +26,7 @@ pub(crate) fn provide(
         });
         LoadError::UnsupportedExterns(problems.collect())
     })?;
-    // A packet is held, dropped or let go where a half of the pipeline ends, which is behind these blocks.
+    // Packet actions take effect at the end of ingress and of egress, after these blocks.
     let halves = [Gress::Ingress, Gress::Egress].map(|gress| architecture.blocks(gress));
     let mut problems: Vec<ExternProblem> = Vec::new();
     for block in (0..program.blocks.len()).filter(|at| !halves.iter().any(|half| half.contains(at)))

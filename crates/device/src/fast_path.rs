@@ -1,72 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fast path as architectures describe it and devices run it: units with their inputs, outputs and exits,
-//! and a packet that left it. Running it is in `fast_path_run`; what a packet that left needs is each
-//! architecture's.
+//! `FastPath`: the units that an architecture describes and a device runs, with their inputs, outputs and exits.
+//! `fast_path_run` runs them; each architecture continues packets that take an exit.
 
 use crate::configuration_view::ConfigurationView;
 use crate::packet::Reception;
 use interpreter::PacketContext;
 use std::sync::Arc;
 
-/// Input of a unit of the fast path: the port that the packet came from.
+/// Input of a unit of the fast path: the ingress port.
 pub(crate) const INPUT_PORT: usize = 0;
 /// Input: device time in the unit of time stamps.
 pub(crate) const INPUT_TIME: usize = 1;
-/// Output: the port that the packet leaves by.
+/// Output: the egress port.
 pub(crate) const OUTPUT_PORT: usize = 0;
 /// Output: the queue of that port.
 pub(crate) const OUTPUT_QUEUE: usize = 1;
-/// Outputs from here on are the architecture's own.
+/// Outputs from here on are specific to the architecture.
 pub(crate) const FIRST_OWN_OUTPUT: usize = 2;
-/// Exit of a packet that ends after ingress: [`crate::DropReason::IngressDrop`].
+/// Exit of a packet dropped after ingress: [`crate::DropReason::IngressDrop`].
 pub(crate) const EXIT_INGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE;
-/// Exit of a packet that ends after egress: [`crate::DropReason::EgressDrop`].
+/// Exit of a packet dropped after egress: [`crate::DropReason::EgressDrop`].
 pub(crate) const EXIT_EGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE + 1;
 
-/// The fast path of a program: its units.
+/// The fast path of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct FastPath {
     pub unit: jit::Unit,
-    /// The same with gates of ports and queues ([`crate::traffic_manager::GateKind`]): a packet whose gate is
-    /// closed leaves it before the queue.
+    /// The unit with gates of ports and queues ([`crate::traffic_manager::GateKind`]): a packet whose gate is closed
+    /// takes the exit before the queue.
     pub gated: Option<jit::Unit>,
-    /// The pass of the packet in which its last block runs, from 0.
+    /// The pass of the packet in which the last block runs, from 0.
     pub last_pass: u64,
-    /// The fast path of copies that nothing holds up, if they have one.
+    /// The fast path of copies that do not have to wait, if the program has one.
     pub replicas: Option<ReplicaPath>,
-    /// What keeps it from being as fast as can be, for people.
+    /// Notes for users on what slows it down.
     pub notes: Vec<String>,
 }
 
-/// Input of a unit for copies: what tells the copy from others. [`INPUT_PORT`] is the port of the copy.
+/// Input of a unit for copies: the replica's instance. [`INPUT_PORT`] is the copy's egress port.
 pub(crate) const INPUT_INSTANCE: usize = 2;
-/// Input of a unit for copies: the length that the copy has for its queue.
+/// Input of a unit for copies: the length of the copy in its queue.
 pub(crate) const INPUT_LENGTH: usize = 3;
 
 /// The fast path of copies.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplicaPath {
-    /// From a multicast group to the outgoing bits, on storage as ingress left it: one unit, or two where
-    /// the second one makes the same of every copy.
+    /// The blocks after the multicast, on the storage that ingress left: one unit, or two if the second one gives the
+    /// same bytes for every copy.
     pub units: Vec<jit::Unit>,
-    /// No port has fewer queues.
+    /// The smallest number of queues of a port.
     pub min_queue_count: u32,
 }
 
-/// A packet that left the fast path.
+/// A packet that took an exit of the fast path.
 #[derive(Debug)]
 pub(crate) struct FastPathExit {
-    /// By which exit; `None` before a deparser that found no room.
+    /// The exit; `None` if the deparser had no room.
     pub exit: Option<u32>,
-    /// Number and port of the packet.
+    /// Number of the packet.
     pub number: u64,
+    /// The ingress port.
     pub port: u32,
-    /// What it has in common with its copies, where there may be some already.
+    /// The reception that it shares with its copies, if there may be copies already.
     pub reception: Option<Arc<Reception>>,
-    /// The packet as received, and what has become of it.
+    /// The received bytes and the storage.
     pub context: PacketContext,
-    /// What the unit gave so far.
+    /// The outputs of the unit so far.
     pub outputs: [u32; jit::MAX_OUTPUTS],
-    /// What it read its tables from.
+    /// The configuration that the unit has read.
     pub view: ConfigurationView,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs packets on the fast path: when they may take it, the run of a burst's range, and the continuation on the
-//! slow path of a packet that left it. Outputs, statistics and state are the same on both paths.
+//! Runs packets on the fast path: the conditions for it, the run over a range of a burst, and the continuation on the
+//! slow path of a packet that took an exit. Outputs, statistics and state are the same on both paths.
 
 use crate::burst::Burst;
 use crate::compiled_program::BoundFastPath;
@@ -21,28 +21,28 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The longest packet that takes the fast path alone.
+/// Largest length of a packet that takes the fast path in a burst of its own.
 pub(crate) const MAX_SINGLE_BYTES: usize = 1 << 14;
 
-/// Where drops are counted among the ends of a unit of the fast path.
+/// Indexes of the drop counts among the exits of a unit that end a packet.
 const AT_INGRESS_DROP: usize = (EXIT_INGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
 const AT_EGRESS_DROP: usize = (EXIT_EGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
 
-/// Packets that were dropped after ingress and after egress, of those that ended by exits.
+/// Returns the numbers of packets dropped after ingress and after egress.
 pub(crate) fn drops_of(ended: &[u64]) -> (u64, u64) {
     (ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP])
 }
 
-/// Which code runs packets on the fast path.
+/// The variant of the fast path's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FastPathKind {
-    /// Nothing holds any packet up, whatever its port and queue.
+    /// Without gates: no packet has to wait, whatever its port and queue.
     Plain,
-    /// Packets whose gates are open stay on it.
+    /// With gates: a packet whose gate is closed takes an exit.
     Gated(GateKind),
 }
 
-/// How a packet left the fast path.
+/// A packet that did not complete the fast path.
 pub(crate) struct UnfinishedPacket {
     pub packet: usize,
     pub ending: UnitExit,
@@ -51,8 +51,8 @@ pub(crate) struct UnfinishedPacket {
     pub view: ConfigurationView,
 }
 
-/// Runs packets on the fast path, until one leaves it. `first_number` is the number of the first
-/// packet of the range, and `first_pass` that of the pass that they begin. Returns how far it came.
+/// Runs a range of packets on the fast path until one does not complete it, and returns that packet. `first_number` is
+/// the number of the first packet, `first_pass` the number of the pass that each begins.
 pub(crate) fn run_fast_path(
     program: &mut LoadedProgram,
     core: &mut SwitchCore,
@@ -102,7 +102,7 @@ pub(crate) fn run_fast_path(
     Some(UnfinishedPacket { packet, ending, context, outputs, view })
 }
 
-/// Continues a packet that left the fast path on the slow path, to where it is queued.
+/// Continues a packet that did not complete the fast path, until it is queued, transmitted or dropped.
 pub(crate) fn resume_on_slow_path(
     program: &mut LoadedProgram,
     core: &mut SwitchCore,
@@ -176,7 +176,7 @@ pub(crate) fn transmit_completed(
 }
 
 impl Switch {
-    /// The fast path that packets of at most so many bytes may take now, one after the other.
+    /// Returns the variant of the fast path that packets of at most `length_bytes` may take now, one after the other.
     pub(crate) fn fast_path_of_burst(
         &mut self,
         id: ProgramId,
@@ -195,7 +195,7 @@ impl Switch {
         is_gated.then_some(FastPathKind::Gated(GateKind::InstantWire))
     }
 
-    /// The fast path that a packet of so many bytes may take now, in its pass of this number.
+    /// Returns the variant of the fast path that one packet may take now in this pass.
     fn fast_path_of_one(
         &mut self,
         id: ProgramId,
@@ -222,8 +222,8 @@ impl Switch {
         }
     }
 
-    /// Whether a packet of so many bytes in its pass of this number may take the fast path as far as queues and
-    /// wires let it: the most bytes that it may have then.
+    /// Returns the largest length that a packet may have after added headers, if it may take the fast path in this pass,
+    /// queues and wires aside.
     fn fits_fast_path(&self, id: ProgramId, length_bytes: usize, pass: u64) -> Option<u64> {
         let program = self.programs.get(id)?;
         let has_code = match program.engine() {
@@ -239,8 +239,8 @@ impl Switch {
         may.then(|| length_bytes as u64 + program.max_header_bytes())
     }
 
-    /// Runs a packet that comes to ingress now on the fast path, if it may take it; it is then done, on
-    /// its way round, or queued where it has to wait. Else it is handed back.
+    /// Runs an arriving packet on the fast path: it is then transmitted, dropped, looped back or queued. Hands the packet
+    /// back if it may not take the fast path.
     pub(crate) fn receive_fast(
         &mut self,
         id: ProgramId,
@@ -255,7 +255,7 @@ impl Switch {
         };
         let mut single = self.take_single();
         single.clear();
-        // It is empty, and the length was looked at.
+        // The burst is empty and the length is within the limit.
         let _ = single.push(arrival.port, &arrival.bytes);
         let number = arrival.reception.number;
         let Some((program, core)) = self.program_and_core(id) else { return Ok(None) };
@@ -278,7 +278,7 @@ impl Switch {
         done.map(|()| None)
     }
 
-    /// Whether packets may take the fast path, whatever their queues do.
+    /// Returns whether packets may take the fast path, queues aside.
     pub(crate) fn has_fast_path(&self, id: ProgramId) -> bool {
         let has_code = match self.programs.get(id).map(LoadedProgram::engine) {
             Some(Engine::Jit(compiled)) => compiled.has_fast_path(),

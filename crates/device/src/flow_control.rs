@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Priority-based flow control (IEEE 802.1Q clause 36, "802.1Qbb"): its frames, read and written, and
-//! what a port's MAC does with them. Queues and how they are paused are the traffic manager's.
+//! Priority-based flow control (IEEE 802.1Q clause 36, "802.1Qbb"): reads and writes its frames, and computes pause times.
+//! The traffic manager pauses the queues.
 
 use crate::wire::transmission_ps;
 
@@ -12,26 +12,25 @@ const TYPE_AND_OPCODE: [u8; 4] = [0x88, 0x08, 0x01, 0x01];
 const FRAME_BYTES: usize = 12 + 4 + 2 + 16;
 /// The shortest Ethernet frame, without its check sequence.
 const MIN_FRAME_BYTES: usize = 60;
-/// A quantum is the time of so many bits.
+/// A quantum is the transmission time of 512 bits.
 const QUANTUM_BYTES: u64 = 512 / 8;
 
-/// Flow control of a port.
+/// Options of flow control at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowControlOptions {
-    /// Which queue of the port each of the eight classes means. A queue that the port does not have
-    /// is never paused.
+    /// The queue of each of the eight classes. A class whose queue does not exist pauses nothing.
     pub queue_of_class: [u32; 8],
 }
 
 impl Default for FlowControlOptions {
-    /// Class n is queue n.
+    /// Maps class n to queue n.
     fn default() -> FlowControlOptions {
         FlowControlOptions { queue_of_class: [0, 1, 2, 3, 4, 5, 6, 7] }
     }
 }
 
-/// A frame of priority-based flow control: by class, for how many quanta its queue pauses (0 releases
-/// it), where the frame's class vector names the class.
+/// A frame of priority-based flow control: for each class in its class vector, the pause time of the queue in quanta (0
+/// resumes it).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseFrame {
     /// Quanta of 512 bit times.
@@ -39,13 +38,12 @@ pub struct PauseFrame {
 }
 
 impl PauseFrame {
-    /// How long one frame can pause a queue of a port of this rate, in picoseconds: for ever where there is
-    /// no rate.
+    /// Returns the longest pause that one frame can set at a port of this rate, in picoseconds: unlimited without a rate.
     pub fn longest_ps(rate_bps: Option<u64>) -> u64 {
         pause_end_ps(u16::MAX, rate_bps, 0).unwrap_or(u64::MAX).max(1)
     }
 
-    /// A frame for one class.
+    /// Makes a frame for one class.
     pub fn of_class(class: u8, quanta: u16) -> PauseFrame {
         let mut frame = PauseFrame::default();
         if let Some(named) = frame.quanta.get_mut(usize::from(class)) {
@@ -69,7 +67,7 @@ impl PauseFrame {
         })
     }
 
-    /// The frame's bytes, padded to the shortest length, without a check sequence.
+    /// Encodes the frame, padded to the minimum length, without a check sequence.
     pub fn bytes(&self, source_address: [u8; 6]) -> Vec<u8> {
         let mut bytes = MAC_CONTROL_ADDRESS.to_vec();
         bytes.extend(source_address);
@@ -85,8 +83,8 @@ impl PauseFrame {
     }
 }
 
-/// When a pause of so many quanta that begins now ends, in picoseconds: `None` when it is over at once,
-/// `u64::MAX` when only another frame ends it, as a port without a rate has no bit times.
+/// Returns the end of a pause that begins now, in picoseconds: `None` for zero quanta, `u64::MAX` if only another frame
+/// ends it, because a port without a rate has no bit times.
 pub(crate) fn pause_end_ps(quanta: u16, rate_bps: Option<u64>, now_ps: u64) -> Option<u64> {
     match (quanta, rate_bps) {
         (0, _) => None,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bursts through a device: packets take the fast path as long as nothing in the device would show
-//! that they did; one that leaves it is completed on the slow path before the next is taken.
+//! Forwards bursts: packets take the fast path while its effects equal those of the slow path. A packet that takes an exit
+//! is completed on the slow path before the next packet starts.
 
 use crate::burst::Burst;
 use crate::fast_path_run::{FastPathKind, resume_on_slow_path, run_fast_path};
@@ -10,15 +10,7 @@ use crate::switch::{AdmissionOutcome, Switch};
 use std::ops::Range;
 
 impl Switch {
-    /// Forwards the packets of a burst that no device has taken yet, in order. Each arrives at the
-    /// device's time and runs to its end, as by [`Device::inject`] and [`Device::run_to_completion`],
-    /// before the next one arrives; what leaves is in the burst's outputs, and not in
-    /// [`Device::drain_transmitted`]. After an error the packets behind the failing one can be forwarded
-    /// by another call.
-    ///
-    /// With compiled code, and as long as its port has no rate, latency, pause or anything else that would
-    /// hold it up, a packet that goes from one port to one other is changed in place, without an
-    /// allocation or a lock.
+    /// See [`crate::Device::forward`].
     pub(crate) fn forward(&mut self, burst: &mut Burst) -> Result<(), DeviceError> {
         self.serve_waiting();
         while let Some(first) = burst.next() {
@@ -54,7 +46,7 @@ impl Switch {
         Ok(())
     }
 
-    /// The first packet of a range that ends at the MAC of its port, or the end of the range.
+    /// Returns the first packet of a range that is a flow control frame for the MAC of its port, or the end of the range.
     fn first_at_mac(&self, burst: &Burst, mut packets: Range<usize>) -> usize {
         let (core, last) = (&self.core, packets.end);
         if !core.has_flow_control() {
@@ -65,7 +57,7 @@ impl Switch {
         packets.find(ends_there).unwrap_or(last)
     }
 
-    /// The first packet of a range that does not meet a program, or the end of the range.
+    /// Returns the first packet of a range that the rule does not admit to a program, or the end of the range.
     fn first_of_another(&self, burst: &Burst, packets: Range<usize>, id: ProgramId) -> usize {
         let last = packets.end;
         let meets_it = |at: usize| {
@@ -119,7 +111,7 @@ impl Switch {
         done
     }
 
-    /// Moves what was sent since then to the burst.
+    /// Moves the packets transmitted since `already` to the burst.
     fn take_outputs(&mut self, burst: &mut Burst, packet: usize, already: usize) {
         let mut taken = 0;
         for at in 0..self.core.cpu_packets.len() {

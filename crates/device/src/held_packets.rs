@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packets that externs of a program hold: passes at the end of their half of the pipeline, by the extern and its
-//! number for them. Holding and releasing are in `extern_actions`.
+//! `HeldPackets`: packets that externs of a program hold, by the extern and its ticket. `extern_actions` holds and releases
+//! them.
 
 use crate::pass::Pass;
 use ir::ExternId;
 use std::collections::BTreeMap;
 
-/// The extern that holds a packet, and its number for it.
+/// The extern that holds a packet, and its ticket.
 pub(crate) type HeldKey = (ExternId, u64);
 
-/// A packet that is held.
+/// A held packet.
 #[derive(Debug)]
 struct Held {
     pass: Pass,
-    /// Its number among all packets that were held.
+    /// Its number among all holds, which tells reuses of a ticket apart.
     serial: u64,
 }
 
-/// Packets that are held.
+/// The held packets of a program.
 #[derive(Debug, Default)]
 pub(crate) struct HeldPackets {
     packets: BTreeMap<HeldKey, Held>,
@@ -25,7 +25,7 @@ pub(crate) struct HeldPackets {
 }
 
 impl HeldPackets {
-    /// Keeps a pass; gives its number, and the pass that had the same key.
+    /// Holds a pass. Returns its serial number and the pass that had the same key.
     pub fn hold(&mut self, key: HeldKey, pass: Pass) -> (u64, Option<Pass>) {
         let serial = self.count;
         self.count += 1;
@@ -38,7 +38,7 @@ impl HeldPackets {
         self.packets.remove(&key).map(|held| held.pass)
     }
 
-    /// Takes the pass with this key if it is still the one that got this number.
+    /// Takes the pass with this key if it still has this serial number.
     pub fn take_serial(&mut self, key: HeldKey, serial: u64) -> Option<Pass> {
         let is_same = self.packets.get(&key).is_some_and(|held| held.serial == serial);
         if is_same { self.take(key) } else { None }

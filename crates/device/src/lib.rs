@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One switch: ports, queues, replication, recirculation and a clock, with an architecture's
-//! description deciding in which order the blocks of a program run. The outside world (files,
-//! links, live ports) is not here.
+//! A switch: ports, queues, replication, recirculation and a clock. The architecture decides in which order the blocks of a
+//! program run. Files, links and live ports are in other crates.
 //!
 //! **Time** is integer picoseconds, given by the caller with each packet. At one time, packets
 //! leaving queues come first (lower path first), then packets back to ingress (by the internal paths and
 //! by loopback ports), then generated packets and packets from ports, each by port and sequence; so with
 //! infinite rates every packet runs to its end before the next one begins. A pause by flow control that
-//! is over ends last. Where passes take time ([`PassTiming`]), packets under way have their moments behind
-//! packets that leave queues and pauses, and before all packets that come, in the order in which their passes
-//! began.
+//! has expired ends last. Timed passes ([`PassTiming`]) have their moments after dequeues and pauses and before all
+//! arrivals, in the order in which the passes began.
 //!
 //! **A pass begins, runs and is finished.** An architecture begins the pass of a packet through ingress or egress
 //! (numbers, metadata), an executor runs its blocks, and the architecture finishes it (clones, groups, queues,
-//! wire). The device does so itself, or gives the [`Pass`], an owned value, to its caller ([`Device::begin`],
-//! [`Device::give_passes`]), whose [`Executor`]s run the blocks on cells of their own, on any thread and at any
+//! wire). The device runs passes itself, or hands the [`Pass`], an owned value, to its caller ([`Device::begin`],
+//! [`Device::give_passes`]), whose [`Executor`]s run the blocks on their own cells, on any thread and at any
 //! time; [`Device::finish`] finishes passes in the order of the calls.
 //!
 //! **Programs side by side**: a device has one program or several ([`Device::load`]), each with its own
-//! configuration, cells and target ([`Device::target_of`]); clock, ports, queues, packet generator, and the driver of
-//! controllers' batches are common. A rule ([`Admission`]) says which program a packet meets, by port, bytes and
-//! length. It is asked once for each packet, when ingress takes it; one that comes back by a loopback port is a
-//! new packet. Clones, copies, resubmitted and recirculated packets stay with the program, and the code, that
-//! they entered, whatever is changed meanwhile: the rule, the code of a program ([`Device::replace_code`]), a swap
-//! ([`Device::swap`]: a change of the rule with migration of state), or unloading, which ends when the last packet
-//! has left.
+//! configuration, cells and target ([`Device::target_of`]). They share clock, ports, queues, packet generator and the
+//! controllers' driver. A rule ([`Admission`]) chooses the program of a packet by port, bytes and length, once, when
+//! ingress takes the packet; a looped-back packet counts as a new packet. Clones, copies, resubmitted and recirculated
+//! packets stay with the program and the code that they entered, also after a change of the rule, of a program's code
+//! ([`Device::replace_code`]) or a swap ([`Device::swap`]: a change of the rule with migration of state). Unloading ends
+//! when the last packet has left.
 //!
-//! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
-//! packet goes block by block on the slow path, with queues between, or, where nothing would show the
-//! difference, on the fast path: from port to port by one function, in its own memory. [`Burst`]s and
-//! single packets take it alike. What shows it is the packet's own queue: while others are paused or full,
-//! code with gates ([`jit::Gate`]) lets packets through that nothing holds up.
+//! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`], with the same outputs. On the slow path a packet
+//! runs block by block with queues between. On the fast path one function takes it from port to port, in place. Bursts
+//! ([`Burst`]) and single packets take the fast path when its effects equal those of the slow path, that is, when the
+//! packet's queue would not make it wait. While some queues are paused or full, code with gates ([`jit::Gate`]) forwards
+//! the packets of the others.
 //!
 //! **A run ends.** Every pass of a packet and its copies is counted against
 //! [`DeviceOptions::pass_limit`], and blocks have a step limit of their own.
@@ -89,7 +86,6 @@ pub mod traffic_manager;
 mod wire;
 
 pub use admission::{Admission, AdmissionRule, Admitted, MaskedBytes};
-pub use architectures::SUPPORTED_ARCHITECTURES;
 pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
 pub use control_target::DeviceTarget;
 pub use device::{CellsView, Device, PreparedProgram};

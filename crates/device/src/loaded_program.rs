@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program loaded into a device: its executor, its configuration, its architecture at work, and what is known of
-//! its packets inside. Several may be loaded; they share the device's clock, queues and ports, which are in
-//! `switch_core`.
+//! `LoadedProgram`: a program in a device with its executor, configuration, architecture and packets in flight. All loaded
+//! programs share the clock, queues and ports of `switch_core`.
 
 use crate::architecture::Architecture;
 use crate::architectures;
@@ -24,6 +23,7 @@ use crate::tap::TappedEvent;
 use crate::trace::{Cause, TraceNode};
 use crate::traffic_manager::Dequeued;
 use interpreter::{Interpreter, PacketContext};
+use ir::architecture::{BlockRole, role_of};
 use ir::lowering::PROBE_REQUEST;
 use ir::{Program, RequestId};
 use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
@@ -31,7 +31,7 @@ use state::{Cells, Store};
 use std::ops::{Deref, RangeInclusive};
 use std::sync::Arc;
 
-/// A command for all ports means so many.
+/// Number of ports that a command for all ports affects.
 const MAX_PORTS: u32 = 512;
 
 #[derive(Debug)]
@@ -39,29 +39,31 @@ pub(crate) struct LoadedProgram {
     pub store: Arc<Store>,
     pub executor: Executor,
     pub membership: Membership,
-    /// What its externs hold.
+    /// Packets that its externs hold.
     pub held: HeldPackets,
-    /// Where passes take time.
+    /// The times of passes, with [`DeviceOptions::pass_timing`].
     pub schedule: Option<PassSchedule>,
     code_options: CodeOptions,
     largest_port: u32,
+    /// The half of the pipeline that each block stands in.
+    block_gress: Vec<Gress>,
     max_header_bytes: u64,
-    /// The tables as packets see them, from burst to burst, as long as only the device itself writes to the
-    /// store; dropped before it does.
+    /// The version of the tables, kept between bursts while no other thread writes to the store. The device drops it
+    /// before it writes.
     kept_tables: Option<ForwardingCache>,
-    /// What packets on the fast path have in common; it goes with one that leaves it.
+    /// Storage for packets on the fast path. A packet that takes an exit takes the storage with it.
     pub fast_context: Option<PacketContext>,
-    /// What its targets know of it on other threads.
+    /// The program and its store for targets on other threads.
     pub shared_program: Arc<SharedProgram>,
     /// Whether it is, or was, the main program.
     pub has_been_main: bool,
-    /// Whether it goes when its last packet is done.
+    /// Whether it is unloaded when its last packet has left.
     pub is_leaving: bool,
-    /// The code that has the program's cells, where this code was replaced.
+    /// The code that owns the program's cells, if this code was replaced.
     pub borrows_cells_of: Option<ProgramId>,
 }
 
-/// What a burst needs of its program.
+/// The parts of a program that a burst uses.
 pub(crate) struct BurstParts<'e> {
     pub engine: &'e mut Engine,
     pub cells: &'e mut Cells,
@@ -77,7 +79,7 @@ pub(crate) enum Tables<'e> {
 }
 
 impl Tables<'_> {
-    /// A share of the version, for a packet that needs it for longer.
+    /// Converts to a shared reference, for a packet that needs the version beyond the burst.
     pub fn into_shared(self) -> Arc<ForwardingState> {
         match self {
             Tables::Kept(state) => state.clone(),
@@ -99,13 +101,13 @@ impl Deref for Tables<'_> {
 }
 
 impl LoadedProgram {
-    /// Loads a program; with another one that runs it on compiled code in the same way, the code is shared.
+    /// Loads a program. Shares the machine code of `like` if that has the same program and code options.
     pub fn load(
         program: Arc<Program>,
         options: &DeviceOptions,
         like: Option<&LoadedProgram>,
     ) -> Result<LoadedProgram, LoadError> {
-        let architecture = architectures::instantiate(&program, options.drop_port)?;
+        let architecture = architectures::instantiate(&program, options)?;
         let cells = externs::provide(&program, &*architecture, &options.externs)?;
         let schedule = match &options.pass_timing {
             None => None,
@@ -139,8 +141,10 @@ impl LoadedProgram {
         if matches!(engine, Engine::Jit(_)) {
             store.set_memory_advisor(jit::prefer_large_pages);
         }
+        let described: Vec<Option<&BlockRole>> =
+            program.blocks.iter().map(|block| role_of(&program, block)).collect();
         let stages = StageNames {
-            names: (0..program.blocks.len()).map(|at| architecture.stage_name(at)).collect(),
+            names: described.iter().map(|role| role.map_or("", |role| role.display_name)).collect(),
             drop_slot: architecture.drop_slot(),
         };
         let random = RandomSource { seed: options.seed, device_id: options.device_id };
@@ -167,6 +171,10 @@ impl LoadedProgram {
             largest_port: architecture.largest_port(),
             schedule,
             code_options: options.code_options(),
+            block_gress: described
+                .iter()
+                .map(|role| role.map_or(Gress::Ingress, |it| it.gress))
+                .collect(),
             max_header_bytes: max_header_bytes(&program),
             kept_tables: None,
             fast_context: None,
@@ -178,17 +186,17 @@ impl LoadedProgram {
         })
     }
 
-    /// The number of its code in its device, which packets carry.
+    /// Returns the number of its code in the device, which packets carry.
     pub fn id(&self) -> ProgramId {
         self.membership.lease.id
     }
 
-    /// The number that users know the program by: that of its first code.
+    /// Returns the program's public number: that of its first code.
     pub fn name(&self) -> ProgramId {
         self.membership.lease.name
     }
 
-    /// Gives it numbers, before anything of it is under way.
+    /// Sets its numbers, before the first pass.
     pub fn set_id(&mut self, id: ProgramId, name: ProgramId) {
         let lease = Arc::new(ProgramLease { id, name });
         self.executor.lease = lease.clone();
@@ -200,27 +208,27 @@ impl LoadedProgram {
         &self.executor.runner.program
     }
 
-    /// What runs its blocks.
+    /// Returns the engine of its blocks.
     pub fn engine(&self) -> &Engine {
         &self.executor.runner.engine
     }
 
-    /// The same, to run on.
+    /// Returns the engine of its blocks for a run.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.executor.runner.engine
     }
 
-    /// Its registers, counters and meters.
+    /// Returns its registers, counters and meters.
     pub fn cells(&self) -> &Cells {
         &self.executor.runner.cells
     }
 
-    /// Its configuration and its cells, to write.
+    /// Returns its store and its cells for writing.
     pub fn state_mut(&mut self) -> (&Arc<Store>, &mut Cells) {
         (&self.store, &mut self.executor.runner.cells)
     }
 
-    /// Its code, if that serves a device of this code_options for this program.
+    /// Returns its machine code, if that fits a program and code options.
     fn code_for(
         &self,
         program: &Arc<Program>,
@@ -239,32 +247,32 @@ impl LoadedProgram {
         self.largest_port
     }
 
-    /// The numbered ports that a controller means: one, or all of a common size.
+    /// Returns the ports that a controller names: one, or all up to a limit.
     pub fn ports(&self, port: Option<u32>) -> RangeInclusive<u32> {
         port.map_or(0..=self.largest_port.min(MAX_PORTS - 1), |port| port..=port)
     }
 
-    /// Sets options that are otherwise on the program's architecture.
+    /// Completes options with the defaults of the program's architecture.
     pub fn set_defaults(&self, options: &mut DeviceOptions) {
         self.executor.architecture.set_defaults(options);
     }
 
-    /// Whether a pass is of this loading of the program.
+    /// Returns whether a pass belongs to this loaded program.
     pub fn is_of(&self, pass: &Pass) -> bool {
         Arc::ptr_eq(&pass.lease, &self.membership.lease)
     }
 
-    /// Whether no packet of it is in the device or in a caller's hands.
+    /// Returns whether the program has no packet in the device and no pass with a caller.
     pub fn is_done(&self) -> bool {
         self.membership.in_flight == 0 && Arc::strong_count(&self.membership.hold) == 1
     }
 
-    /// Whether it was to leave, and its last packet is done.
+    /// Returns whether it was unloaded and its last packet has left.
     pub fn has_left(&self) -> bool {
         self.is_leaving && self.is_done()
     }
 
-    /// Its architecture, and services of the device for it.
+    /// Returns its architecture with the services of the device for this program.
     pub fn with_services<'s>(
         &'s mut self,
         core: &'s mut SwitchCore,
@@ -321,13 +329,13 @@ impl LoadedProgram {
         }
     }
 
-    /// How long a pass takes from its beginning to its finish.
+    /// Returns the duration of a pass in picoseconds: 0 if passes take no time.
     pub fn duration_ps(&self, half: Half) -> u64 {
         self.schedule.as_ref().map_or(0, |schedule| schedule.half(half.gress()).duration_ps)
     }
 
-    /// Runs a pass that has begun, unless the caller takes it. It reads the configuration as it is now, or as it
-    /// is at each moment of a pass that takes time.
+    /// Runs a pass, or hands it to the caller. The pass reads the current configuration; a timed pass reads the
+    /// configuration of each of its moments.
     fn start_pass(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
         if core.caller_takes(&pass) {
             pass.view = Some(self.view());
@@ -347,7 +355,7 @@ impl LoadedProgram {
         }
     }
 
-    /// Runs a pass to its end at once.
+    /// Runs a pass without duration to its end.
     fn run_pass(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
         let mut ran = Ok(());
         while ran.is_ok() && pass.next_block().is_some() {
@@ -358,7 +366,7 @@ impl LoadedProgram {
         ran.and(finished)
     }
 
-    /// Finishes a pass behind the last of its blocks, or counts what became of one that has ended.
+    /// Finishes a pass after its last block, or counts the drop of one that has ended.
     pub fn finish(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
         core.take_record(&mut pass);
         if core.tap.is_some() {
@@ -380,7 +388,7 @@ impl LoadedProgram {
         Ok(())
     }
 
-    /// Moves what probes gave in blocks of a pass to the tap.
+    /// Moves the values of probes in a pass to the tap.
     fn note_probes(&self, core: &mut SwitchCore, pass: &mut Pass) {
         let declared = &self.program().requests;
         let is_probe = |request: RequestId| &*declared[request.index()].name == PROBE_REQUEST;
@@ -392,7 +400,7 @@ impl LoadedProgram {
         }
     }
 
-    /// Another pass of equal state, unless the packet has made as many as it may.
+    /// Copies a pass. `None` at the pass limit.
     pub fn fork(&mut self, core: &mut SwitchCore, pass: &Pass) -> Option<Pass> {
         let PassInfo { packet, pass: parent, counted_bytes, .. } = pass.run;
         let (_, mut services) = self.with_services(core);
@@ -404,15 +412,15 @@ impl LoadedProgram {
         Some(copy)
     }
 
-    /// How many passes a fresh packet has made when it is in a block of the fast path.
+    /// Returns the number of passes that a packet has begun when it runs a block of the fast path.
     pub fn passes_until(&self, block: usize) -> u64 {
-        match self.executor.architecture.gress_of(block) {
+        match self.block_gress[block] {
             Gress::Ingress => 1,
             Gress::Egress => 2,
         }
     }
 
-    /// Goes on with a packet that left the fast path.
+    /// Continues a packet that took an exit of the fast path.
     pub fn resume_after_exit(
         &mut self,
         core: &mut SwitchCore,
@@ -422,13 +430,12 @@ impl LoadedProgram {
         architecture.resume_after_exit(&mut services, left)
     }
 
-    /// The configuration of the pass that begins now.
+    /// Returns the configuration for a pass that begins now.
     pub fn view(&self) -> ConfigurationView {
         self.executor.runner.view(&self.store)
     }
 
-    /// Sees to it that there is storage for packets on the fast path, with whatever an earlier packet
-    /// left in it: their code begins by itself.
+    /// Ensures that there is storage for packets on the fast path. It need not be cleared: the code initializes it.
     #[inline]
     pub fn prepare_fast_context(&mut self) {
         if self.fast_context.is_none() {
@@ -436,11 +443,11 @@ impl LoadedProgram {
         }
     }
 
-    /// What a burst needs, with the current version of the tables.
+    /// Returns the parts that a burst uses, with the current version of the tables.
     #[inline]
     pub fn for_burst(&mut self) -> BurstParts<'_> {
         self.prepare_fast_context();
-        // While other threads may write, the version is given back after each burst.
+        // While other threads may write, each burst releases its version.
         if self.store.has_concurrent_writers() {
             self.forget_tables();
         } else if self.kept_tables.is_none() {
@@ -455,7 +462,7 @@ impl LoadedProgram {
         BurstParts { engine, cells, tables, fast_context: &mut self.fast_context }
     }
 
-    /// Gives back the version of the tables that was kept, before the store is written to.
+    /// Releases the kept version of the tables before a write to the store.
     #[inline]
     pub fn forget_tables(&mut self) {
         self.kept_tables = None;
@@ -468,16 +475,16 @@ impl LoadedProgram {
         self.fast_context = Some(context);
     }
 
-    /// The most that a packet can grow by headers.
+    /// Returns the largest number of bytes that added headers can take.
     #[inline]
     pub fn max_header_bytes(&self) -> u64 {
         self.max_header_bytes
     }
 
-    /// Takes over what has equal name and code_options: see [`state::migrate`].
+    /// Copies the state of objects with equal name and shape: see [`state::migrate`].
     pub fn migrate_state_from(&mut self, other: &LoadedProgram) {
         let both = (other.shared_program.clone(), self.shared_program.clone());
-        // Other threads write neither store meanwhile, and this is the only share of the one that is written.
+        // Both locks keep other threads from writing, and this is the only reference to the store that is written.
         let (_before, mut now) = (both.0.current_mut(), both.1.current_mut());
         now.store = other.store.clone();
         self.forget_tables();
@@ -490,7 +497,7 @@ impl LoadedProgram {
     }
 }
 
-/// Bytes of all headers of a program together.
+/// Returns the length of all headers of a program together.
 fn max_header_bytes(program: &Program) -> u64 {
     let bits = |header: &ir::Header| {
         let fields = &program.header_types[header.ty.index()].fields;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fast path for bursts of looped-back packets. Looks the program, ports and queues up once a burst instead of
-//! once a packet; it does for each packet what `event_loop` and `fast_path_run` do, as long as nothing else
-//! happens between them.
+//! Fast path for bursts of looped-back packets. It looks the program, ports and queues up once a burst instead of once a
+//! packet. Each packet has the effects that `event_loop` and `fast_path_run` would give it; any other event ends the
+//! burst.
 
 use crate::compiled_program::BoundFastPath;
 use crate::configuration_view::ConfigurationView;
@@ -68,8 +68,7 @@ fn next_loopback(
 }
 
 impl Switch {
-    /// Runs packets that come back until a time, until something else comes first. What it leaves is done
-    /// the usual way.
+    /// Runs looped-back packets until a time or until another event comes first. The event loop handles the rest.
     pub(crate) fn run_loopback_bursts(&mut self, until_ps: u64) -> Result<(), DeviceError> {
         if self.core.looped_back.is_empty() && self.core.next_slot_ps.is_none() {
             return Ok(());
@@ -78,13 +77,13 @@ impl Switch {
             let next = core.next_event();
             next.is_some_and(|(key, next)| key.time_ps <= until_ps && next != NextEvent::Listed)
         };
-        // Where a rule chooses, each packet is asked for by itself.
+        // With admission rules, the rule is applied to each packet separately.
         let Some(id) =
             self.only_program.filter(|id| is_next(&self.core) && self.has_fast_path(*id))
         else {
             return Ok(());
         };
-        // Where queues are paused now and then, all rounds look at gates.
+        // If queues are paused at times, all packets check gates.
         let traffic = &mut self.core.traffic;
         let gated = (traffic.has_gates() || !traffic.has_open_ports(self.core.now_ps))
             && self.has_gated_code(id);
@@ -131,7 +130,7 @@ impl Switch {
                     pass: None,
                 });
                 single.clear();
-                // It is empty, and the length was looked at.
+                // The burst is empty and the length is within the limit.
                 let _ = single.push(arrival.port, &arrival.bytes);
                 running.inputs()[INPUT_TIME] = core.timestamp();
                 let gates = if gated { core.traffic.gates(GateKind::IdleWire) } else { &[] };
@@ -146,7 +145,7 @@ impl Switch {
                 transmit_completed(core, id, &single, arrival, 1 + in_egress);
             }
         }
-        // Whoever wrote in the meantime wrote behind what stood there.
+        // Lines written during the run follow the earlier ones.
         std::mem::swap(&mut core.log, &mut log);
         core.log.append(&mut log);
         let mut done = Ok(());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user sets when a device is built: ports, queues, buffer, seed. Defaults are those of an
-//! ideal switch with BMv2's queue depths. What a device does with them lives elsewhere.
+//! `DeviceOptions`: the settings of a device (ports, queues, buffer, latencies, seed). The defaults are those of an ideal
+//! switch with BMv2's queue depths.
 
 use crate::flow_control::FlowControlOptions;
 use crate::packet_generator::{GeneratorApplication, PacketTrain};
@@ -10,7 +10,7 @@ use control::latency::LatencyModel;
 use state::externs::ExternRegistry;
 use std::collections::BTreeMap;
 
-/// When a queue asks senders to pause, in packets.
+/// Queue depths at which a queue signals congestion and relief, in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionThresholds {
     /// At this depth the queue signals congestion.
@@ -19,26 +19,26 @@ pub struct CongestionThresholds {
     pub resume_packets: u32,
 }
 
-/// An output path: its wire and its queues.
+/// Options of an output path: its wire and its queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortOptions {
     /// Bits per second on the wire; `None` is infinite.
     pub rate_bps: Option<u64>,
-    /// From the last bit sent to the last bit there, in picoseconds.
+    /// From the last bit sent to the last bit received, in picoseconds.
     pub latency_ps: u64,
-    /// How many queues; the highest number has the highest priority. At least 1.
+    /// Number of queues, at least 1; the highest number has the highest priority.
     pub queue_count: u32,
-    /// How many packets each queue holds.
+    /// Capacity of each queue in packets.
     pub queue_depth_packets: u32,
-    /// Packets per second that each queue lets through; 0 is no limit.
+    /// Rate limit of each queue in packets per second; 0 is no limit.
     pub queue_rate_pps: u64,
     /// When queues signal congestion; `None` is never.
     pub congestion: Option<CongestionThresholds>,
-    /// Whether packets that leave by this numbered port come back by it, as new arrivals at ingress: a
-    /// recirculation port (Lucid §2.2), or a cable from the port to itself.
+    /// Whether this port is in loopback: a transmitted packet arrives at the same port again, as at a recirculation port
+    /// (Lucid §2.2) or with a cable from the port to itself.
     pub loopback: bool,
-    /// Whether the port's MAC obeys frames of priority-based flow control that come to it, and ends them;
-    /// `None` is that they are packets like others.
+    /// Priority-based flow control: the port's MAC obeys and consumes flow control frames. With `None` the program
+    /// receives them as packets.
     pub flow_control: Option<FlowControlOptions>,
 }
 
@@ -60,8 +60,8 @@ impl Default for PortOptions {
 }
 
 impl PortOptions {
-    /// Whether packets leave at once, one alone without a signal, and are gone. Depths aside, which may be
-    /// set later.
+    /// Returns whether a single packet leaves the device at once without a congestion signal. Ignores depths, which
+    /// controllers may set later.
     pub(crate) fn is_ideal(&self) -> bool {
         self.rate_bps.is_none_or(|rate| rate == 0)
             && self.latency_ps == 0
@@ -69,25 +69,25 @@ impl PortOptions {
             && self.is_prompt()
     }
 
-    /// Whether one packet alone leaves its queue at once, when the wire is idle.
+    /// Returns whether a single packet leaves its queue at once if the wire is idle.
     pub(crate) fn is_prompt(&self) -> bool {
         self.queue_rate_pps == 0 && self.congestion.is_none_or(|at| at.pause_packets > 1)
     }
 
-    /// The ways back to ingress: one queue of 1024 packets (BMv2's depth).
+    /// Returns the options of the internal paths back to ingress: one queue of 1024 packets (BMv2's depth).
     pub fn internal() -> PortOptions {
         PortOptions { queue_count: 1, queue_depth_packets: 1024, ..PortOptions::default() }
     }
 }
 
-/// Paths of a device and what they share.
+/// Options of the output paths and their shared buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrafficManagerOptions {
-    /// Bytes that all queues together hold; `None` is no limit.
+    /// Capacity of all queues together in bytes; `None` is no limit.
     pub shared_buffer_bytes: Option<u64>,
-    /// Ports that `ports` does not list.
+    /// Options of ports that `ports` does not list.
     pub default_port: PortOptions,
-    /// Ports of their own.
+    /// Options of single ports.
     pub ports: BTreeMap<u32, PortOptions>,
     /// The recirculation path.
     pub recirculation: PortOptions,
@@ -107,7 +107,7 @@ impl Default for TrafficManagerOptions {
     }
 }
 
-/// What of the options goes into machine code.
+/// The options that machine code depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CodeOptions {
     drop_port: Option<u32>,
@@ -115,47 +115,47 @@ pub(crate) struct CodeOptions {
 }
 
 impl DeviceOptions {
-    /// What of them goes into machine code.
+    /// Returns the options that machine code depends on.
     pub(crate) fn code_options(&self) -> CodeOptions {
         let min_queue_count = self.traffic_manager.min_queue_count();
         CodeOptions { drop_port: self.drop_port, min_queue_count }
     }
 
-    /// The engine that a device with these options has.
+    /// Returns the engine of a device with these options: traces need the interpreter.
     pub fn effective_engine(&self) -> EngineChoice {
         if self.trace { EngineChoice::Interpreter } else { self.engine }
     }
 }
 
 impl TrafficManagerOptions {
-    /// The fewest queues that a port has, 1 at least.
+    /// Returns the smallest number of queues of a port, at least 1.
     pub(crate) fn min_queue_count(&self) -> u32 {
         let ports = self.ports.values().chain([&self.default_port]);
         ports.map(|port| port.queue_count.max(1)).min().unwrap_or(1)
     }
 
-    /// The options of a numbered port.
+    /// Returns the options of a port.
     pub fn port(&self, port: u32) -> &PortOptions {
         self.ports.get(&port).unwrap_or(&self.default_port)
     }
 
-    /// Whether some port has a rate or a latency.
+    /// Returns whether some port has a rate or a latency.
     pub(crate) fn wires_take_time(&self) -> bool {
         let takes_time = |port: &PortOptions| port.rate_bps.is_some() || port.latency_ps > 0;
         self.ports.values().chain([&self.default_port]).any(takes_time)
     }
 
-    /// Whether some port's MAC has to look at what arrives.
+    /// Returns whether some port has flow control.
     pub(crate) fn has_flow_control(&self) -> bool {
         self.ports.values().chain([&self.default_port]).any(|port| port.flow_control.is_some())
     }
 
-    /// Whether packets that leave by a port come back by it.
+    /// Returns whether a port is in loopback.
     pub fn is_loopback(&self, port: u32) -> bool {
         self.port(port).loopback
     }
 
-    /// The options of a path.
+    /// Returns the options of a path.
     pub fn of(&self, path: OutputPath) -> &PortOptions {
         match path {
             OutputPath::Port(port) => self.port(port),
@@ -165,22 +165,21 @@ impl TrafficManagerOptions {
     }
 }
 
-/// How many passes through ingress or egress one received packet and all its copies may take before
-/// they are dropped, unless set otherwise.
+/// Default of [`DeviceOptions::pass_limit`].
 pub const DEFAULT_PASS_LIMIT: u32 = 100_000;
 
-/// What runs the blocks of a program.
+/// The engine that runs the blocks of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// Machine code, made when the program is loaded.
+    /// Machine code, compiled when the program is loaded.
     #[default]
     Jit,
-    /// The reference semantics, one instruction at a time.
+    /// The reference interpreter.
     Interpreter,
 }
 
 impl EngineChoice {
-    /// Its name in reports and on command lines.
+    /// Returns its name in reports and on command lines.
     pub fn name(self) -> &'static str {
         match self {
             EngineChoice::Jit => "jit",
@@ -189,18 +188,18 @@ impl EngineChoice {
     }
 }
 
-/// The unit of v1model's time stamps; those of other architectures are their own.
+/// The unit of v1model's time stamps. Other architectures define their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TimestampUnit {
-    /// As BMv2 counts.
+    /// The unit of BMv2.
     #[default]
     Microseconds,
-    /// As Lucid and Tofino count.
+    /// The unit of Lucid and Tofino.
     Nanoseconds,
 }
 
 impl TimestampUnit {
-    /// How many picoseconds it is.
+    /// Returns its length in picoseconds.
     #[inline]
     pub const fn picoseconds(self) -> u64 {
         match self {
@@ -210,53 +209,49 @@ impl TimestampUnit {
     }
 }
 
-/// How a device is built.
+/// The settings of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceOptions {
-    /// What runs the blocks. Traces come from the interpreter, so a device with [`DeviceOptions::trace`]
-    /// has it whatever is chosen here.
+    /// The engine of the blocks. A device with [`DeviceOptions::trace`] always uses the interpreter.
     pub engine: EngineChoice,
-    /// Tells devices of a network apart; part of what randomness is derived from.
+    /// The device's number in its network; part of the random key.
     pub device_id: u64,
-    /// What randomness is derived from.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// Ports, queues and buffer.
     pub traffic_manager: TrafficManagerOptions,
-    /// The port of the control plane's packets, where there is one.
+    /// The CPU port, if there is one.
     pub cpu_port: Option<u32>,
-    /// The `egress_spec` that means drop; `None` is the architecture's (v1model: 511).
+    /// The `egress_spec` that drops a packet; `None` uses the architecture's (v1model: 511).
     pub drop_port: Option<u32>,
-    /// How many passes through ingress or egress one received packet may take, those of all its
-    /// copies counted with it; what would need more is dropped as
-    /// [`crate::DropReason::PassLimit`], so every run ends. `None` is no limit: packets may go round
-    /// for ever, and the caller bounds time by [`crate::Device::advance`]; what goes round must then take
-    /// time (a rate or a latency on its way), else the clock stands still.
+    /// The largest number of passes through ingress or egress of a received packet and all its copies. The device drops
+    /// packets above the limit as [`crate::DropReason::PassLimit`], so every run ends. With `None`, packets may loop
+    /// forever and the caller bounds the run by [`crate::Device::advance`]; each loop must then take device time (a rate
+    /// or a latency on its path).
     pub pass_limit: Option<u32>,
     /// The unit of v1model's time stamps.
     pub timestamp_unit: TimestampUnit,
-    /// From one packet into ingress to the next, in picoseconds, at least: others wait, in the order in
-    /// which they came, ports and ways back alike. 0 is no limit. A pipeline that takes a packet each
-    /// cycle of 1 GHz has 1000 (Lucid §7.3).
+    /// Smallest time between two packets that enter ingress, in picoseconds; 0 is no limit. Other packets wait in the
+    /// order of arrival, from ports and internal paths alike. A pipeline that accepts a packet each cycle of 1 GHz has
+    /// 1000 (Lucid §7.3).
     pub ingress_interval_ps: u64,
-    /// Trains that the packet generator makes.
+    /// Trains of the packet generator.
     pub packet_generator: Vec<PacketTrain>,
-    /// Its applications; of those with equal numbers the last.
+    /// Applications of the packet generator; of equal numbers the last one counts.
     pub generator_applications: Vec<GeneratorApplication>,
-    /// How long controllers' batches take; `None` is no time, as in software.
+    /// The latency model of controllers' batches; with `None` they take no time.
     pub control_latency: Option<LatencyModel>,
-    /// Time of the ingress pipeline from arrival to queue, in picoseconds.
+    /// Latency of the ingress pipeline from arrival to queue, in picoseconds.
     pub ingress_latency_ps: u64,
-    /// Time of the egress pipeline from queue to wire, in picoseconds.
+    /// Latency of the egress pipeline from queue to wire, in picoseconds.
     pub egress_latency_ps: u64,
-    /// Whether passes take time, so that each access sees the state of its own moment. Only the interpreter
-    /// runs such passes.
+    /// Times of the stages of a pass, so that each access sees the state at its own time. Needs the interpreter.
     pub pass_timing: Option<PassTiming>,
     /// Providers of externs that the architecture's interface does not declare.
     pub externs: ExternRegistry,
-    /// Whether a trace of every packet is kept.
+    /// Whether the device records a trace of every packet.
     pub trace: bool,
-    /// Whether what happens to packets is kept for [`crate::Device::drain_taps`]; no packet takes the
-    /// fast path then.
+    /// Whether the device records events for [`crate::Device::drain_taps`]. Then no packet takes the fast path.
     pub tap: bool,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What comes out of a device: packets, digests, log lines, and the error that stops a run.
+//! Outputs of a device: packets, digests, log lines, and the errors of loading and running.
 
 use crate::explanation;
 use crate::packet::ProgramId;
@@ -9,24 +9,24 @@ use state::UpdateError;
 use std::fmt;
 use std::sync::Arc;
 
-/// A packet that left by a port.
+/// A transmitted packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmitted {
     /// The port.
     pub port: u32,
-    /// When its last bit arrived at the end of the port's latency, in picoseconds.
+    /// Arrival of its last bit after the port's latency, in picoseconds.
     pub time_ps: u64,
     /// The packet.
     pub bytes: Vec<u8>,
-    /// Number of the received packet it stems from, from 0 in order of reception.
+    /// Number of the received packet that caused it, from 0 in order of reception.
     pub packet: u64,
     /// The queue it was in.
     pub queue: u32,
-    /// Position among all packets this device sent.
+    /// Position among all packets that this device transmitted.
     pub sequence: u64,
 }
 
-/// A message of the data plane to the control plane (v1model's `digest`).
+/// A digest: a message of the data plane to the control plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigestMessage {
     /// When, in picoseconds.
@@ -35,7 +35,7 @@ pub struct DigestMessage {
     pub name: Arc<str>,
     /// Names and values of its fields.
     pub fields: Vec<(Arc<str>, Bits)>,
-    /// Number of the received packet it stems from.
+    /// Number of the received packet that caused it.
     pub packet: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct DigestMessage {
 pub struct LogLine {
     /// When, in picoseconds.
     pub time_ps: u64,
-    /// Number of the received packet it stems from.
+    /// Number of the received packet that caused it.
     pub packet: u64,
     /// The line.
     pub text: String,
@@ -82,29 +82,29 @@ pub enum DeviceError {
         /// Why, in a sentence.
         message: String,
     },
-    /// A packet was given for a port that the architecture has no number for.
+    /// The caller named a port above the architecture's largest port.
     NoSuchPort {
         /// The port.
         port: u32,
-        /// The largest that there is.
+        /// The largest port.
         largest: u32,
     },
-    /// A pass was given to an executor, or to a device, that has another program, or none of it any more.
+    /// The caller gave a pass to an executor or a device that does not have its program.
     ForeignPass {
         /// Number of the received packet.
         packet: u64,
     },
-    /// A packet was given for a time before what the device has done already.
+    /// The caller gave a time before the device's clock.
     TimeWentBack {
         /// The device's time in picoseconds.
         now_ps: u64,
-        /// The packet's.
+        /// The time of the packet.
         given_ps: u64,
     },
 }
 
 impl DeviceError {
-    /// The stable code, as in [`crate::EXPLANATIONS`].
+    /// Returns the stable code, as in [`crate::EXPLANATIONS`].
     pub fn code(&self) -> Code {
         match self {
             DeviceError::AssertionFailed { .. } => explanation::ASSERTION_FAILED,
@@ -153,62 +153,62 @@ impl fmt::Display for DeviceError {
 
 impl std::error::Error for DeviceError {}
 
-/// An extern that a device cannot run.
+/// An extern that the device cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternProblem {
     /// The extern, with the method that is called.
     pub name: String,
     /// The call, or the extern's declaration.
     pub span: Span,
-    /// What is wrong; `None` when there is no provider.
+    /// What is wrong; `None` if there is no provider.
     pub problem: Option<String>,
 }
 
-/// Why a program cannot be loaded.
+/// Why a device cannot load a program or change its programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// No device is described for the program's architecture.
+    /// No device runs the program's architecture.
     UnsupportedArchitecture {
-        /// What the program was written for.
+        /// The program's architecture.
         architecture: Arc<str>,
-        /// What there is.
-        supported: &'static [&'static str],
+        /// The architectures that a device runs.
+        supported: Vec<&'static str>,
     },
-    /// The program calls externs that this device has no provider of, or that do not fit it.
+    /// The program calls externs without a provider, or externs that their provider does not support.
     UnsupportedExterns(Vec<ExternProblem>),
-    /// The program asks for something the architecture does not do.
+    /// The program issues a request that the architecture does not know.
     UnsupportedRequest(Arc<str>),
-    /// A block of the architecture is missing.
-    MissingBlock {
+    /// The program lacks a block or metadata field of its architecture.
+    MissingPart {
         /// The architecture.
-        architecture: Arc<str>,
-        /// The block's role.
-        role: &'static str,
+        architecture: &'static str,
+        /// The part with its name: ``a block `ig` ``.
+        part: String,
     },
     /// An entry or default action that the program gives is not possible.
     InitialState(UpdateError),
     /// The program could not be made into machine code; the interpreter can run it.
     NotCompiled(String),
-    /// Passes are to take time, on machine code.
+    /// The options ask for timed passes on machine code.
     PassTimingOnJit,
-    /// The stages that passes are to have do not fit the program: why, in a sentence.
+    /// The stages of timed passes do not fit the program: why, in a sentence.
     PassTiming(String),
     /// No program of this number is loaded.
     NoSuchProgram(ProgramId),
     /// The program cannot be unloaded: it is the main program, or the admission rule names it.
     ProgramInUse(ProgramId),
-    /// Code cannot be replaced by that of a program with other state: what differs first, in a sentence.
+    /// The state of the new code differs from the old one's: the first difference, in a sentence.
     DifferentShape(String),
 }
 
 impl LoadError {
-    /// The stable code, as in [`crate::EXPLANATIONS`].
+    /// Returns the stable code, as in [`crate::EXPLANATIONS`].
     pub fn code(&self) -> Code {
         match self {
             LoadError::UnsupportedArchitecture { .. } => explanation::UNSUPPORTED_ARCHITECTURE,
             LoadError::UnsupportedExterns(_) => explanation::UNSUPPORTED_EXTERNS,
             LoadError::UnsupportedRequest(_) => explanation::UNSUPPORTED_REQUEST,
-            LoadError::MissingBlock { .. } => explanation::MISSING_BLOCK,
+            LoadError::MissingPart { .. } => explanation::MISSING_PART,
             LoadError::NotCompiled(_) => explanation::NOT_COMPILED,
             LoadError::InitialState(_) => explanation::INITIAL_STATE,
             LoadError::PassTimingOnJit => explanation::PASS_TIMING_ON_JIT,
@@ -221,8 +221,7 @@ impl LoadError {
 }
 
 impl LoadError {
-    /// What is wrong with which place of the program, each with advice; empty for an error that is about no
-    /// place.
+    /// Returns a diagnostic for each place in the program; empty for an error without a place.
     pub fn diagnostics(&self) -> Diagnostics {
         let mut found = Diagnostics::new();
         let LoadError::UnsupportedExterns(problems) = self else { return found };
@@ -280,8 +279,8 @@ impl fmt::Display for LoadError {
             LoadError::UnsupportedRequest(name) => {
                 write!(formatter, "the program asks for `{name}`, which the device does not do")
             }
-            LoadError::MissingBlock { architecture, role } => {
-                write!(formatter, "a program for `{architecture}` needs a block `{role}`")
+            LoadError::MissingPart { architecture, part } => {
+                write!(formatter, "a program for `{architecture}` needs {part}")
             }
             LoadError::NotCompiled(message) => write!(
                 formatter,

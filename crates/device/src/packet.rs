@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A packet on its way through the device: as bytes that wait for ingress, and as parsed headers
-//! and metadata that wait for egress. What the architecture does to it is not here.
+//! Packets between passes: arrivals that wait for ingress as bytes, queued packets with headers and metadata, and packets
+//! that externs emitted.
 
 use crate::ingress_source::IngressSource;
 use crate::trace::{Cause, PassId};
@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A program loaded into a device. Numbers are not given twice.
+/// The number of a program in a device. A device never reuses a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProgramId(pub(crate) u32);
 
@@ -20,12 +20,12 @@ impl fmt::Display for ProgramId {
     }
 }
 
-/// What is common to a received packet and all copies made of it.
+/// State that a received packet shares with all its copies.
 #[derive(Debug)]
 pub(crate) struct Reception {
     /// Number in order of reception, from 0.
     pub number: u64,
-    /// Passes of it and its copies so far.
+    /// Number of passes of the packet and its copies so far.
     passes: AtomicU64,
 }
 
@@ -34,17 +34,17 @@ impl Reception {
         Arc::new(Reception { number, passes: AtomicU64::new(0) })
     }
 
-    /// Counts passes that were made without asking.
+    /// Counts passes that the fast path made.
     pub fn add_passes(&self, passes: u64) {
         self.passes.store(self.passes() + passes, Ordering::Relaxed);
     }
 
-    /// How many passes there were.
+    /// Returns the number of passes so far.
     pub fn passes(&self) -> u64 {
         self.passes.load(Ordering::Relaxed)
     }
 
-    /// Counts one more pass; its number from 0, or nothing when the limit is reached.
+    /// Counts a pass and returns its number, from 0; `None` at the limit.
     pub fn next_pass(&self, limit: Option<u32>) -> Option<u64> {
         let pass = self.passes.load(Ordering::Relaxed);
         limit.is_none_or(|limit| pass < u64::from(limit)).then(|| {
@@ -54,28 +54,28 @@ impl Reception {
     }
 }
 
-/// What all passes hold that began between two barriers: it is gone when the last of them has ended. A pass
-/// goes from ingress to the wire, queues included; copies of a packet are of its pass.
+/// A token that all passes hold that began between two barriers; it is dropped when the last of them has ended. A
+/// packet holds it from ingress to the wire, queues included, and so do its copies.
 #[derive(Debug, Default)]
 pub(crate) struct PassEpoch;
 
-/// A packet that comes to ingress.
+/// A packet that arrives at ingress.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     pub reception: Arc<Reception>,
     pub source: IngressSource,
-    /// The port that it came by, or, from an internal path, the pass before it.
+    /// The ingress port; on an internal path, that of the previous pass.
     pub port: u32,
-    /// When its last bit was there, in picoseconds; it may have waited for ingress since.
+    /// Arrival of its last bit, in picoseconds; the packet may have waited for ingress since.
     pub arrived_ps: u64,
     pub bytes: Vec<u8>,
-    /// Values that survive from the pass before.
+    /// Values preserved from the previous pass.
     pub preserved: Vec<(SlotId, Bits)>,
     /// The pass that sent it here.
     pub parent: Option<PassId>,
 }
 
-/// What a block asked for and what is not done yet.
+/// Requests that blocks have issued and the architecture has not executed yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PendingRequests {
     /// Clone: session and field list.
@@ -84,9 +84,9 @@ pub(crate) struct PendingRequests {
     pub resubmit: Option<Option<u32>>,
     /// Recirculate: field list.
     pub recirculate: Option<Option<u32>>,
-    /// Cut the packet that leaves to so many bytes.
+    /// Truncate the transmitted packet to this length.
     pub truncate_bytes: Option<u64>,
-    /// From the queue to the wire, without egress.
+    /// Skip egress.
     pub bypass_egress: bool,
 }
 
@@ -94,41 +94,41 @@ pub(crate) struct PendingRequests {
 #[derive(Clone, Debug)]
 pub(crate) struct QueuedPacket {
     pub reception: Arc<Reception>,
-    /// The port that it came to ingress by.
+    /// The ingress port.
     pub ingress_port: u32,
     pub context: PacketContext,
-    /// Length as received, which counters and meters count.
+    /// Length at reception, which counters and meters count.
     pub received_bytes: u32,
-    /// Length with headers added and removed since.
+    /// Length after added and removed headers.
     pub length_bytes: u32,
     pub requests: PendingRequests,
-    /// Why it goes to egress, for its trace.
+    /// The cause of its egress pass, for traces.
     pub cause: Cause,
     /// The pass that queued it.
     pub parent: Option<PassId>,
-    /// Barriers wait for it.
+    /// The token that barriers wait for.
     pub epoch: Arc<PassEpoch>,
-    /// From the finish of a pass to the queues, in picoseconds.
+    /// Time from the finish of the pass to the queues, in picoseconds.
     pub time_to_queues_ps: u64,
 }
 
-/// A packet that an extern made.
+/// A packet that an extern emitted.
 #[derive(Debug)]
 pub(crate) struct EmittedPacket {
-    /// That of the packet whose pass made it.
+    /// The reception of the packet whose pass called the extern.
     pub reception: Arc<Reception>,
     pub bytes: Vec<u8>,
     /// The pass that made it.
     pub parent: Option<PassId>,
 }
 
-/// What stands in a queue.
+/// An item of a queue.
 #[derive(Debug)]
 pub(crate) enum Queued {
-    /// On its way to egress.
+    /// A packet for egress.
     Packet(ProgramId, Box<QueuedPacket>),
-    /// On its way back to ingress.
+    /// A packet for ingress, on an internal path.
     Arrival(ProgramId, Box<Arrival>),
-    /// On its way to the wire, without egress.
+    /// A packet for the wire, without egress.
     Emitted(ProgramId, Box<EmittedPacket>),
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The packet generator: packets that a device makes by itself, by its clock. *Trains* are equal packets at
-//! equal distances, as a CPU sends them (Lucid §3.2); *applications* are those of Tofino's generator, with
-//! its header in front. What becomes of a packet that was made is not here.
+//! The packet generator: packets that a device makes at times of its clock. *Trains* are equal packets at equal intervals,
+//! as a CPU sends them (Lucid §3.2); *applications* are those of Tofino's generator, with its header before the packet.
 
 mod application;
 mod sources;

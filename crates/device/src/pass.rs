@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A pass of a packet through ingress or egress, from where it begins to where it is finished: an owned value
-//! that may be run on other threads meanwhile. Architectures begin and finish passes; an executor runs the
-//! blocks between.
+//! `Pass`: a packet's pass through ingress or egress, an owned value that other threads may run. Architectures begin and
+//! finish passes; executors run their blocks.
 
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
@@ -11,39 +10,21 @@ use crate::tap::Tap;
 use crate::trace::{PassId, TraceNode};
 use interpreter::PacketContext;
 use interpreter::trace::StoreSite;
+pub use ir::architecture::Gress;
 use std::sync::Arc;
 
-/// In which pass of which packet a block runs.
+/// The packet and the pass of a running block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PassInfo {
     pub packet: u64,
     pub pass_number: u64,
-    /// What counters and meters count.
+    /// Length that counters and meters count.
     pub counted_bytes: u32,
-    /// Where the trace goes.
+    /// The pass in the trace.
     pub pass: Option<PassId>,
 }
 
-/// The half of the pipeline that a pass goes through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Gress {
-    /// From a port, or a way back, to the queues.
-    Ingress,
-    /// From a queue to the wire.
-    Egress,
-}
-
-impl Gress {
-    /// Its name in traces.
-    pub fn name(self) -> &'static str {
-        match self {
-            Gress::Ingress => "ingress",
-            Gress::Egress => "egress",
-        }
-    }
-}
-
-/// Which passes a device gives to its caller when they begin, in place of running them.
+/// The passes that a device hands to its caller instead of running them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallerPasses {
     /// Passes through ingress.
@@ -52,7 +33,7 @@ pub struct CallerPasses {
     pub egress: bool,
 }
 
-/// The same, with where an egress pass leads.
+/// Ingress, or egress with the packet's departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
     Ingress,
@@ -68,28 +49,28 @@ impl Half {
     }
 }
 
-/// Where a packet leaves by.
+/// The departure of a packet in egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Departure {
     pub port: u32,
-    /// The queue of the port that it was in.
+    /// The queue from which it was dequeued.
     pub queue: u32,
-    /// When it left the queue.
+    /// Time of the dequeue, in picoseconds.
     pub dequeued_ps: u64,
-    /// From the queue to the wire, in picoseconds.
+    /// Time from the queue to the wire, in picoseconds.
     pub time_to_wire_ps: u64,
 }
 
-/// The loading of a program: equal for its passes and executors, and held by them as long as they are there.
+/// The identity of a loaded program, shared by its passes and executors.
 #[derive(Debug)]
 pub(crate) struct ProgramLease {
     /// The number of the code.
     pub id: ProgramId,
-    /// The number that users know the program by.
+    /// The program's public number.
     pub name: ProgramId,
 }
 
-/// What all passes of a program hold that are in a caller's hands.
+/// A token that the passes of a program hold while a caller has them.
 #[derive(Debug)]
 pub(crate) struct PassHold;
 
@@ -97,27 +78,27 @@ pub(crate) struct PassHold;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PassEnd {
     Dropped(DropReason),
-    /// By an error that the caller has.
+    /// By an error that the caller received.
     Failed,
 }
 
-/// What blocks of a pass left for the device: it takes it when the pass is finished, or after each block.
+/// Log lines, tapped events and trace steps of a pass's blocks. The device takes them after each block, or at the
+/// finish.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PassRecord {
     pub log: Vec<LogLine>,
-    /// Where the device has a tap.
+    /// Tapped events, if the device has a tap.
     pub tap: Option<Tap>,
     pub trace: Vec<TraceNode>,
-    /// Who set the drop port last.
+    /// The statement that set the drop slot last.
     pub last_store: Option<StoreSite>,
 }
 
 /// A pass of a packet through ingress or egress that has begun and is not finished.
 ///
-/// It owns what it needs (bytes, headers and metadata, what was requested, the version of the configuration
-/// that it began with), so it may be kept, and its blocks may be run by several [`crate::Executor`]s on any
-/// threads, until [`crate::Device::finish`]. One that is dropped is a packet that is gone without a trace in
-/// the statistics; [`Pass::end`] and finish count it.
+/// It owns its bytes, headers, metadata, pending requests and version of the configuration, so a caller may keep it and
+/// run its blocks on several [`crate::Executor`]s and threads until [`crate::Device::finish`]. Dropping a pass loses its
+/// packet without counting it; end it with [`Pass::end`] and finish it to count a drop.
 #[derive(Debug)]
 pub struct Pass {
     pub(crate) half: Half,
@@ -125,42 +106,42 @@ pub struct Pass {
     pub(crate) packet: Box<QueuedPacket>,
     /// Bytes of the packet's headers before the control changed them.
     pub(crate) header_bytes: u32,
-    /// Those that run between beginning and finish, in order.
+    /// The blocks that run between its begin and its finish, in order.
     pub(crate) blocks: Arc<[usize]>,
-    /// How many of them have run.
+    /// Number of blocks that have run.
     pub(crate) blocks_run: usize,
-    /// What it reads as configuration; `None` where each access reads the version of its moment.
+    /// The version of the configuration that it reads; `None` if each access reads the current version.
     pub(crate) view: Option<ConfigurationView>,
     pub(crate) lease: Arc<ProgramLease>,
     pub(crate) began_ps: u64,
     pub(crate) record: PassRecord,
     pub(crate) ended: Option<PassEnd>,
-    /// Where the device does not know where it is.
+    /// Set while a caller has the pass.
     pub(crate) hold: Option<Arc<PassHold>>,
 }
 
 impl Pass {
-    /// Number of the received packet that it is of, or of which it is a copy.
+    /// Returns the number of its received packet, or of the packet that it is a copy of.
     pub fn packet(&self) -> u64 {
         self.run.packet
     }
 
-    /// Its number among the passes of the packet and its copies, from 0.
+    /// Returns its number among the passes of the packet and its copies, from 0.
     pub fn number(&self) -> u64 {
         self.run.pass_number
     }
 
-    /// Through which half of the pipeline it goes.
+    /// Returns whether it is a pass through ingress or egress.
     pub fn gress(&self) -> Gress {
         self.half.gress()
     }
 
-    /// The port that the packet came to ingress by.
+    /// Returns the packet's ingress port.
     pub fn ingress_port(&self) -> u32 {
         self.packet.ingress_port
     }
 
-    /// The port that the packet leaves by, in egress.
+    /// Returns the packet's egress port, in egress.
     pub fn egress_port(&self) -> Option<u32> {
         match self.half {
             Half::Ingress => None,
@@ -168,23 +149,23 @@ impl Pass {
         }
     }
 
-    /// The program that it meets.
+    /// Returns the number of its program.
     pub fn program(&self) -> ProgramId {
         self.lease.name
     }
 
-    /// When it began, in picoseconds.
+    /// Returns the time of its begin, in picoseconds.
     pub fn began_ps(&self) -> u64 {
         self.began_ps
     }
 
-    /// The blocks that its architecture runs between beginning and finish, in order, as places in
+    /// Returns the blocks that its architecture runs between begin and finish, in order, as indexes into
     /// [`ir::Program::blocks`].
     pub fn blocks(&self) -> &[usize] {
         &self.blocks
     }
 
-    /// The first of them that has not run. A caller may run others in place of it.
+    /// Returns the first block that has not run. A caller may run other blocks instead.
     pub fn next_block(&self) -> Option<usize> {
         match self.ended {
             None => self.blocks.get(self.blocks_run).copied(),
@@ -192,27 +173,27 @@ impl Pass {
         }
     }
 
-    /// The packet's bytes and storage.
+    /// Returns the packet's bytes and storage.
     pub fn context(&self) -> &PacketContext {
         &self.packet.context
     }
 
-    /// Whether it ended: blocks that are run on it do nothing, and its finish counts the drop.
+    /// Returns whether it has ended: blocks have no effect on it, and its finish counts the drop.
     pub fn is_ended(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// Ends it: the packet is dropped when the pass is finished. A pass that has ended stays as it is.
+    /// Ends it: its finish drops the packet. The first end counts.
     pub fn end(&mut self, reason: DropReason) {
         self.ended.get_or_insert(PassEnd::Dropped(reason));
     }
 
-    /// Ends it by an error, if nothing has ended it.
+    /// Ends it by an error, unless it has ended.
     pub(crate) fn fail(&mut self) {
         self.ended.get_or_insert(PassEnd::Failed);
     }
 
-    /// Another pass of equal state with a number of its own.
+    /// Copies it under another number.
     pub(crate) fn copy(&self, run: PassInfo) -> Pass {
         let tap = self.record.tap.as_ref().map(|_| {
             let mut tap = Tap::default();

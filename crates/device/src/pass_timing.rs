@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When the accesses of a pass to state happen, where a pass takes time: what a user sets, and what follows
-//! for the blocks of a program. Passes under way are in `timed_pass`.
+//! `PassTiming`: the times at which a timed pass accesses state, and the schedule that follows for a program's blocks.
+//! `timed_run` runs timed passes.
 
 use crate::output::LoadError;
 use crate::pass::Gress;
@@ -10,28 +10,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Times of the stages of a pass, alike for ingress and egress.
 ///
-/// Each access stands in a stage ([`ir::moments`]), counted from 0 in each half of the pass, so its time is
-/// the same for every packet: packets pass each access in the order of their arrival, and none overtakes
-/// another. A half ends when its last stage is over, or after [`crate::DeviceOptions::ingress_latency_ps`]
-/// or [`crate::DeviceOptions::egress_latency_ps`] if that is later, for every packet of a program alike.
+/// Each access belongs to a stage ([`ir::moments`]), counted from 0 in ingress and in egress. The time of an access is
+/// the same for every packet, so packets reach each access in the order of their arrival. Ingress and egress end after
+/// their last stage, or after [`crate::DeviceOptions::ingress_latency_ps`] or
+/// [`crate::DeviceOptions::egress_latency_ps`] if that is later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PassTiming {
-    /// From the beginning of the half to stage 0, in picoseconds: a parser's time, say.
+    /// Time from the begin of ingress or egress to stage 0, in picoseconds: the time of a parser, for example.
     pub first_stage_ps: u64,
-    /// From one stage to the next, in picoseconds.
+    /// Time from one stage to the next, in picoseconds.
     pub stage_ps: u64,
-    /// Stages of tables, registers, counters, meters, value sets and calculations, by control-plane names.
-    /// Others stand in the stage after the last one on any path to them.
+    /// Stages of tables, registers, counters, meters, value sets and calculations, by control-plane name. Other objects
+    /// are in the stage after the last one on any path to them.
     pub stages: BTreeMap<String, u32>,
 }
 
 impl PassTiming {
-    /// When a stage begins, from the beginning of the half.
+    /// Returns the begin of a stage after the begin of ingress or egress.
     pub(crate) fn offset_ps(&self, stage: u32) -> u64 {
         self.first_stage_ps.saturating_add(self.stage_ps.saturating_mul(u64::from(stage)))
     }
 
-    /// The last stage that has begun after so long.
+    /// Returns the last stage that has begun after `elapsed_ps`.
     pub(crate) fn stage_after(&self, elapsed_ps: u64) -> Option<u32> {
         let in_stages_ps = elapsed_ps.checked_sub(self.first_stage_ps)?;
         let stage = in_stages_ps.checked_div(self.stage_ps).unwrap_or(u64::MAX);
@@ -39,27 +39,27 @@ impl PassTiming {
     }
 }
 
-/// The blocks of one half of a pass in time.
+/// The schedule of ingress or of egress.
 #[derive(Debug)]
 pub(crate) struct HalfSchedule {
-    /// The moments of each block, in the order in which blocks run.
+    /// The moments of each block, in the order of the blocks.
     pub moments: Vec<Moments>,
-    /// From the half's beginning to its end.
+    /// The duration in picoseconds.
     pub duration_ps: u64,
 }
 
-/// A program's passes in time.
+/// The schedule of a program's passes.
 #[derive(Debug)]
 pub(crate) struct PassSchedule {
     pub timing: PassTiming,
     pub ingress: HalfSchedule,
     pub egress: HalfSchedule,
-    /// What is slow, for people.
+    /// Notes for users on what is slow.
     pub notes: Vec<String>,
 }
 
 impl PassSchedule {
-    /// The schedule of a program whose halves consist of these blocks and take at least these times.
+    /// Makes the schedule of a program from the blocks and minimum durations of ingress and egress.
     pub fn new(
         program: &Program,
         timing: &PassTiming,

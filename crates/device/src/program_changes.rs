@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs come and go: loading, admission, swaps, replaced code, unloading. Each change happens between two
-//! packets; packets under way end with the program and the code that they entered with.
+//! Changes of the loaded programs: load, admission rule, swap, replaced code, unload. Each change takes effect between two
+//! packets; packets in the device finish on the program and the code that they entered.
 
 use crate::admission::Admission;
 use crate::loaded_program::LoadedProgram;
@@ -11,8 +11,7 @@ use crate::switch::Switch;
 use crate::switch_core::SwitchCore;
 
 impl Switch {
-    /// Runs something on the program that a packet belongs to; a program that leaves goes when its last packet
-    /// is done.
+    /// Runs `work` on a packet's program. Removes the program if it was unloaded and this was its last packet.
     pub fn with_program(
         &mut self,
         id: ProgramId,
@@ -25,7 +24,7 @@ impl Switch {
         result
     }
 
-    /// Loads a program beside the others. No packet meets it until a rule admits it.
+    /// Adds a program. It processes packets when the admission rule names it.
     pub fn add_program(&mut self, program: LoadedProgram) -> ProgramId {
         self.serve_waiting();
         self.driver.inbox.watch(&program.store);
@@ -34,8 +33,7 @@ impl Switch {
         id
     }
 
-    /// Changes the rule by which packets meet programs. The program that others meet is the main program from
-    /// now on.
+    /// Replaces the admission rule. Its default program becomes the main program.
     pub fn admit(&mut self, admission: Admission) -> Result<(), LoadError> {
         self.serve_waiting();
         if let Some(program) = admission.programs().find(|it| self.programs.code_of(*it).is_none())
@@ -51,7 +49,7 @@ impl Switch {
         Ok(())
     }
 
-    /// One write: the next packet that arrives meets the whole rule.
+    /// Sets the rule and the values derived from it.
     fn set_admission(&mut self, admission: Admission) {
         let code = |program| self.programs.code_of(program).unwrap_or(program);
         self.admitted_code = admission.map(code);
@@ -72,7 +70,7 @@ impl Switch {
         self.note_swap();
     }
 
-    /// Loads a second program beside the main one, in place of one loaded before and not swapped in.
+    /// Adds a second program and unloads one that was not swapped in.
     pub fn take_second(&mut self, program: LoadedProgram) {
         let id = self.programs.add(program, None);
         if let Some(before) = self.programs.second.replace(id) {
@@ -80,14 +78,14 @@ impl Switch {
         }
     }
 
-    /// Swaps the second program in: the rule names it where it named the main program, and it takes the state
-    /// over. Returns whether there was a second program.
+    /// Makes the second program the main program, in the admission rule too, and copies state to it. Returns whether there
+    /// was a second program.
     pub fn swap(&mut self) -> bool {
         let Some(second) = self.programs.second.take() else { return false };
         self.serve_waiting();
         let before = self.programs.main_id();
         let inbox = self.driver.inbox.clone();
-        // No other thread writes from here until targets know the second program.
+        // The write lock blocks other threads until targets see the second program.
         let mut known = inbox.main.current_mut();
         let Some((old, new)) = self.programs.pair_mut(before, second) else { return false };
         inbox.watch(&new.store);
@@ -105,8 +103,8 @@ impl Switch {
         true
     }
 
-    /// Replaces the code of a program by that of another one with equal state, which stays in place. Packets
-    /// under way end on the code that they began with, and on the same cells.
+    /// Replaces the code of a program by that of one with equal state objects. Store and cells stay. Packets in the device
+    /// finish on their old code, with the same cells.
     pub fn replace_code(&mut self, name: ProgramId, new: LoadedProgram) -> Result<(), LoadError> {
         self.serve_waiting();
         let before = self.programs.code_of(name).ok_or(LoadError::NoSuchProgram(name))?;
@@ -132,7 +130,7 @@ impl Switch {
             self.programs.set_main(now);
             self.driver.inbox.main.current_mut().program = program;
         }
-        // It names the new code now.
+        // Map the rule to the new code.
         let admission = self.admission.clone();
         self.set_admission(admission);
         self.leave(before);
@@ -140,8 +138,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Unloads a program; it goes when its last packet has left. A program that packets may still meet stays,
-    /// and that is an error.
+    /// Unloads a program after its last packet has left. The main program and one that the rule names cannot be unloaded.
     pub fn unload(&mut self, name: ProgramId) -> Result<(), LoadError> {
         self.serve_waiting();
         let id = self.programs.code_of(name).ok_or(LoadError::NoSuchProgram(name))?;
@@ -156,25 +153,25 @@ impl Switch {
         Ok(())
     }
 
-    /// Lets a program go with its last packet.
+    /// Marks a program for removal after its last packet.
     fn leave(&mut self, id: ProgramId) {
         if let Some(program) = self.programs.get_mut(id) {
             program.is_leaving = true;
             if program.borrows_cells_of.is_none() {
-                // What is written from now on is for the driver to refuse.
+                // From now on writes go to the driver, which refuses them.
                 program.shared_program.current_mut().serializes_writes = true;
             }
         }
-        // Those among them whose last pass was dropped by its caller.
+        // This also removes programs whose last pass a caller has dropped.
         let left = self.programs.iter().filter(|program| program.has_left());
         for id in left.map(LoadedProgram::id).collect::<Vec<_>>() {
             self.forget_program(id);
         }
     }
 
-    /// Forgets a program whose last packet is done.
+    /// Removes a program whose last packet has left.
     fn forget_program(&mut self, id: ProgramId) {
-        // Listeners are found by the program.
+        // Pending notifications look up the program.
         self.publish();
         if let Some((program, core)) = self.program_and_core(id) {
             program.drop_held(core);
@@ -182,7 +179,7 @@ impl Switch {
         self.programs.remove(id);
     }
 
-    /// How many programs are loaded.
+    /// Returns the number of loaded programs.
     pub fn loaded_programs(&self) -> usize {
         self.programs.iter().filter(|program| !program.has_left()).count()
     }

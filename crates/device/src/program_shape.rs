@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether two programs have equal state: tables, actions' parameters, registers, counters, meters, profiles, value
-//! sets, calculations and externs of equal names, widths and sizes, in equal order. Then the code of one runs on the
+//! Compares the state objects of two programs: tables, parameters of actions, registers, counters, meters, profiles, value
+//! sets, calculations and externs. If names, widths, sizes and order are equal, the code of one program runs on the
 //! configuration and the cells of the other.
 
 use ir::{
@@ -14,7 +14,7 @@ type Property<T> = (&'static str, fn(&T, &T, Programs<'_>) -> bool);
 
 type Programs<'p> = (&'p Program, &'p Program);
 
-/// What differs first, in words; nothing where the programs have equal state.
+/// Describes the first difference, for users; `None` if the state objects are equal.
 pub(crate) fn difference(one: &Program, other: &Program) -> Option<String> {
     if one.architecture != other.architecture {
         return Some(format!(

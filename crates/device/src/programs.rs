@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The programs that a device has loaded, by number: which one is the main program, which ones leave when their last packet is done, and which code stands for a program whose code was replaced.
+//! `Programs`: the loaded programs of a device by number, the main program, and the current code of programs whose code
+//! was replaced.
 
 use crate::engine::BlockRunner;
 use crate::loaded_program::LoadedProgram;
@@ -10,8 +11,8 @@ use std::collections::BTreeMap;
 
 const MAIN_IS_LOADED: &str = "the main program stays loaded";
 
-/// The programs of a device. Packets carry the numbers of their code, which are not given twice; users know a
-/// program by the number of its first code.
+/// The loaded programs of a device. Packets carry the number of their code, which is never reused; the public number of a
+/// program is that of its first code.
 #[derive(Debug)]
 pub(crate) struct Programs {
     /// By number.
@@ -24,7 +25,7 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// The first program is the main one.
+    /// Makes the list with the first program as the main program.
     pub fn new(mut first: LoadedProgram) -> Programs {
         first.set_id(ProgramId(0), ProgramId(0));
         first.has_been_main = true;
@@ -36,19 +37,19 @@ impl Programs {
         }
     }
 
-    /// The program that is spoken of where no other is named.
+    /// Returns the main program.
     #[inline]
     pub fn main(&self) -> &LoadedProgram {
         self.get(self.main).expect(MAIN_IS_LOADED)
     }
 
-    /// The number of the main program's code.
+    /// Returns the number of the main program's code.
     #[inline]
     pub fn main_id(&self) -> ProgramId {
         self.main
     }
 
-    /// Makes a program that is loaded the main one.
+    /// Makes a loaded program the main program.
     pub fn set_main(&mut self, id: ProgramId) {
         if let Some(program) = self.get_mut(id) {
             program.has_been_main = true;
@@ -66,7 +67,7 @@ impl Programs {
         self.loaded.get_mut(id.0 as usize)?.as_deref_mut()
     }
 
-    /// Two programs at once.
+    /// Returns two different programs.
     pub fn pair_mut(
         &mut self,
         one: ProgramId,
@@ -77,19 +78,19 @@ impl Programs {
         Some((one.as_deref_mut()?, other.as_deref_mut()?))
     }
 
-    /// The code of a program that a user names, unless it was unloaded.
+    /// Returns the current code of a program, by its public number, unless it was unloaded.
     pub fn code_of(&self, program: ProgramId) -> Option<ProgramId> {
         let id = self.replaced.get(&program).copied().unwrap_or(program);
         let is_it = |loaded: &&LoadedProgram| loaded.name() == program && !loaded.is_leaving;
         self.get(id).filter(is_it).map(LoadedProgram::id)
     }
 
-    /// All that are loaded, those that leave among them.
+    /// Returns all programs, including unloaded ones whose packets are still in the device.
     pub fn iter(&self) -> impl Iterator<Item = &LoadedProgram> {
         self.loaded.iter().filter_map(|program| program.as_deref())
     }
 
-    /// Adds a program, or other code of one; returns the number of the code.
+    /// Adds a program, or new code of one. Returns the number of the code.
     pub fn add(&mut self, mut program: LoadedProgram, code_of: Option<ProgramId>) -> ProgramId {
         let id = ProgramId(self.loaded.len() as u32);
         program.set_id(id, code_of.unwrap_or(id));
@@ -100,8 +101,7 @@ impl Programs {
         id
     }
 
-    /// Lets new code take the cells of the code before, which runs on them from now on only for packets that
-    /// began with it.
+    /// Moves the cells from the old code to the new one. The old code borrows them for its remaining packets.
     pub fn hand_cells_over(&mut self, before: ProgramId, now: ProgramId) {
         let Some((old, new)) = self.pair_mut(before, now) else { return };
         old.swap_cells(new);
@@ -112,8 +112,8 @@ impl Programs {
         }
     }
 
-    /// Runs something on a program and the switch core; nothing happens when the program is not there. Returns
-    /// whether the program has left with its last packet.
+    /// Runs `work` on a program and the switch core, if the program exists. Returns whether the program was unloaded and
+    /// its last packet has left.
     pub fn run(
         &mut self,
         id: ProgramId,
@@ -141,7 +141,7 @@ impl Programs {
         }
     }
 
-    /// Forgets a program whose last packet is done.
+    /// Removes a program whose last packet has left.
     pub fn remove(&mut self, id: ProgramId) {
         if let Some(slot) = self.loaded.get_mut(id.0 as usize)
             && let Some(program) = slot.take_if(|program| program.has_left())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an architecture may do while it begins or finishes a pass: run blocks, take and give back storage, queue,
-//! send, copy, drop, note. It is made of disjoint parts of a loaded program and of the switch core, and decides
-//! nothing itself.
+//! `Services`: the operations of an architecture while it begins or finishes a pass (run blocks, allocate storage, enqueue,
+//! transmit, drop, trace), on disjoint parts of a loaded program and of the switch core.
 
 pub(crate) mod replica_run;
 
@@ -21,17 +20,17 @@ use interpreter::{Outcome, PacketContext};
 use ir::{Bits, Program, RequestId};
 use std::sync::Arc;
 
-/// A loaded program's packets inside the device, and what a pass of it takes.
+/// The accounting of a loaded program's packets, and the latencies of its passes.
 #[derive(Debug)]
 pub(crate) struct Membership {
     pub lease: Arc<ProgramLease>,
-    /// Packets in queues and events that belong to the program.
+    /// Number of the program's packets in queues and events.
     pub in_flight: u64,
-    /// What passes hold that are in a caller's hands.
+    /// The token of passes that a caller has.
     pub hold: Arc<PassHold>,
-    /// From the finish of a pass through ingress to the queues, in picoseconds.
+    /// Time from the finish of an ingress pass to the queues, in picoseconds.
     pub time_to_queues_ps: u64,
-    /// From a queue to the wire, in picoseconds.
+    /// Time from a queue to the wire, in picoseconds.
     pub time_to_wire_ps: u64,
 }
 
@@ -44,7 +43,7 @@ pub(crate) struct Services<'s> {
 }
 
 impl<'s> Services<'s> {
-    /// The services of a switch core for a program.
+    /// Combines the parts of a program with the switch core.
     pub fn new(
         runner: &'s mut BlockRunner,
         core: &'s mut SwitchCore,
@@ -55,67 +54,67 @@ impl<'s> Services<'s> {
 }
 
 impl Services<'_> {
-    /// The program whose packets these services are for.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.runner.program
     }
 
-    /// What a pass of it holds.
+    /// Returns the identity of the loaded program, for its passes.
     pub fn lease(&self) -> Arc<ProgramLease> {
         self.membership.lease.clone()
     }
 
-    /// How the device was built.
+    /// Returns the device's options.
     pub fn options(&self) -> &DeviceOptions {
         &self.core.options
     }
 
-    /// The device's time in picoseconds.
+    /// Returns the device's time in picoseconds.
     pub fn now_ps(&self) -> u64 {
         self.core.now_ps
     }
 
-    /// The clock in the device's unit of time stamps.
+    /// Returns the device's time in its unit of time stamps.
     pub fn timestamp(&self) -> u64 {
         self.core.timestamp()
     }
 
-    /// A time in that unit.
+    /// Converts a time to the device's unit of time stamps.
     pub fn timestamp_of(&self, time_ps: u64) -> u64 {
         self.core.timestamp_of(time_ps)
     }
 
-    /// From the finish of a pass through ingress to the queues, in picoseconds.
+    /// Returns the time from the finish of an ingress pass to the queues, in picoseconds.
     pub fn time_to_queues_ps(&self) -> u64 {
         self.membership.time_to_queues_ps
     }
 
-    /// What a pass that begins now holds until it ends.
+    /// Returns the token that a pass which begins now holds until it ends.
     pub fn pass_epoch(&self) -> Arc<PassEpoch> {
         self.core.pass_epoch()
     }
 
-    /// Storage for a packet before its parser.
+    /// Returns cleared storage for a packet.
     pub fn context(&mut self, bytes: Vec<u8>) -> PacketContext {
         self.runner.context(bytes)
     }
 
-    /// Takes the storage of a packet that is gone.
+    /// Keeps the storage of a finished packet for reuse.
     pub fn recycle(&mut self, context: PacketContext) {
         self.runner.recycle(context);
     }
 
-    /// A copy of these bytes, in memory that was used before.
+    /// Copies bytes into reused memory.
     pub fn copy_of(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.core.copy_of(bytes)
     }
 
-    /// Takes memory to be used again.
+    /// Keeps memory for reuse.
     pub fn recycle_bytes(&mut self, bytes: Vec<u8>) {
         self.core.recycle_bytes(bytes);
     }
 
-    /// The number of a packet's next pass; at the pass limit the packet is dropped.
+    /// Returns the number of a packet's next pass. Drops the packet at the pass limit.
     pub fn next_pass(&mut self, reception: &Reception, parent: Option<PassId>) -> Option<u64> {
         let number = reception.next_pass(self.core.options.pass_limit);
         if number.is_none() {
@@ -124,7 +123,7 @@ impl Services<'_> {
         number
     }
 
-    /// Begins a pass of the trace, when there is one.
+    /// Begins a pass of the trace, if the device records traces.
     pub fn begin_trace(
         &mut self,
         packet: u64,
@@ -135,7 +134,7 @@ impl Services<'_> {
         self.core.begin_pass(packet, number, origin, node)
     }
 
-    /// What a pass records for a tap, where there is one.
+    /// Makes the tap of a pass, if the device records tapped events.
     pub fn tap_of(&self, run: &PassInfo) -> Option<Tap> {
         self.core.tap.as_ref().map(|_| {
             let mut tap = Tap::default();
@@ -144,7 +143,7 @@ impl Services<'_> {
         })
     }
 
-    /// What a request for a digest sends, noted in the trace of the pass.
+    /// Makes the message of a digest request and adds its step to the trace.
     pub fn digest(
         &mut self,
         run: &PassInfo,
@@ -190,8 +189,7 @@ impl Services<'_> {
         }
     }
 
-    /// Runs a block while a pass begins or is finished. A packet at its step limit is counted as dropped here;
-    /// a failed assertion is the error.
+    /// Runs a block while a pass begins or finishes. Counts the drop at the step limit; a failed assertion is an error.
     pub fn run(
         &mut self,
         block: usize,
@@ -215,7 +213,7 @@ impl Services<'_> {
         error.map_or(Ok(outcome), Err)
     }
 
-    /// Runs a control; returns whether the packet goes on.
+    /// Runs a control. Returns whether the packet continues.
     pub fn run_control(
         &mut self,
         block: usize,
@@ -227,18 +225,18 @@ impl Services<'_> {
         Ok(matches!(outcome, Outcome::Returned | Outcome::Exited))
     }
 
-    /// How a packet leaves that is dequeued now.
+    /// Makes the departure of a packet that is dequeued now.
     pub fn departure(&self, port: u32, queue: u32) -> Departure {
         let time_to_wire_ps = self.membership.time_to_wire_ps;
         Departure { port, queue, dequeued_ps: self.core.now_ps, time_to_wire_ps }
     }
 
-    /// How many packets wait in a queue of a port.
+    /// Returns the number of packets in a queue of a port.
     pub fn queue_depth(&self, port: u32, queue: u32) -> u32 {
         self.core.traffic.depth_packets(OutputPath::Port(port), queue)
     }
 
-    /// Lets a packet come to the queues of a port later.
+    /// Schedules a packet's arrival at the queues of a port.
     pub fn enqueue_later(&mut self, latency_ps: u64, port: u32, packet: Box<QueuedPacket>) {
         let time_ps = self.core.now_ps.saturating_add(latency_ps);
         self.membership.in_flight += 1;
@@ -255,7 +253,7 @@ impl Services<'_> {
         }
     }
 
-    /// Sends a packet of so many bytes back to ingress by one of the internal paths, if there is room.
+    /// Sends a packet back to ingress by an internal path. If its queue has no room, the packet is dropped.
     pub fn send_back(&mut self, path: OutputPath, length_bytes: u64, arrival: Arrival) {
         let item = Queued::Arrival(self.membership.lease.id, Box::new(arrival));
         self.put_item(path, 0, length_bytes, item);
@@ -267,7 +265,7 @@ impl Services<'_> {
         is_there
     }
 
-    /// Sends a packet by a port: out of the device, or back into it by a loopback port.
+    /// Transmits a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
         departure: Departure,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lock around a switch that its device and its targets share. Requests that arrive while the switch is
-//! in use are served when it is given back.
+//! The lock around a switch that its device and its targets share. The holder serves the requests that arrived meanwhile
+//! when it releases the lock.
 
 use crate::control_request::{ControlInbox, try_lock};
 use crate::switch::Switch;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A switch that its device and its targets share.
+/// A switch shared by its device and its targets.
 #[derive(Debug)]
 pub(crate) struct Shared {
     switch: Mutex<Switch>,
@@ -15,24 +15,24 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// A switch to share.
+    /// Shares a switch.
     pub fn new(switch: Switch) -> Shared {
         let inbox = switch.driver.inbox.clone();
         Shared { switch: Mutex::new(switch), inbox }
     }
 
-    /// The switch, as soon as it is free.
+    /// Takes the lock, waiting for it.
     pub fn run(&self) -> Running<'_> {
         let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
         Running { shared: self, switch: Some(switch) }
     }
 
-    /// The switch, if it is free.
+    /// Takes the lock if it is free.
     pub fn try_run(&self) -> Option<Running<'_>> {
         try_lock(&self.switch).map(|switch| Running { shared: self, switch: Some(switch) })
     }
 
-    /// Serves requests that wait, unless the one who has the switch will.
+    /// Serves waiting requests, unless another thread holds the lock and will serve them.
     pub fn serve_if_idle(&self) {
         while self.inbox.has_waiting()
             && let Some(mut switch) = try_lock(&self.switch)
@@ -43,14 +43,14 @@ impl Shared {
     }
 }
 
-/// The switch in use. When it is given back, requests that arrived meanwhile are served.
+/// The held lock. Its drop serves the requests that arrived meanwhile.
 pub(crate) struct Running<'s> {
     shared: &'s Shared,
-    /// `None` only while it is given back.
+    /// `None` only during the drop.
     switch: Option<MutexGuard<'s, Switch>>,
 }
 
-const ALWAYS_THERE: &str = "the switch is there until it is given back";
+const ALWAYS_THERE: &str = "the guard is present until the drop";
 
 impl Deref for Running<'_> {
     type Target = Switch;

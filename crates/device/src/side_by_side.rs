@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program on both engines, packet by packet, and what differs first. Where packets come from and
-//! who reads the account is not here.
+//! `SideBySide`: runs a program on both engines packet by packet and reports the first difference. `plane run --verify`
+//! uses it.
 
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
@@ -13,35 +13,35 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-/// So many packets are remembered for the account of a difference.
+/// Number of recent packets kept for reports of differences.
 const PACKETS_REMEMBERED: usize = 4096;
 
-/// Cells of one register or counter that are compared at the end.
+/// Largest number of cells of a register or counter that are compared at the end.
 const MAX_CELLS_COMPARED: u64 = 1 << 16;
 
-/// Why two engines stopped.
+/// Why a run on both engines stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// They gave different results.
+    /// The engines gave different results.
     Difference(Difference),
-    /// Both stopped, for the same reason.
+    /// Both engines stopped with the same error.
     Error(DeviceError),
 }
 
-/// What differs between two engines, for people.
+/// The first difference between the engines, for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Number of the received packet, where one can be named.
+    /// Number of the received packet, if the difference belongs to one.
     pub packet: Option<u64>,
-    /// The port that it came from, and its bytes, if they are still known.
+    /// Its ingress port and bytes, if it is a recent packet.
     pub input: Option<(u32, Vec<u8>)>,
-    /// What it is about: a packet that was sent, a digest, a statistic.
+    /// The kind of output that differs: a transmitted packet, a digest, a statistic.
     pub what: String,
-    /// What compiled code gave.
+    /// The result of compiled code.
     pub on_jit: String,
-    /// What the interpreter gave.
+    /// The result of the interpreter.
     pub on_interpreter: String,
-    /// Where packets differ first: byte, and the header field that it belongs to.
+    /// The first differing byte of a packet, and the header field that contains it.
     pub place: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What a device showed since it was last looked at.
+/// The outputs of a device since they were last taken.
 struct Observed {
     transmitted: Vec<Transmitted>,
     digests: Vec<DigestMessage>,
@@ -88,7 +88,7 @@ impl Observed {
     }
 }
 
-/// What both engines gave for a packet.
+/// Outputs on which both engines agree.
 #[derive(Clone, Debug, Default)]
 pub struct AgreedOutputs {
     /// Packets sent.
@@ -99,18 +99,18 @@ pub struct AgreedOutputs {
     pub log: Vec<LogLine>,
 }
 
-/// Two devices that do the same on different engines.
+/// Two devices with equal options, one on each engine.
 #[derive(Debug)]
 pub struct SideBySide {
     jit: Device,
-    /// Keeps traces, to tell fields.
+    /// Records traces, for names of fields.
     interpreter: Device,
     recent: VecDeque<(u64, u32, Vec<u8>)>,
     statistics: Statistics,
 }
 
 impl SideBySide {
-    /// Two devices at time 0, alike but for the engine.
+    /// Makes two devices at time 0 that differ only in the engine.
     pub fn new(program: Arc<Program>, options: DeviceOptions) -> Result<SideBySide, LoadError> {
         let on_jit = DeviceOptions { engine: EngineChoice::Jit, trace: false, ..options.clone() };
         let on_interpreter =
@@ -123,23 +123,22 @@ impl SideBySide {
         })
     }
 
-    /// Both devices, the compiled one first, to write the same entries to each.
+    /// Returns both devices, the compiled one first, for equal writes.
     pub fn devices_mut(&mut self) -> [&mut Device; 2] {
         [&mut self.jit, &mut self.interpreter]
     }
 
-    /// The device with compiled code.
+    /// Returns the device with compiled code.
     pub fn jit(&self) -> &Device {
         &self.jit
     }
 
-    /// The time of both in picoseconds.
+    /// Returns the time of both in picoseconds.
     pub fn now_ps(&self) -> u64 {
         self.jit.now_ps()
     }
 
-    /// Lets a packet arrive, with everything that is due by then before it, and all that follows at
-    /// that time after it.
+    /// Advances both devices to the arrival of a packet and runs all events of that time.
     pub fn receive(
         &mut self,
         port: u32,
@@ -158,8 +157,7 @@ impl SideBySide {
         })
     }
 
-    /// Runs until nothing is left to do, or until a time in picoseconds, and compares statistics, registers
-    /// and counters too.
+    /// Runs to completion, or until a time in picoseconds, and compares statistics, registers, counters and externs too.
     pub fn finish(&mut self, until_ps: Option<u64>) -> Result<AgreedOutputs, Box<Stop>> {
         let agreed = self.run(None, |device| match until_ps {
             Some(until_ps) => device.advance(until_ps),
@@ -314,7 +312,7 @@ impl SideBySide {
     }
 }
 
-/// The first two that are not equal.
+/// Returns the first pair of elements that differ.
 fn first_pair<'a, T: PartialEq>(
     one: &'a [T],
     other: &'a [T],
@@ -324,7 +322,7 @@ fn first_pair<'a, T: PartialEq>(
         .find(|(one, other)| one != other)
 }
 
-/// What was counted since, in words.
+/// Describes the changes of the counters, for users.
 fn changes(before: &Statistics, after: &Statistics) -> String {
     let mut parts = Vec::new();
     for (reason, count) in &after.drops {
@@ -353,7 +351,7 @@ fn changes(before: &Statistics, after: &Statistics) -> String {
     if parts.is_empty() { "nothing".to_string() } else { parts.join(", ") }
 }
 
-/// Where two packets differ first, with the field that the interpreter emitted there.
+/// Describes the first differing byte of two packets, with the field that the interpreter emitted there.
 fn place(one: &Transmitted, other: &Transmitted, traces: &[PacketTrace]) -> Option<String> {
     let at = (0..one.bytes.len().max(other.bytes.len()))
         .find(|&at| one.bytes.get(at) != other.bytes.get(at))?;
@@ -366,7 +364,7 @@ fn place(one: &Transmitted, other: &Transmitted, traces: &[PacketTrace]) -> Opti
     })
 }
 
-/// The header field that the pass which sent this packet emitted at a byte.
+/// Returns the header field at a byte of a packet, from the trace of the pass that transmitted it.
 fn field_at(trace: &PacketTrace, sent: &Transmitted, byte: usize) -> Option<String> {
     let is_sending = |pass: &&TraceNode| {
         let mut steps = pass.steps.iter();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a device counts about its packets: per port what came in and went out, per reason what was
-//! dropped. Counters of the program are state of the program and not here.
+//! `Statistics`: a device's counters of received and transmitted packets by port and of drops by reason. The counters of
+//! programs are in the state store.
 
 use crate::burst::Burst;
 use crate::drop_reason::DropReason;
@@ -74,23 +74,21 @@ impl Statistics {
     }
 }
 
-/// A device with more ports counts them in an ordered map.
+/// Largest number of ports that flat arrays count; a device with more ports uses an ordered map.
 const MAX_FLAT_PORTS: u32 = 1 << 12;
 
-/// Bytes of all packets together that fit into a tally.
+/// Number of bytes that fit into a tally.
 const TALLY_BYTES: u64 = 1 << 32;
 
-/// The least that a packet counts for there, as if it had so many bytes: the sums of port numbers then fit
-/// too.
+/// Smallest room that a packet takes of a tally, so that the sums of port numbers fit too.
 const MIN_TALLY_BYTES: u64 = MAX_FLAT_PORTS as u64;
 
-/// Packets and their bytes by port, of a device with few enough of them. Each packet has added its length to
-/// the row of its port and, above 32 bits, the number of its port, which its record has beside the length:
-/// that is one addition. What was added above, by the port's number, is how many packets there were; of port
-/// 0, those that are missing from the sum.
+/// Counts packets and bytes by port with one addition per packet. A packet's record has its length in the low 32 bits and
+/// its port above; the sum of these records in the port's row gives the bytes in the low bits and, divided by the port
+/// number, the packets in the high bits. Port 0 has the packets that the other rows do not account for.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    /// A power of two.
+    /// The length is a power of two.
     rows: Vec<u64>,
     packets: u64,
 }
@@ -100,7 +98,7 @@ impl Tally {
         Tally { rows: vec![0; rows], packets: 0 }
     }
 
-    /// Packets and bytes of each port.
+    /// Returns packets and bytes of each port.
     fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
         let packets = |(port, row): (usize, &u64)| (row >> u32::BITS).checked_div(port as u64);
         let others: u64 = self.rows.iter().enumerate().filter_map(packets).sum();
@@ -112,24 +110,22 @@ impl Tally {
     }
 }
 
-/// What is counted of packets on the fast path: arrays, to be added to [`Statistics`] when
-/// somebody asks.
+/// The counters of the fast path: arrays that are added to [`Statistics`] on demand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FastPathStatistics {
-    /// What came in.
+    /// Received packets.
     recently_received: Tally,
-    /// What left.
+    /// Transmitted packets.
     recently_sent: Tally,
-    /// How many bytes more fit into both for sure.
+    /// Number of bytes that certainly fit into both tallies.
     room_bytes: u64,
-    /// What is in neither.
+    /// Counts that are in neither tally.
     ports: BTreeMap<u32, PortStatistics>,
     drops: [u64; 2],
 }
 
 impl FastPathStatistics {
-    /// Counts packets of a burst that a device with ports up to this one has taken, and what left since
-    /// there were `already` outputs.
+    /// Counts the taken packets of a burst, and its outputs from `already` on, of a device with this largest port.
     #[inline]
     pub fn count(&mut self, burst: &Burst, taken: Range<usize>, already: usize, largest_port: u32) {
         let packets = burst.packets();
@@ -142,14 +138,14 @@ impl FastPathStatistics {
         self.room_bytes -= bytes;
         self.recently_received.packets += taken.len() as u64;
         self.recently_sent.packets += sent as u64;
-        const { assert!(OUTPUT_PORT == 0, "what is counted by") };
-        // Not while the packets run: the processor would take back again and again what it did of the next
-        // ones, which may count in the same row.
+        const { assert!(OUTPUT_PORT == 0, "the records have the port in output 0") };
+        // After the run of all packets, because counting in between would stall the processor's speculation on packets
+        // that count in the same row.
         packets.count_received(taken, &mut self.recently_received.rows);
         packets.count_sent(already, &mut self.recently_sent.rows);
     }
 
-    /// The same where arrays are full, or will not do.
+    /// Counts without tallies, or flushes full tallies and starts new ones.
     #[cold]
     fn count_slowly(
         &mut self,
@@ -160,7 +156,7 @@ impl FastPathStatistics {
     ) {
         let recent: Vec<_> = self.recent().collect();
         add_to_ports(recent.into_iter(), &mut self.ports);
-        // From here on these count anew.
+        // Start new tallies.
         (self.recently_received, self.recently_sent, self.room_bytes) = Default::default();
         for (port, length_bytes) in burst.packets().received(taken) {
             self.received(port, length_bytes);
@@ -197,19 +193,19 @@ impl FastPathStatistics {
         counters.sent_bytes += u64::from(length_bytes);
     }
 
-    /// Counts packets dropped after ingress, and after egress.
+    /// Counts packets dropped after ingress and after egress.
     #[inline]
     pub fn dropped(&mut self, after_ingress: u64, after_egress: u64) {
         self.drops[0] += after_ingress;
         self.drops[1] += after_egress;
     }
 
-    /// How many packets were dropped after ingress so far.
+    /// Returns the number of packets dropped after ingress so far.
     pub fn dropped_after_ingress(&self) -> u64 {
         self.drops[0]
     }
 
-    /// What the arrays have of each port that has something there.
+    /// Returns the nonzero counts of the tallies by port.
     fn recent(&self) -> impl Iterator<Item = (u32, PortStatistics)> {
         let rows = self.recently_received.counts().zip(self.recently_sent.counts());
         let counters = |(received, sent): ((u64, u64), (u64, u64))| PortStatistics {
@@ -222,13 +218,13 @@ impl FastPathStatistics {
         (0..).zip(rows.map(counters)).filter(is_used)
     }
 
-    /// How many packets began on the fast path; a packet that comes back counts again.
+    /// Returns the number of packets that began on the fast path; a looped-back packet counts again.
     pub fn begun(&self) -> u64 {
         let before: u64 = self.ports.values().map(|port| port.received_packets).sum();
         before + self.recently_received.packets
     }
 
-    /// Adds what was counted here.
+    /// Adds these counters to the device's.
     pub fn add_to(&self, statistics: &mut Statistics) {
         let ports = self.ports.iter().map(|(port, counters)| (*port, *counters));
         add_to_ports(ports.chain(self.recent()), &mut statistics.ports);
@@ -241,7 +237,7 @@ impl FastPathStatistics {
     }
 }
 
-/// How much room a packet takes that has at most so many bytes.
+/// Returns the room of a tally that a packet of this largest length takes.
 #[inline]
 fn room_of(largest_bytes: usize) -> u64 {
     (largest_bytes as u64).max(MIN_TALLY_BYTES)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The switch behind a device's lock: the loaded programs, the rule by which packets meet them, the switch core
-//! they share, and the controllers' driver. What happens next is in `event_loop`; the public interface and the
-//! lock are in `device`; loading, swapping and unloading are in `program_changes`.
+//! `Switch`: the state behind a device's lock (loaded programs, admission rule, switch core and controllers' driver).
+//! `event_loop` runs it, `program_changes` loads, swaps and unloads programs, `device` has the public interface.
 
 use crate::admission::{Admission, Admitted};
 use crate::burst::Burst;
@@ -22,18 +21,18 @@ use std::sync::Arc;
 pub(crate) struct Switch {
     pub core: SwitchCore,
     pub programs: Programs,
-    /// By programs as users know them.
+    /// The admission rule by public program numbers.
     pub admission: Admission,
-    /// The same by their code.
+    /// The admission rule by code numbers.
     pub admitted_code: Admission,
-    /// The code that all packets meet, where that is one.
+    /// The code of the only admitted program, if the rule admits all packets to one.
     pub only_program: Option<ProgramId>,
-    /// The largest port of all programs that packets may meet.
+    /// The largest port of all admitted programs.
     pub largest_port: u32,
     pub receptions: u64,
-    /// For packets that take the fast path one at a time.
+    /// A burst for single packets on the fast path.
     pub single: Option<Box<Burst>>,
-    /// Outputs of the burst that is forwarded, by the first one of each program, where controllers listen.
+    /// For the current burst, the first output of each program, recorded while controllers listen.
     pub burst_programs: Vec<(usize, ProgramId)>,
     pub driver: Driver,
 }
@@ -47,7 +46,7 @@ pub(crate) enum AdmissionOutcome {
 }
 
 impl Switch {
-    /// A switch at time 0; code is shared with a loaded program that is like it.
+    /// Makes a switch at time 0. Shares the machine code of `like` if that fits.
     pub fn load(
         program: Arc<Program>,
         mut options: DeviceOptions,
@@ -73,7 +72,7 @@ impl Switch {
         })
     }
 
-    /// A program, if it is there, and the switch core.
+    /// Returns a program and the switch core.
     pub fn program_and_core(
         &mut self,
         id: ProgramId,
@@ -81,7 +80,7 @@ impl Switch {
         Some((self.programs.get_mut(id)?, &mut self.core))
     }
 
-    /// What is done with a packet that arrives now. It is asked once for each.
+    /// Applies the admission rule to an arriving packet.
     #[inline]
     pub fn admit_packet(&self, port: u32, frame: &[u8]) -> AdmissionOutcome {
         match self.only_program {
@@ -100,8 +99,8 @@ impl Switch {
         }
     }
 
-    /// Sets an application of the packet generator, in place of what it was; its timer starts `offset_ps`
-    /// from now. A port that no program has bits for is an error.
+    /// Sets an application of the packet generator and restarts its timer, which starts `offset_ps` from now. A port above
+    /// the largest port is an error.
     pub fn set_generator_application(
         &mut self,
         application: GeneratorApplication,

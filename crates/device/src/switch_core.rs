@@ -31,10 +31,10 @@ pub(crate) struct SwitchCore {
     pub traffic: TrafficManager<Queued>,
     pub events: BTreeMap<EventKey, Event>,
     pub statistics: Statistics,
-    /// What is counted of packets on the fast path.
+    /// Counters of the fast path.
     pub fast_path: FastPathStatistics,
     pub transmitted: Vec<Transmitted>,
-    /// Places in [`SwitchCore::transmitted`] of packets for the CPU port, with the programs that sent them.
+    /// Indexes in [`SwitchCore::transmitted`] of packets for the CPU port, with the programs that sent them.
     pub cpu_packets: Vec<(usize, ProgramId)>,
     pub digests: Vec<DigestMessage>,
     /// The programs that sent the digests.
@@ -42,34 +42,33 @@ pub(crate) struct SwitchCore {
     pub log: Vec<LogLine>,
     pub recorder: Option<PassRecorder>,
     pub tap: Option<Tap>,
-    /// Which passes the caller runs.
+    /// The passes that the caller runs.
     pub caller_passes: CallerPasses,
-    /// The packet whose next pass through ingress the caller takes.
+    /// The packet whose next ingress pass goes to the caller.
     pub awaited_packet: Option<u64>,
-    /// Passes that have begun and that the caller has not taken yet, in order.
+    /// Begun passes that the caller has not taken yet, in order.
     pub handed_out: Vec<Pass>,
     has_flow_control: bool,
     /// Whether some port has had a rate or a latency.
     pub wires_take_time: bool,
-    /// Packets that come back by loopback ports, in order; those that would come before others that are
-    /// here stand with the events.
+    /// Looped-back packets in order of arrival. Packets that arrive out of order are in `events`.
     pub looped_back: VecDeque<(EventKey, Box<Arrival>)>,
-    /// When ingress takes the next of those that wait for it.
+    /// Time at which ingress takes the next waiting packet.
     pub next_slot_ps: Option<u64>,
-    /// When ingress may take the next packet.
+    /// Time from which ingress may take a packet.
     ingress_free_ps: u64,
-    /// For ingress, in order, with the program that they belong to if they do to one.
+    /// Packets that wait for ingress, in order, with their programs if they belong to one.
     waiting: VecDeque<(Option<ProgramId>, Box<Arrival>)>,
-    /// What the packet generator makes.
+    /// The sources of the packet generator.
     generator: Sources,
-    /// Events that [`SwitchCore::has_only_endless_events`] is about.
+    /// Number of events for which [`SwitchCore::is_endless`] holds.
     endless_events: usize,
     sequence: u64,
-    /// What passes that begin now hold until they end.
+    /// The token of passes that begin now.
     pass_epoch: Arc<PassEpoch>,
-    /// Packets sent so far.
+    /// Number of packets transmitted so far.
     pub sent: u64,
-    /// Memory of packets that are gone, for the next ones.
+    /// Packet buffers for reuse.
     free_bytes: Vec<Vec<u8>>,
 }
 
@@ -114,14 +113,14 @@ impl SwitchCore {
         core
     }
 
-    /// Whether copies of a packet that may take the fast path may do so too, each to a port of its own:
-    /// queues that all wait for a moment share no buffer then, and wires take no time.
+    /// Returns whether copies of a packet on the fast path, each to a different port, may take it too: queues share no
+    /// buffer and wires take no time.
     pub fn can_replicate_now(&mut self) -> bool {
         self.options.traffic_manager.shared_buffer_bytes.is_none()
             && self.traffic.can_bypass_queues(0, self.now_ps)
     }
 
-    /// A copy of these bytes, in memory that was used before.
+    /// Copies bytes into reused memory.
     pub fn copy_of(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut copy = self.free_bytes.pop().unwrap_or_default();
         copy.clear();
@@ -129,33 +128,33 @@ impl SwitchCore {
         copy
     }
 
-    /// Takes memory to be used again. It may as well be dropped.
+    /// Keeps memory for reuse, up to the size of the pool.
     pub fn recycle_bytes(&mut self, bytes: Vec<u8>) {
         if self.free_bytes.len() < PACKET_POOL_SIZE {
             self.free_bytes.push(bytes);
         }
     }
 
-    /// The clock as v1model's metadata shows it: whole microseconds since the start, or nanoseconds.
+    /// Returns the clock in v1model's unit of time stamps: whole microseconds or nanoseconds since the start.
     pub fn timestamp(&self) -> u64 {
         self.timestamp_of(self.now_ps)
     }
 
-    /// A time as v1model's metadata shows it.
+    /// Converts a time to v1model's unit of time stamps.
     pub fn timestamp_of(&self, time_ps: u64) -> u64 {
-        // Divisions by constants are multiplications.
+        // The compiler turns divisions by constants into multiplications.
         match self.options.timestamp_unit {
             TimestampUnit::Microseconds => time_ps / TimestampUnit::Microseconds.picoseconds(),
             TimestampUnit::Nanoseconds => time_ps / TimestampUnit::Nanoseconds.picoseconds(),
         }
     }
 
-    /// What a pass that begins now holds until it ends.
+    /// Returns the token that a pass which begins now holds until it ends.
     pub fn pass_epoch(&self) -> Arc<PassEpoch> {
         self.pass_epoch.clone()
     }
 
-    /// Begins a new epoch; the one before ends when nobody holds it any more.
+    /// Begins a new epoch. The returned reference to the old one expires when its last pass ends.
     pub fn next_pass_epoch(&mut self) -> Weak<PassEpoch> {
         let before = std::mem::take(&mut self.pass_epoch);
         Arc::downgrade(&before)
@@ -183,47 +182,47 @@ impl SwitchCore {
         self.events.insert(EventKey { time_ps, class, port, sequence }, event);
     }
 
-    /// The next number in the order of events.
+    /// Returns the next sequence number.
     pub fn next_sequence(&mut self) -> u64 {
         let sequence = self.sequence;
         self.sequence += 1;
         sequence
     }
 
-    /// What follows is done to a packet in the last of its passes, as far as taps are asked.
+    /// Sets the packet, in its last pass, of the tapped events that follow.
     pub fn tap_last_pass(&mut self, reception: &Reception) {
         if let Some(tap) = &mut self.tap {
             tap.at(reception.number, reception.passes().saturating_sub(1));
         }
     }
 
-    /// Whether packets that arrive may have to wait for ingress.
+    /// Returns whether arriving packets may have to wait for ingress.
     #[inline]
     pub fn limits_ingress_rate(&self) -> bool {
         self.options.ingress_interval_ps > 0
     }
 
-    /// Whether some port's MAC has to look at what arrives.
+    /// Returns whether some port has flow control.
     #[inline]
     pub fn has_flow_control(&self) -> bool {
         self.has_flow_control
     }
 
-    /// Whether a packet ends at the MAC of a port that obeys flow control.
+    /// Returns whether a packet is a flow control frame that the MAC of its port consumes.
     pub fn ends_at_mac(&self, port: u32, bytes: &[u8]) -> bool {
         self.options.traffic_manager.port(port).flow_control.is_some()
             && PauseFrame::read(bytes).is_some()
     }
 
-    /// Takes an event that is due.
+    /// Takes an event from the queue.
     pub fn take_event(&mut self, key: &EventKey) -> Option<Event> {
         let event = self.events.remove(key)?;
         self.endless_events -= usize::from(self.is_endless(&event));
         Some(event)
     }
 
-    /// Whether it belongs to what goes on for ever: trains without end, and the ends of pauses, which
-    /// matter to packets in queues only.
+    /// Returns whether an event alone does not keep a run going: packets of endless trains, checks of idle entries, and
+    /// ends of pauses, which matter only to queued packets.
     fn is_endless(&self, event: &Event) -> bool {
         match event {
             Event::Generation(source) => self.generator.is_endless(*source),
@@ -232,7 +231,7 @@ impl SwitchCore {
         }
     }
 
-    /// Whether nothing is left to do but what goes on for ever and concerns no packet.
+    /// Returns whether only endless events are left and no packet waits for one of them.
     pub fn has_only_endless_events(&self) -> bool {
         self.endless_events > 0
             && self.endless_events == self.events.len()
@@ -248,7 +247,7 @@ impl SwitchCore {
         }
     }
 
-    /// Makes the next packet of a source, which is due now.
+    /// Makes the due packet of a source and schedules its next one.
     pub fn generate(&mut self, source: usize) -> Option<(Box<Arrival>, TrainTarget)> {
         let made = self.generator.make(source)?;
         let arrival = Arrival {
@@ -264,19 +263,19 @@ impl SwitchCore {
         Some((Box::new(arrival), made.target))
     }
 
-    /// Sets an application of the packet generator anew.
+    /// Sets an application of the packet generator and restarts it.
     pub fn set_generator_application(&mut self, application: GeneratorApplication) {
         self.stop_generator_application(application.id);
         let source = self.generator.set(application, self.now_ps);
         self.schedule_generation(source);
     }
 
-    /// Whether an application of the packet generator is set.
+    /// Returns whether an application of the packet generator is set.
     pub fn has_generator_application(&self, id: u8) -> bool {
         self.generator.has(id)
     }
 
-    /// Stops an application of the packet generator; returns whether there was one.
+    /// Stops an application of the packet generator. Returns whether it was set.
     pub fn stop_generator_application(&mut self, id: u8) -> bool {
         let source = Sources::number_of(id);
         let is_its = |event: &Event| matches!(event, Event::Generation(of) if *of == source);
@@ -285,8 +284,7 @@ impl SwitchCore {
         self.generator.remove(id)
     }
 
-    /// Does what a frame of flow control asks for when it comes to the MAC of a port that obeys them.
-    /// Returns whether it ends there.
+    /// Applies a flow control frame at the MAC of a port with flow control. Returns whether the packet was such a frame.
     pub fn obey_flow_control(&mut self, arrival: &Arrival) -> bool {
         if !self.has_flow_control {
             return false;
@@ -311,7 +309,7 @@ impl SwitchCore {
         true
     }
 
-    /// Lets a packet into ingress now, or puts it behind those that wait.
+    /// Returns the packet if it may enter ingress now; else appends it to the waiting packets.
     pub fn wait_for_ingress(
         &mut self,
         program: Option<ProgramId>,
@@ -332,12 +330,12 @@ impl SwitchCore {
         None
     }
 
-    /// The packet whose turn is next.
+    /// Returns the first waiting packet.
     pub fn first_waiting(&self) -> Option<&(Option<ProgramId>, Box<Arrival>)> {
         self.waiting.front()
     }
 
-    /// The packet whose turn it is.
+    /// Takes the first waiting packet and sets the time of the next ingress slot.
     pub fn take_waiting(&mut self) -> Option<(Option<ProgramId>, Box<Arrival>)> {
         let first = self.waiting.pop_front()?;
         self.ingress_free_ps = self.now_ps.saturating_add(self.options.ingress_interval_ps);
@@ -345,7 +343,7 @@ impl SwitchCore {
         Some(first)
     }
 
-    /// Counts a drop and notes it in the trace, with who set the drop port where that is why.
+    /// Counts a drop and adds its step to the trace, with the statement that set the drop slot if that is the reason.
     pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
         self.statistics.dropped(reason);
         if let Some(tap) = &mut self.tap {
@@ -371,7 +369,7 @@ impl SwitchCore {
         recorder.add(pass, [node]);
     }
 
-    /// Begins a pass of the trace, when there is one. `number` is that of the packet's pass, from 0.
+    /// Begins a pass of the trace, if the device records traces. `number` is the number of the pass, from 0.
     pub fn begin_pass(
         &mut self,
         packet: u64,
@@ -392,7 +390,7 @@ impl SwitchCore {
         }
     }
 
-    /// Adds what was seen of a block to a pass of the trace.
+    /// Adds the recorded steps of a block to a pass of the trace.
     pub fn add_trace(
         &mut self,
         pass: Option<PassId>,
@@ -405,7 +403,7 @@ impl SwitchCore {
         }
     }
 
-    /// Takes what blocks of a pass left for the device. What follows happens to this pass.
+    /// Takes the log, tapped events and trace of a pass's blocks, and sets the pass of the tapped events that follow.
     pub fn take_record(&mut self, pass: &mut Pass) {
         let record = &mut pass.record;
         if !record.log.is_empty() {
@@ -423,13 +421,13 @@ impl SwitchCore {
         }
     }
 
-    /// Whether the caller takes some of the passes that begin now.
+    /// Returns whether the caller takes some of the passes that begin now.
     #[inline]
     pub fn caller_takes_any(&self) -> bool {
         self.caller_passes != CallerPasses::default() || self.awaited_packet.is_some()
     }
 
-    /// Whether the caller takes a pass that begins.
+    /// Returns whether the caller takes this pass.
     pub fn caller_takes(&mut self, pass: &Pass) -> bool {
         match pass.gress() {
             Gress::Ingress => {
@@ -443,7 +441,7 @@ impl SwitchCore {
         }
     }
 
-    /// Puts something into a queue; a refusal is counted as a drop. Returns whether it is there.
+    /// Puts an item into a queue. Counts a refusal as a drop. Returns whether the item is queued.
     pub fn enqueue(
         &mut self,
         path: OutputPath,
@@ -501,7 +499,7 @@ impl SwitchCore {
         self.list_sent(program, port, time_ps, bytes, reception.number, queue);
     }
 
-    /// Lists a packet that left by a port.
+    /// Adds a packet to the transmitted ones.
     pub fn list_sent(
         &mut self,
         program: ProgramId,
@@ -519,13 +517,13 @@ impl SwitchCore {
         self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
     }
 
-    /// Lists a digest.
+    /// Adds a digest.
     pub fn send_digest(&mut self, program: ProgramId, digest: DigestMessage) {
         self.digests.push(digest);
         self.digest_programs.push(program);
     }
 
-    /// A packet will come back by its port when it has arrived.
+    /// Schedules the arrival of a looped-back packet.
     pub fn send_back_by_loopback(&mut self, arrival: Box<Arrival>) {
         let key = EventKey {
             time_ps: arrival.arrived_ps,
@@ -540,7 +538,7 @@ impl SwitchCore {
         }
     }
 
-    /// What happens next but for packets leaving queues.
+    /// Returns the next event; dequeues are not events.
     pub fn next_event(&self) -> Option<(EventKey, NextEvent)> {
         let event = self.events.first_key_value().map(|(key, _)| (*key, NextEvent::Listed));
         let back = self.looped_back.front().map(|(key, _)| (*key, NextEvent::LoopedBack));
@@ -551,8 +549,7 @@ impl SwitchCore {
         [event, back, slot].into_iter().flatten().min_by_key(|(key, _)| *key)
     }
 
-    /// Whether nothing is going to happen as long as no packet comes, but what queues do and what goes on
-    /// for ever later.
+    /// Returns whether there is no event now or later except endless ones later. Queues do not count.
     #[inline]
     pub fn is_idle(&self) -> bool {
         match self.events.first_key_value() {
@@ -561,7 +558,7 @@ impl SwitchCore {
         }
     }
 
-    /// Sends a packet by a port: out of the device, or back into it by a loopback port.
+    /// Transmits a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
         program: ProgramId,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Taps: what happens to packets in a device, in order, for whoever checks a run from outside (an oracle
-//! that replays it, say). Unlike a trace, a tap tells nothing of what happens inside blocks but the random
-//! numbers drawn there, the lines logged, and the values at probes; and both engines give the same. Values at
-//! probes are noted when the blocks of the pass are over.
+//! Taps: the sequence of events of packets in a device, for checks of a run from outside, such as an oracle that replays
+//! it. Unlike traces, taps contain only random draws, log lines, and values at probes from blocks, and both engines give
+//! the same taps. The values at probes follow when all blocks of the pass have run.
 
 use crate::drop_reason::DropReason;
 use crate::ingress_source::IngressSource;
@@ -11,144 +10,143 @@ use ir::{Bits, RequestId};
 use state::externs::EmitTo;
 use std::sync::Arc;
 
-/// Something that happened.
+/// One event of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tapped {
-    /// When, in picoseconds.
+    /// In device time.
     pub time_ps: u64,
-    /// Number of the received packet that it happened to, or to a copy of which.
+    /// Number of the received packet. Copies have the number of their original.
     pub packet: u64,
-    /// The pass of the packet and its copies, through ingress or egress, in which it happened, from 0.
+    /// Counts the passes of the packet and its copies, through ingress or egress, from 0.
     pub pass: u64,
-    /// What.
+    /// The event.
     pub what: TappedEvent,
 }
 
-/// What may happen to a packet.
+/// The kinds of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TappedEvent {
-    /// It comes to ingress: a pass begins.
+    /// Start of a pass through ingress.
     Ingress {
-        /// The port that it came by; from an internal path that of the pass before.
+        /// Ingress port. A packet from an internal path keeps the port of its last pass.
         port: u32,
-        /// How it came.
+        /// Where the packet is from.
         by: IngressSource,
-        /// When it had arrived, in picoseconds: before the pass where it had to wait for it.
+        /// Time of arrival. Earlier than the event if the packet waited for ingress.
         arrived_ps: u64,
-        /// It, as it came.
+        /// The packet before the pass.
         bytes: Vec<u8>,
     },
-    /// It draws a random number in the block that runs.
+    /// A random draw of the running block.
     Drawn {
-        /// The lowest 64 bits of the number.
+        /// The lowest 64 bits.
         value: u64,
     },
-    /// The block that runs writes a line to the log.
+    /// A log line of the running block.
     Logged {
         /// The line.
         text: String,
     },
-    /// It passed a probe in a block of the pass ([`ir::lowering::lower_with_probes`]).
+    /// A probe in a block of the pass ([`ir::ready::ReadyProgram::lower_with_probes`]).
     Probed {
-        /// The probe's request, whose label and fields say where it stands and what it gives.
+        /// The request of the probe. Its label and fields give the place and the names of the values.
         request: RequestId,
         /// The values of the fields.
         values: Vec<Bits>,
     },
-    /// It stands in a queue now.
+    /// The packet was enqueued.
     Queued {
-        /// Of which path.
+        /// The path of the queue.
         path: OutputPath,
-        /// Which queue.
+        /// Number of the queue.
         queue: u32,
-        /// How much it fills of the buffer.
+        /// Buffer space of the packet.
         length_bytes: u64,
     },
-    /// It comes from a queue to egress: a pass begins.
+    /// Start of a pass through egress.
     Egress {
         /// The port of the queue.
         port: u32,
         /// The queue.
         queue: u32,
-        /// When it was queued, in picoseconds.
+        /// Time of the enqueue event.
         enqueued_ps: u64,
-        /// How many packets stand in the queue behind it.
+        /// Packets left in the queue.
         depth_packets: u32,
-        /// What goes to egress, where only bytes do.
+        /// The packet at the egress parser. `None` for architectures without egress parser.
         packet: Option<EgressPacket>,
     },
-    /// It leaves by a port.
+    /// The packet was transmitted at a port.
     Sent {
         /// The port.
         port: u32,
-        /// The queue that it was in.
+        /// The queue of the packet.
         queue: u32,
-        /// When its last bit arrives at the end of the port's latency, in picoseconds: at a neighbour, or
-        /// at this device again.
+        /// Arrival of the last bit after the latency of the port, at a neighbour or again at this device.
         arrives_ps: u64,
-        /// Whether the port gives it back.
+        /// Whether the port is a loopback port.
         comes_back: bool,
-        /// It, as it leaves.
+        /// The packet on the wire.
         bytes: Vec<u8>,
     },
-    /// It is dropped.
+    /// The packet was dropped.
     Dropped {
-        /// Why.
+        /// The reason.
         reason: DropReason,
     },
-    /// An extern that the block before called does something with it.
+    /// An action of an extern that the last block called.
     Extern {
-        /// The instance's control-plane name; of a function its name.
+        /// Control-plane name of the instance, or name of the function.
         name: Arc<str>,
-        /// What.
+        /// The action.
         action: ExternAction,
     },
 }
 
-/// What an extern may do with a packet, but for drops.
+/// Actions of externs on packets, except drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternAction {
-    /// It holds the packet.
+    /// The extern holds the packet.
     Held {
-        /// Its number for it.
+        /// Number of the held packet.
         ticket: u64,
-        /// At most until this time, in picoseconds.
+        /// Latest time of the release, in picoseconds.
         until_ps: Option<u64>,
     },
-    /// It lets the packet go on.
+    /// The extern released the packet.
     Released {
-        /// Its number for it.
+        /// Number of the held packet.
         ticket: u64,
     },
-    /// It makes another packet of it.
+    /// The extern generated a packet.
     Emitted {
-        /// Where the new one goes.
+        /// Destination of the new packet.
         to: EmitTo,
-        /// The new one.
+        /// The new packet.
         bytes: Vec<u8>,
     },
 }
 
-/// A packet as it comes to an egress parser.
+/// A packet at an egress parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EgressPacket {
-    /// Which copy it is of those of a multicast group.
+    /// Index among the copies of a multicast group.
     pub replica: u32,
-    /// It, without the architecture's metadata in front.
+    /// The packet without the metadata of the architecture.
     pub bytes: Vec<u8>,
 }
 
-/// Collects what happens.
+/// Collects events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tap {
-    /// The packet at work, and its pass.
+    /// Current packet and pass.
     packet: u64,
     pass: u64,
     seen: Vec<Tapped>,
 }
 
 impl Tap {
-    /// What follows happens to this packet in this pass.
+    /// Sets packet and pass of the following events.
     pub fn at(&mut self, packet: u64, pass: u64) -> &mut Tap {
         (self.packet, self.pass) = (packet, pass);
         self
@@ -159,7 +157,7 @@ impl Tap {
         self.seen.push(Tapped { time_ps, packet, pass, what });
     }
 
-    /// Adds what another one has seen.
+    /// Moves the events of another tap to the end.
     pub fn append(&mut self, other: &mut Tap) {
         self.seen.append(&mut other.seen);
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A pass that takes time, as an event that waits for its next stage. Running it is in `timed_run`.
+//! `TimedPass`: a pass that waits, as an event, for its next stage. `timed_run` runs it.
 
 use crate::pass::Pass;
 use interpreter::BlockRun;
 use interpreter::trace::Recorder;
 
-/// A pass under way.
+/// A pass that takes time, between two of its moments.
 #[derive(Debug)]
 pub(crate) struct TimedPass {
     pub pass: Pass,
     /// Its number in the order in which passes began.
     pub order: u64,
-    /// How far the block that runs has come.
+    /// The suspended run of the current block.
     pub run: Option<BlockRun>,
     pub recorder: Option<Recorder>,
 }

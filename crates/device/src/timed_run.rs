@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs passes that take time: each waits, as an event, for its next stage and for its end, and owns all it needs,
-//! so configuration and cells are read as they are at each moment. At equal times passes go on in the order
-//! in which they began.
+//! Runs timed passes. A pass waits, as an event, for its next stage or its end, and reads configuration and cells as they
+//! are at each moment. At equal times passes continue in the order of their begin.
 
 use crate::engine::{BlockOutputs, Engine};
 use crate::event::Event;
@@ -15,11 +14,10 @@ use interpreter::{BlockRun, Observer, Progress, StopAfter};
 use std::cell::Cell;
 
 impl LoadedProgram {
-    /// Begins a pass that takes time: what happens at this time already is an event like the rest, behind
-    /// those of passes that began before.
+    /// Begins a timed pass. Its first moment is an event at the current time, after those of earlier passes.
     pub(crate) fn begin_timed(&mut self, core: &mut SwitchCore, pass: Pass) {
         if let Half::Egress(departure) = pass.half {
-            // The wire is idle until the packet is there, but this much of its time is taken.
+            // The wire is idle until the packet reaches it, but its transmission time is reserved.
             let length = u64::from(pass.packet.length_bytes);
             core.traffic.reserve(OutputPath::Port(departure.port), length, core.now_ps);
         }
@@ -34,7 +32,7 @@ impl LoadedProgram {
         core.schedule(until_ps, Event::Pass { program: self.id(), pass: Box::new(timed) });
     }
 
-    /// Goes on with a pass, as far as this moment reaches.
+    /// Continues a pass through the stages that have begun.
     pub(crate) fn resume_timed(
         &mut self,
         core: &mut SwitchCore,

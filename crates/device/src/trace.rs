@@ -9,11 +9,11 @@
 //! to wait for ingress. Inside it are,
 //! after the blocks: `digest`, `clone`, `multicast`, `resubmit`, `recirculate`, `enqueue`, `drop` (its
 //! name is the reason, `text` a sentence, `table` and `action` who set the drop port) and `transmit`.
-//! What comes to a pass after its trace was taken away stands in a step `continued` of the next.
+//! Steps of a pass whose trace was already taken are in a step `continued` of the next trace.
 //!
-//! **A trace is bounded:** at most [`PASSES_KEPT_PER_PACKET`] passes of a packet are kept, and fewer
-//! if they have more than [`STEPS_KEPT_PER_PACKET`] steps. A step `not_shown` says how many passes are
-//! missing (`count`), and how many packets they dropped, by reason, and sent.
+//! **A trace is bounded:** the device keeps at most [`PASSES_KEPT_PER_PACKET`] passes of a packet, and fewer if they have
+//! more than [`STEPS_KEPT_PER_PACKET`] steps. A step `not_shown` has the number of missing passes (`count`), and the
+//! numbers of packets that they dropped, by reason, and transmitted.
 
 mod recorder;
 mod wording;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The traffic manager: output paths with a rate, a latency, priority queues, pause states and one
-//! shared buffer. It stores packets of any type and says when which path may send; what a packet
-//! is, and what happens to it between queue and wire, is the device's business.
+//! `TrafficManager`: output paths with rates, latencies, priority queues, pause states and a shared buffer. It stores
+//! packets of any type and schedules which path may send when.
 
 mod gates;
 mod paths;
@@ -28,7 +27,7 @@ pub enum Refusal {
     BufferFull,
 }
 
-/// A packet that left its queue.
+/// A dequeued packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dequeued<T> {
     /// The packet.
@@ -37,11 +36,11 @@ pub struct Dequeued<T> {
     pub queue: u32,
     /// When it was queued, in picoseconds.
     pub enqueued_ps: u64,
-    /// How many packets stay behind in its queue.
+    /// Number of packets that remain in its queue.
     pub depth_packets: u32,
 }
 
-/// A queue became congested, or stopped being so.
+/// A signal that a queue became congested or relieved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionSignal {
     /// When, in picoseconds.
@@ -50,7 +49,7 @@ pub struct CongestionSignal {
     pub path: OutputPath,
     /// Which of its queues.
     pub queue: u32,
-    /// Whether senders should pause (`true`) or may go on (`false`).
+    /// Whether senders should pause (`true`) or may resume (`false`).
     pub congested: bool,
 }
 
@@ -64,26 +63,25 @@ pub struct TrafficManager<T> {
     paths: Paths<T>,
     schedule: BTreeSet<(u64, OutputPath)>,
     buffered_bytes: u64,
-    /// The most bytes so far that stayed for a time.
+    /// Largest number of bytes so far that stayed for any time.
     peak_buffered_bytes: u64,
     signals: Vec<CongestionSignal>,
-    /// Whether every port lets packets through at once; `None` when that is to be found out again.
+    /// Whether every port transmits packets at once; `None` after a change of a path.
     ports_are_ideal: Option<bool>,
-    /// Whether every port lets a packet through at once that comes when nothing else is there; `None` as
-    /// above.
+    /// Whether every port transmits a single packet at once if nothing else waits; `None` after a change of a path.
     ports_are_prompt: Option<bool>,
-    /// When the last wire is idle again.
+    /// Time at which the last busy wire is idle again.
     last_busy_ps: u64,
-    /// In all queues.
+    /// Number of packets in all queues.
     waiting_packets: u64,
-    /// From the first time that somebody asks.
+    /// Created on first use.
     gates: Option<Box<Gates>>,
-    /// The latest time that the traffic manager was told.
+    /// Time of the last refresh of the gates.
     now_ps: u64,
 }
 
 impl<T> TrafficManager<T> {
-    /// Paths come to be when they are first used.
+    /// Makes a traffic manager; paths are created on first use.
     pub fn new(options: TrafficManagerOptions) -> TrafficManager<T> {
         TrafficManager {
             options,
@@ -109,14 +107,14 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// What is known of paths is out of date.
+    /// Invalidates the cached summaries of ports after a change of a path.
     fn invalidate_port_checks(&mut self) {
         self.ports_are_ideal = None;
         self.ports_are_prompt = None;
     }
 
-    /// Whether a packet queued now for any port, of at most so many bytes, would leave its queue at once
-    /// by an idle wire, without a trace of it in queues and signals. The wire may take its time then.
+    /// Returns whether a packet of at most `length_bytes`, queued now for any port, would leave its queue at once to an idle
+    /// wire, without an effect on queues and signals. The wire may take time.
     pub fn can_transmit_now(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         self.waiting_packets == 0
             && self.last_busy_ps <= now_ps
@@ -124,8 +122,7 @@ impl<T> TrafficManager<T> {
             && self.has_open_ports(now_ps)
     }
 
-    /// Whether a packet would pass all queues of all ports at once, whichever it comes to, and leave by an
-    /// idle wire. Wires may be busy now.
+    /// Returns whether a packet would leave any queue of any port at once, if the wire is idle.
     pub(crate) fn has_open_ports(&mut self, now_ps: u64) -> bool {
         match self.ports_are_prompt {
             Some(true) => true,
@@ -138,9 +135,8 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// Whether a packet queued now for any port, of at most so many bytes, would leave at once by an
-    /// idle wire without end, without a trace of it in queues and signals, and be gone. The ways back to
-    /// ingress do not count.
+    /// Returns whether a packet of at most `length_bytes`, queued now for any port, would leave the device at once, without
+    /// an effect on queues and signals: its wire is idle and takes no time. Ignores the internal paths.
     #[inline]
     pub fn can_bypass_queues(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         self.has_room(length_bytes)
@@ -153,15 +149,15 @@ impl<T> TrafficManager<T> {
 
     #[cold]
     fn find_ideal(&mut self, now_ps: u64) -> bool {
-        // A wire that is busy now will not be so later.
+        // A busy wire becomes idle later, so it does not count as ideal now.
         let is_open = |path: &Path<T>| path.busy_until_ps <= now_ps && path.has_open_queues(now_ps);
         let is_ideal = self.are_ports(PortOptions::is_ideal, is_open);
         self.ports_are_ideal = Some(is_ideal);
         is_ideal
     }
 
-    /// Whether a packet queued now, of at most so many bytes, may leave at once if its gate is open: see
-    /// [`TrafficManager::gates`].
+    /// Brings the gates up to date. Returns whether a packet of at most `length_bytes` may use them
+    /// ([`TrafficManager::gates`]).
     pub(crate) fn refresh_gates(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         if !self.has_room(length_bytes)
             || self.next_ready().is_some_and(|(time_ps, _)| time_ps <= now_ps)
@@ -174,23 +170,23 @@ impl<T> TrafficManager<T> {
         true
     }
 
-    /// Gates by port, as [`TrafficManager::refresh_gates`] has opened them: a packet whose gate is open leaves
-    /// its queue at once by an idle wire, without a trace of it in queues and signals.
+    /// Returns the gates by port, after [`TrafficManager::refresh_gates`]: a packet whose gate is open leaves its queue at
+    /// once to an idle wire, without an effect on queues and signals.
     pub(crate) fn gates(&self, kind: GateKind) -> &[u64] {
         self.gates.as_ref().map_or(&[], |gates| gates.words(kind))
     }
 
-    /// Whether somebody has asked for gates, as something held packets up.
+    /// Returns whether gates are in use, because packets had to wait before.
     pub(crate) fn has_gates(&self) -> bool {
         self.gates.is_some()
     }
 
-    /// Whether packets that leave by a port come back by it.
+    /// Returns whether a port is in loopback.
     pub fn is_loopback(&mut self, port: u32) -> bool {
         self.path(OutputPath::Port(port)).options.loopback
     }
 
-    /// Whether ports are such that most packets are gone at once.
+    /// Returns whether most ports transmit packets at once.
     pub(crate) fn is_mostly_ideal(&self) -> bool {
         self.options.default_port.is_ideal()
     }
@@ -215,7 +211,7 @@ impl<T> TrafficManager<T> {
         self.paths.get_or_insert(path, || Path::new(options.of(path).clone()))
     }
 
-    /// A path has changed.
+    /// Updates the schedule and the gates after a change of a path.
     fn reschedule(&mut self, path: OutputPath) {
         let Some(state) = self.paths.get_mut(path) else { return };
         if let Some(gates) = &mut self.gates {
@@ -234,7 +230,7 @@ impl<T> TrafficManager<T> {
         state.scheduled_ps = ready;
     }
 
-    /// How many packets wait in a queue.
+    /// Returns the number of packets in a queue.
     pub fn depth_packets(&self, path: OutputPath, queue: u32) -> u32 {
         self.paths
             .get(path)
@@ -242,18 +238,18 @@ impl<T> TrafficManager<T> {
             .map_or(0, |queue| u32::try_from(queue.packets.len()).unwrap_or(u32::MAX))
     }
 
-    /// How many queues a path has.
+    /// Returns the number of queues of a path.
     pub fn queue_count(&self, path: OutputPath) -> u32 {
         let declared = self.options.of(path).queue_count.max(1);
         self.paths.get(path).map_or(declared, |state| state.queues.len() as u32)
     }
 
-    /// Bytes in all queues.
+    /// Returns the number of bytes in all queues.
     pub fn buffered_bytes(&self) -> u64 {
         self.buffered_bytes
     }
 
-    /// Puts a packet into a queue, or gives it back with the reason why not.
+    /// Puts a packet into a queue, or returns it with the reason of the refusal.
     pub fn enqueue(
         &mut self,
         path: OutputPath,
@@ -295,13 +291,13 @@ impl<T> TrafficManager<T> {
         Ok(())
     }
 
-    /// The next time at which a path may send, and which.
+    /// Returns the next time at which a path may send, and the path.
     #[inline]
     pub fn next_ready(&self) -> Option<(u64, OutputPath)> {
         self.schedule.first().copied()
     }
 
-    /// Takes the packet that a path sends now, if it may send.
+    /// Dequeues the packet that a path sends now, if it may send.
     pub fn dequeue(&mut self, path: OutputPath, now_ps: u64) -> Option<Dequeued<T>> {
         let state = self.paths.get_mut(path)?;
         if state.paused || state.busy_until_ps > now_ps {
@@ -336,7 +332,7 @@ impl<T> TrafficManager<T> {
         })
     }
 
-    /// Keeps a path from sending as long as a packet takes on the wire, which will be there later.
+    /// Reserves the wire of a path for the transmission time of a packet that reaches the wire later.
     pub fn reserve(&mut self, path: OutputPath, length_bytes: u64, now_ps: u64) {
         let state = self.path(path);
         let until_ps = now_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
@@ -345,9 +341,8 @@ impl<T> TrafficManager<T> {
         self.reschedule(path);
     }
 
-    /// Occupies a path's wire with a packet from a time on, or from when the wire is idle. Returns when its
-    /// last bit arrives at the other end of the path's latency. For packets that take time from the queue to
-    /// the wire all times are those at the queue.
+    /// Transmits a packet on a path's wire, at the earliest when the wire is idle. Returns the arrival of its last bit after
+    /// the path's latency. For packets that take time from the queue to the wire, all times are those at the queue.
     pub fn transmit(&mut self, path: OutputPath, length_bytes: u64, now_ps: u64) -> u64 {
         let state = self.path(path);
         let begins_ps = now_ps.max(state.wire_idle_ps);
@@ -364,9 +359,8 @@ impl<T> TrafficManager<T> {
         arrives_ps
     }
 
-    /// Pauses or resumes a queue, or the whole path without a queue. Packets go on being queued
-    /// while nothing leaves; a packet on the wire is not interrupted. Returns whether the queue
-    /// exists.
+    /// Pauses or resumes a queue, or the whole path if `queue` is `None`. A paused queue still accepts packets, and a packet
+    /// on the wire is not interrupted. Returns whether the queue exists.
     pub fn set_paused(
         &mut self,
         path: OutputPath,
@@ -387,16 +381,15 @@ impl<T> TrafficManager<T> {
             },
         }
         if !paused {
-            // Nothing may leave before the moment at which it was resumed.
+            // No packet may leave before the time of the resumption.
             state.busy_until_ps = state.busy_until_ps.max(now_ps);
         }
         self.reschedule(path);
         true
     }
 
-    /// Pauses a queue by flow control until a time, or lets it go on: apart from
-    /// [`TrafficManager::set_paused`], as a queue goes on when nothing pauses it any more. Returns whether
-    /// the queue exists.
+    /// Pauses a queue by flow control until a time, or resumes it. This pause is independent of
+    /// [`TrafficManager::set_paused`]: a queue sends when neither pauses it. Returns whether the queue exists.
     pub fn set_flow_paused(
         &mut self,
         path: OutputPath,
@@ -415,7 +408,7 @@ impl<T> TrafficManager<T> {
         true
     }
 
-    /// Lets a queue go on whose flow control pause ends at this time, if it does still.
+    /// Ends the flow control pause of a queue, unless a later frame has changed its end.
     pub fn end_flow_pause(&mut self, path: OutputPath, queue: u32, now_ps: u64) {
         let found = self.paths.get(path).and_then(|state| state.queues.get(queue as usize));
         if found.is_some_and(|found| found.flow_paused_until_ps() == Some(now_ps)) {
@@ -423,14 +416,14 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// Whether packets wait for nothing but the end of a flow control pause.
+    /// Returns whether packets wait only for the end of a flow control pause.
     pub fn holds_flow_paused(&self) -> bool {
         let is_one =
             |queue: &Queue<T>| queue.is_held_by_flow_control() && !queue.packets.is_empty();
         self.paths.iter().any(|(_, path)| path.queues.iter().any(is_one))
     }
 
-    /// What is known of a queue; `None` when it does not exist.
+    /// Returns the statistics of a queue; `None` if it does not exist.
     pub fn queue_statistics(
         &self,
         path: OutputPath,
@@ -443,7 +436,7 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// The rate of a path in bits per second; `None` is infinite.
+    /// Returns the rate of a path in bits per second; `None` is infinite.
     pub fn rate_bps(&self, path: OutputPath) -> Option<u64> {
         match self.paths.get(path) {
             Some(state) => state.options.rate_bps,
@@ -451,18 +444,18 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// The most bytes that all queues held for any time so far.
+    /// Returns the largest number of bytes that all queues held for any time so far.
     pub fn peak_buffered_bytes(&self) -> u64 {
         self.peak_buffered_bytes.max(self.buffered_bytes)
     }
 
-    /// Sets how many packets a queue holds, or every queue of the path. Packets above a smaller
-    /// limit stay. Returns whether the queue exists.
+    /// Sets the capacity of a queue, or of every queue of the path, in packets. Packets above a smaller limit stay. Returns
+    /// whether the queue exists.
     pub fn set_depth_limit(&mut self, path: OutputPath, queue: Option<u32>, packets: u32) -> bool {
         self.for_queues(path, queue, |queue| queue.depth_limit_packets = packets)
     }
 
-    /// Sets a queue's rate in packets per second, or every queue's; 0 is no limit. It holds for
+    /// Sets the rate of a queue, or of every queue of the path, in packets per second; 0 is no limit. The rate applies to
     /// packets queued from now on. Returns whether the queue exists.
     pub fn set_queue_rate(&mut self, path: OutputPath, queue: Option<u32>, rate_pps: u64) -> bool {
         self.for_queues(path, queue, |queue| queue.gap_ps = gap_ps(rate_pps))
@@ -494,12 +487,12 @@ impl<T> TrafficManager<T> {
         true
     }
 
-    /// Congestion signals since the last call, in order of time.
+    /// Takes the congestion signals since the last call, in order of time.
     pub fn drain_signals(&mut self) -> Vec<CongestionSignal> {
         std::mem::take(&mut self.signals)
     }
 
-    /// The numbered ports in use so far, in order.
+    /// Returns the ports in use so far, in order.
     pub fn ports(&self) -> impl Iterator<Item = u32> + '_ {
         self.paths.iter().filter_map(|(path, _)| match path {
             OutputPath::Port(port) => Some(port),

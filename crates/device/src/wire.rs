@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Output paths by name, and how long bytes take on a wire. Queues and schedules are in `traffic_manager`.
+//! `OutputPath`, and the transmission time of bytes on a wire. `traffic_manager` has queues and schedules.
 
 use std::fmt;
 
 /// Picoseconds in a second.
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// Where packets leave to. Every output is a port: the two ways back to ingress are paths with
-/// queues and a rate like any other.
+/// An output path. The two internal paths back to ingress have queues and a rate like ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutputPath {
-    /// Back to ingress with the packet as it was received.
+    /// Back to ingress with the received packet.
     Resubmission,
-    /// Back to ingress with the packet as it was deparsed.
+    /// Back to ingress with the deparsed packet.
     Recirculation,
     /// A numbered port.
     Port(u32),
@@ -28,12 +27,12 @@ impl fmt::Display for OutputPath {
     }
 }
 
-/// How long a number of bytes takes at a rate in bits per second, rounded up; `None` is infinite.
+/// Returns the transmission time of bytes at a rate in bits per second, rounded up; `None` is infinite.
 pub fn transmission_ps(length_bytes: u64, rate_bps: Option<u64>) -> u64 {
     match rate_bps {
         None | Some(0) => 0,
         Some(rate) => {
-            // Divisions of 64 bits are a lot faster, and enough for packets.
+            // 64-bit division is much faster and suffices for packets.
             if let Some(exact) = length_bytes.checked_mul(8 * PICOSECONDS_PER_SECOND) {
                 return exact.div_ceil(rate);
             }

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The figures of papers' evaluations, measured again, a module a paper. Tables come out; `plane bench`
+//! The figures of papers' evaluations, measured again: a folder a paper. Each figure is a [`Table`]; `plane bench`
 //! prints them.
 
+mod distribution;
 pub mod lucid;
+mod table;
+
+pub use table::Table;
+
+/// What a figure needs while it is measured.
+pub struct Measuring<'p> {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Shows the step that is measured and the share that is done, from 0 to 1.
+    pub progress: &'p mut dyn FnMut(&str, f64),
+}

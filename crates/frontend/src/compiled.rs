@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Compiled`]: what compiling gives, whatever the source language is: a program ready to run, how switches
-//! with it are built and set up, and the controllers that it brings.
+//! [`Compiled`]: a compiled program of any source language, the set-up of its switches, and its controllers.
 
 use crate::controller::Controller;
 use device::DeviceOptions;
@@ -15,9 +14,9 @@ pub struct Compiled {
     pub map: SourceMap,
     /// Warnings.
     pub warnings: Diagnostics,
-    /// How switches are built and set up; empty if the user says all of it.
+    /// The set-up of switches; empty if the user provides all of it.
     pub setup: Vec<Deployment>,
-    /// Controllers to start with a switch that runs the program.
+    /// Controllers that start with a switch that runs the program.
     pub controllers: Vec<Box<dyn Controller>>,
 }
 
@@ -26,8 +25,8 @@ pub struct Compiled {
 pub struct Deployment {
     /// Its number.
     pub switch: u32,
-    /// How it is built.
+    /// The device options.
     pub options: DeviceOptions,
-    /// Control commands for before the first packet, as `control::entries` reads them.
+    /// Control commands to run before the first packet, as `control::entries` reads them.
     pub commands: String,
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a command tells people what happens and how it ended: the trait [`Console`], [`ExitStatus`] and
-//! [`Failure`], and wordings that all commands share. Where text goes, and colours, are the implementation's.
+//! The output of a command: the trait [`Console`], [`ExitStatus`] and [`Failure`], and wordings that all commands share.
+//! The implementation decides where text goes and whether it has colours.
 
 use source::{Diagnostics, RenderOptions, SourceMap};
 
-/// How a command ended, apart from what it printed.
+/// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
     /// Success.
@@ -22,12 +22,12 @@ pub enum Failure {
     Usage(String),
     /// A message about a file.
     Message(String),
-    /// What is wrong in sources.
+    /// Diagnostics of sources.
     Found(SourceMap, Diagnostics),
 }
 
 impl Failure {
-    /// Prints it. How the command ends with it.
+    /// Prints the failure and returns the status with which the command ends.
     pub fn print(&self, console: &dyn Console) -> ExitStatus {
         match self {
             Failure::Usage(message) => {
@@ -40,7 +40,7 @@ impl Failure {
         ExitStatus::WrongInput
     }
 
-    /// As text without colours.
+    /// Returns the failure as text without colours.
     pub fn text(&self) -> String {
         match self {
             Failure::Usage(message) | Failure::Message(message) => message.clone(),
@@ -58,26 +58,26 @@ impl From<String> for Failure {
     }
 }
 
-/// Work that takes a while.
+/// Long work, as a spinner shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Packets are run; the position is their number.
+    /// Packets are run; the position is their count.
     Packets,
-    /// Something is searched for; the message says how far it is.
+    /// A search; the message shows its progress.
     Search,
 }
 
-/// Shows how far some work is. Gone when dropped.
+/// Shows the progress of work until it is dropped.
 pub trait Spinner {
-    /// The number of things that are done.
+    /// Sets the number of items that are done.
     fn set_position(&self, position: u64);
-    /// A new message.
+    /// Sets the message.
     fn set_message(&self, message: String);
 }
 
-/// Where a command prints.
+/// Prints for a command.
 pub trait Console: Sync {
-    /// Only results and errors are wanted.
+    /// Whether to print only results and errors.
     fn is_quiet(&self) -> bool;
     /// Prints results.
     fn print(&self, text: &str);
@@ -87,10 +87,10 @@ pub trait Console: Sync {
     fn error(&self, text: &str);
     /// Prints diagnostics.
     fn diagnostics(&self, map: &SourceMap, diagnostics: &Diagnostics);
-    /// Shows that work goes on, unless it is hidden.
+    /// Shows a spinner, unless it is hidden.
     fn spinner(&self, work: Work, is_hidden: bool) -> Box<dyn Spinner>;
 
-    /// Prints diagnostics unless only errors are wanted.
+    /// Prints diagnostics, unless the console is quiet.
     fn warnings(&self, map: &SourceMap, diagnostics: &Diagnostics) {
         if !self.is_quiet() {
             self.diagnostics(map, diagnostics);
@@ -98,7 +98,7 @@ pub trait Console: Sync {
     }
 }
 
-/// A number of things: `1 file`, `2 files`.
+/// Formats a count: `1 file`, `2 files`.
 pub fn count(number: impl TryInto<u64>, one: &str) -> String {
     match number.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {one}"),
@@ -106,31 +106,31 @@ pub fn count(number: impl TryInto<u64>, one: &str) -> String {
     }
 }
 
-/// An error message with its code, for [`Console::error`].
+/// Formats an error message with its code, for [`Console::error`].
 pub fn coded(code: &str, message: &str) -> String {
     format!("error[{code}]: {message}")
 }
 
-/// Most diagnostics that are printed of one run of the command's inputs; the rest is counted.
-const MOST_DIAGNOSTICS: usize = 100;
+/// The maximum number of diagnostics that one command prints for its input; it counts the rest.
+const MAX_DIAGNOSTICS: usize = 100;
 
-/// Diagnostics as text; of more than 100 the first errors, and how many more there are.
+/// Formats diagnostics; of more than 100 the first errors and the number of the others.
 pub fn diagnostics_text(
     map: &SourceMap,
     diagnostics: &Diagnostics,
     options: RenderOptions,
 ) -> String {
-    if diagnostics.len() <= MOST_DIAGNOSTICS {
+    if diagnostics.len() <= MAX_DIAGNOSTICS {
         return source::render_text(map, diagnostics, options);
     }
-    // Where so much is wrong, warnings are left out.
+    // Errors come before warnings if there are too many.
     let is_error = |each: &&source::Diagnostic| each.severity == source::Severity::Error;
     let mut first = Diagnostics::new();
-    for diagnostic in diagnostics.iter().filter(is_error).take(MOST_DIAGNOSTICS) {
+    for diagnostic in diagnostics.iter().filter(is_error).take(MAX_DIAGNOSTICS) {
         first.push(diagnostic.clone());
     }
     if first.is_empty() {
-        diagnostics.iter().take(MOST_DIAGNOSTICS).for_each(|each| first.push(each.clone()));
+        diagnostics.iter().take(MAX_DIAGNOSTICS).for_each(|each| first.push(each.clone()));
     }
     let more = diagnostics.len() - first.len();
     format!("{}and {more} more\n\n", source::render_text(map, &first, options))

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verdicts over programs of a corpus, and the capability of a language to give them. Baselines and their
-//! comparison are in `conformance::corpus`.
+//! [`CorpusJudge`]: the capability of a language to judge the programs of a corpus. `conformance::corpus` compares
+//! verdicts with baselines.
 
 use crate::program_file::ProgramFile;
 use std::time::Duration;
 
 /// Judges programs.
 pub trait CorpusJudge: Sync {
-    /// Runs one program's text through everything that must hold for an accepted program; the name is what
-    /// messages call it.
+    /// Checks one program, and everything that must hold for an accepted program.
     fn judge(&self, program: &ProgramFile<'_>, text: &str) -> Outcome;
 }
 
-/// What became of one program.
+/// The verdict on one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No error.
@@ -36,7 +35,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word that a baseline has for it.
+    /// Returns the word for baselines.
     pub fn word(&self) -> String {
         match self {
             Verdict::Accepted => "accepted".to_string(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Emitter`]: the capability of a language to be compiled to P4_16 files for a target, with what the control
-//! plane sets up.
+//! [`Emitter`]: the capability of a language to compile to P4_16 files for a target, with control commands and device
+//! files.
 
 use crate::console::{Console, Failure};
 use crate::networks::UserP4Files;
@@ -13,20 +13,20 @@ use std::time::Duration;
 pub struct EmitTarget {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is, for help texts.
+    /// The description in help texts.
     pub description: &'static str,
 }
 
 /// Compiles to P4_16.
 pub trait Emitter: Sync {
-    /// The targets, the usual one first.
-    fn targets(&self) -> &'static [EmitTarget];
+    /// Returns the targets, the default one first.
+    fn targets(&self) -> Vec<EmitTarget>;
 
-    /// Compiles a program; prints it or writes its files.
+    /// Compiles a program, and prints it or writes its files.
     ///
     /// # Errors
     ///
-    /// What does not go together on the command line, or what is wrong with the program.
+    /// Options that exclude each other, or errors of the program.
     fn emit(
         &self,
         program: &ProgramFile<'_>,
@@ -35,29 +35,29 @@ pub trait Emitter: Sync {
     ) -> Result<(), Failure>;
 }
 
-/// What is asked of an emitter. Choices are given by the names that the command line has for them.
+/// The options of an emission. Choices have their names on the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct EmitRequest<'r> {
-    /// What to compile for.
+    /// The target.
     pub target: &'r str,
-    /// How delayed events wait, if said: `queue` or `recirculation`.
+    /// How delayed events wait: `queue` or `recirculation`; `None` is as in the run, else `queue`.
     pub delay: Option<&'r str>,
     /// The unit of time stamps: `ns` or `us`.
     pub clock: &'r str,
-    /// How packets come back to ingress: `port` or `primitive`.
+    /// How packets return to ingress: `port` or `primitive`.
     pub recirculation: &'r str,
-    /// How stages are found, if said: `greedy` or `exact`.
+    /// How tables are assigned to stages: `greedy` or `exact`; `None` is the default.
     pub layout: Option<&'r str>,
-    /// How long to search for an exact layout, if said.
+    /// The time limit of the search for an exact layout; `None` is the default.
     pub time_limit: Option<Duration>,
-    /// A program for BMv2 as it is.
+    /// Compile for an unmodified BMv2.
     pub bmv2: bool,
     /// Print the program after this pass instead.
     pub after: Option<&'r str>,
-    /// P4_16 of the user's around the compiled program.
+    /// P4_16 of the user around the compiled program.
     pub user_p4: UserP4Files<'r>,
-    /// The run whose switches and links the commands are for.
+    /// The run whose switches and links get the commands.
     pub specification: Option<&'r Path>,
-    /// The folder to write to.
+    /// The folder for the files; `None` prints the program.
     pub output: Option<&'r Path>,
 }

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Files`]: how frontends read, and an implementation in memory for tests. The implementation for disks is
-//! in `toolchain::files`.
+//! [`Files`]: reads files for frontends, with an implementation in memory for tests. `toolchain::files` reads from disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Files to read from. Errors are whole messages.
 pub trait Files: Sync {
-    /// The bytes of a file.
+    /// Reads the bytes of a file.
     ///
     /// # Errors
     ///
     /// Why it cannot be read.
     fn bytes(&self, path: &Path) -> Result<Vec<u8>, String>;
 
-    /// The text of a file; `-` is standard input.
+    /// Reads the text of a file; `-` is standard input.
     ///
     /// # Errors
     ///
     /// Why it cannot be read, or that it is not UTF-8.
     fn text(&self, path: &Path) -> Result<String, String>;
 
-    /// The text of an included file; `None` if there is no such file.
+    /// Reads the text of an included file; `None` if there is no such file.
     ///
     /// # Errors
     ///
@@ -37,7 +36,7 @@ pub trait Files: Sync {
 pub struct MemoryFiles(pub BTreeMap<String, String>);
 
 impl MemoryFiles {
-    /// These files.
+    /// Creates these files.
     pub fn new<const N: usize>(files: [(&str, &str); N]) -> MemoryFiles {
         MemoryFiles(files.map(|(name, text)| (name.to_string(), text.to_string())).into())
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Frontend`]: a source language as tools see it, and what its methods take and give.
+//! [`Frontend`]: a source language as tools see it, with the arguments and results of its methods.
 
 use crate::compiled::Compiled;
 use crate::console::{Console, Failure};
@@ -13,29 +13,29 @@ use std::collections::BTreeSet;
 
 /// A source language.
 pub trait Frontend: Sync {
-    /// Its name, as in "a Lucid program".
+    /// Returns its name, as in "a Lucid program".
     fn name(&self) -> &'static str;
 
-    /// Ends of names of its files, that of programs first.
+    /// Returns the extensions of its files, that of programs first.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// Whether programs are written for an architecture, which `plane check --arch` can demand.
-    fn has_architectures(&self) -> bool {
-        false
+    /// Returns the names of the architectures that programs can be written for; empty if the language has none.
+    fn architectures(&self) -> Vec<&'static str> {
+        Vec::new()
     }
 
     /// Checks a program.
     ///
     /// # Errors
     ///
-    /// A file cannot be read. What is wrong with the program is among the diagnostics.
+    /// A file cannot be read. Errors of the program are among the diagnostics.
     fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure>;
 
-    /// Compiles a program for a target of [`Emitter::targets`], or for the usual one.
+    /// Compiles a program for a target of [`Emitter::targets`]; `None` is the default one.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// Errors of the program.
     fn compile(&self, program: &ProgramFile<'_>, target: Option<&str>)
     -> Result<Compiled, Failure>;
 
@@ -46,11 +46,11 @@ pub trait Frontend: Sync {
     /// Why it cannot be formatted, with spans in the first file of a map.
     fn format(&self, text: &str) -> Result<String, Diagnostics>;
 
-    /// The checked program as P4_16. What the form cannot do is a note on the console.
+    /// Prints the checked program as P4_16. Notes on the console name what the form cannot do.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, or which command writes it as P4_16.
+    /// Errors of the program, or the command that writes it as P4_16.
     fn print(
         &self,
         program: &ProgramFile<'_>,
@@ -58,58 +58,58 @@ pub trait Frontend: Sync {
         console: &dyn Console,
     ) -> Result<String, Failure>;
 
-    /// The intermediate representation that the program is run by, as text.
+    /// Prints the intermediate representation that runs execute.
     ///
     /// # Errors
     ///
-    /// What is wrong with the program.
+    /// Errors of the program.
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure>;
 
-    /// What each statement reads and writes, what guards it, which state it accesses and what is live after
-    /// it, as text.
+    /// Prints the effects of statements: reads and writes, guards, accesses of state, and live variables.
     ///
     /// # Errors
     ///
-    /// What is wrong with the program, or that the language has no such report.
+    /// Errors of the program, or that the language has no such report.
     fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
         Err(Failure::Message(format!(
-            "`--effects` is for P4 programs, and `{}` is none: `plane emit` compiles it to one",
+            "--effects does not apply to {} programs such as `{}`: `plane emit` compiles it to P4_16",
+            self.name(),
             program.path.display()
         )))
     }
 
-    /// The program as a problem of laying out stages. Warnings are printed.
+    /// Returns the layout problem of a program. Prints warnings.
     ///
     /// # Errors
     ///
-    /// What is wrong with the program, or why no stages can run it.
+    /// Errors of the program, or why no stages can run it.
     fn layout_problem(
         &self,
         program: &ProgramFile<'_>,
         console: &dyn Console,
     ) -> Result<LayoutProblem, Failure>;
 
-    /// What `plane explain` says about the language's codes.
+    /// Returns the explanations of the language's diagnostic codes.
     fn explanations(&self) -> Vec<&'static Explanation>;
 
-    /// Verdicts over programs of a corpus.
+    /// Returns the judge of programs of a corpus, if the language has one.
     fn corpus(&self) -> Option<&dyn CorpusJudge> {
         None
     }
 
-    /// Compilation to P4_16 with all that a control plane sets up.
+    /// Returns the emitter of P4_16 files, if the language has one.
     fn emitter(&self) -> Option<&dyn Emitter> {
         None
     }
 
-    /// Runs of whole networks by specifications. A language that has them runs its programs so; others run on
-    /// captures through one device.
+    /// Returns the runs in networks, if the language has them. Programs of other languages run on captures through one
+    /// device.
     fn networks(&self) -> Option<&dyn NetworkRuns> {
         None
     }
 }
 
-/// How a program is printed.
+/// The form of a printed program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintForm {
     /// The text of `core.p4` and of the architecture stands in the program instead of its `#include`.
@@ -118,17 +118,17 @@ pub struct PrintForm {
     pub inline: bool,
 }
 
-/// What checking found.
+/// The result of checking a program.
 pub struct Checked {
     /// All files that were read.
     pub map: SourceMap,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
-    /// What the program is written for.
+    /// The architecture of the program.
     pub architecture: Architecture,
 }
 
-/// What a program is written for.
+/// The architecture of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Architecture {
     /// The architecture of this name.
@@ -139,12 +139,12 @@ pub enum Architecture {
     None,
 }
 
-/// A program as a problem of laying out stages.
+/// A program as a layout problem.
 pub struct LayoutProblem {
     /// The problem.
     pub problem: Problem,
     /// The files that its spans point into.
     pub map: SourceMap,
-    /// Units of no line of the program's, but of the event scheduler that it is compiled with.
+    /// Units of the event scheduler, which are not from lines of the program.
     pub scheduler: BTreeSet<UnitId>,
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a source language offers to tools: the trait [`Frontend`], the compiled program that comes out of it,
-//! the controllers that such a program may bring, and the capabilities that only some languages have. A
-//! language's crate implements the trait; the registry of languages is in `toolchain`.
+//! The interface between source languages and tools: the trait [`Frontend`], compiled programs with their controllers,
+//! and capabilities that only some languages have. A language implements the trait; `toolchain` registers languages.
 //!
-//! No code here opens a file or prints: a frontend reads by [`Files`] and tells by [`Console`].
+//! No code here opens a file or prints: a frontend reads through [`Files`] and prints through [`Console`].
 
 mod compiled;
 mod console;
@@ -22,5 +21,8 @@ pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, EmitTarget, Emitter};
 pub use files::{Files, MemoryFiles};
 pub use language::{Architecture, Checked, Frontend, LayoutProblem, PrintForm};
-pub use networks::{NetworkRun, NetworkRuns, NetworkTest, SPECIFICATIONS, Tested, UserP4Files};
+pub use networks::{
+    CompiledRun, Execution, NetworkRun, NetworkRuns, NetworkTest, RunCaptures, SPECIFICATIONS,
+    Tested, UserP4Files,
+};
 pub use program_file::ProgramFile;

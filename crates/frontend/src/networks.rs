@@ -7,7 +7,7 @@ use crate::program_file::ProgramFile;
 use device::EngineChoice;
 use std::path::{Path, PathBuf};
 
-/// Ends of names of specifications, in the order in which they are looked for beside a program.
+/// The extensions of specifications, in the order in which a run searches for them beside a program.
 pub const SPECIFICATIONS: &[&str] = &["json", "yaml", "yml", "toml"];
 
 /// Runs of whole networks.
@@ -16,7 +16,7 @@ pub trait NetworkRuns: Sync {
     ///
     /// # Errors
     ///
-    /// Why there is no run. What goes wrong in the run is printed.
+    /// Why there is no run. Errors in the run are printed.
     fn run(
         &self,
         program: &ProgramFile<'_>,
@@ -28,84 +28,104 @@ pub trait NetworkRuns: Sync {
     fn test(&self, test: &NetworkTest<'_>) -> Tested;
 }
 
-/// P4_16 of the user's around a compiled program.
+/// P4_16 of the user around a compiled program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UserP4Files<'r> {
-    /// To run in front of it.
+    /// Runs in front of it.
     pub before: Option<&'r Path>,
-    /// To run behind it.
+    /// Runs behind it.
     pub after: Option<&'r Path>,
 }
 
 impl<'r> UserP4Files<'r> {
-    /// Those that are named.
+    /// Returns the files that are given.
     pub fn files(&self) -> impl Iterator<Item = &'r Path> {
         [self.before, self.after].into_iter().flatten()
     }
 }
 
-/// What is asked of a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NetworkRun<'r> {
-    /// The specification; that beside the program if none is named.
-    pub specification: Option<&'r Path>,
-    /// Captures of packets that come in at ports of the only switch. With some and no specification named, no
-    /// specification is looked for.
-    pub captures: &'r [(u32, PathBuf)],
-    /// The folder for captures of what leaves.
-    pub out: Option<&'r Path>,
-    /// What runs compiled programs, if said.
-    pub engine: Option<EngineChoice>,
-    /// The reference interpreter of the language runs the program, and nothing is compiled.
-    pub is_reference: bool,
-    /// The program runs compiled beside the reference interpreter.
-    pub verify: bool,
-    /// What to compile for, if said.
-    pub target: Option<&'r str>,
-    /// P4_16 of the user's around the compiled program.
-    pub user_p4: UserP4Files<'r>,
-    /// Values of symbolic sizes and constants, over those of the specification.
-    pub symbolics: Option<&'r Path>,
-    /// Seed, over that of the specification.
-    pub seed: Option<u64>,
-    /// The end of the run, over that of the specification.
-    pub until_ps: Option<u64>,
-    /// Tell what happened to each packet.
-    pub trace: bool,
-    /// Tell what happens as JSON, an object a line.
-    pub json: bool,
-    /// Write what all state is at the end, as JSON.
-    pub state_out: Option<&'r Path>,
-    /// Write a page with a time line.
-    pub timeline: Option<&'r Path>,
-    /// Record the schedule.
-    pub record: Option<&'r Path>,
-    /// Run a recorded schedule.
-    pub replay: Option<&'r Path>,
+/// Captures that a run reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub struct RunCaptures<'r> {
+    /// Captures by the port that their packets enter by.
+    pub inputs: &'r [(u32, PathBuf)],
+    /// The folder for a capture of each port that packets leave by.
+    pub out: &'r Path,
 }
 
-/// What is asked of a test.
+/// A run in a network, as its user describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkRun<'r> {
+    /// The specification; `None` is the one beside the program, or no specification if there are captures.
+    pub specification: Option<&'r Path>,
+    /// Captures of the only switch.
+    pub captures: Option<RunCaptures<'r>>,
+    /// What executes the program.
+    pub execution: Execution<'r>,
+    /// Values of symbolic sizes and constants; they replace those of the specification.
+    pub symbolics: Option<&'r Path>,
+    /// The seed; it replaces that of the specification.
+    pub seed: Option<u64>,
+    /// The end of the run; it replaces that of the specification.
+    pub until_ps: Option<u64>,
+    /// Print what happens to each packet.
+    pub trace: bool,
+    /// Print what happens as JSON, an object a line.
+    pub json: bool,
+    /// Write the state at the end to this file, as JSON.
+    pub state_out: Option<&'r Path>,
+    /// Write a page with a time line to this file.
+    pub timeline: Option<&'r Path>,
+    /// Write the schedule to this file.
+    pub record: Option<&'r Path>,
+}
+
+/// What executes a program in a network.
+#[derive(Clone, Copy, Debug)]
+pub enum Execution<'r> {
+    /// Devices execute the compiled program.
+    Compiled(CompiledRun<'r>),
+    /// The reference interpreter of the language executes the source; nothing is compiled.
+    Reference,
+    /// The reference interpreter executes the schedule of this file.
+    Replay(&'r Path),
+}
+
+/// How a program is compiled for a run, and what executes it then.
+#[derive(Clone, Copy, Debug)]
+pub struct CompiledRun<'r> {
+    /// The target; `None` is the first one of the language.
+    pub target: Option<&'r str>,
+    /// The engine of the devices.
+    pub engine: EngineChoice,
+    /// Whether the reference interpreter executes each handler beside the devices.
+    pub is_verified: bool,
+    /// P4_16 of the user around the compiled program.
+    pub user_p4: UserP4Files<'r>,
+}
+
+/// A specification to run as a test.
 #[derive(Clone, Copy)]
 pub struct NetworkTest<'t> {
     /// The specification, and how files are read.
     pub specification: ProgramFile<'t>,
-    /// The program, if the specification does not say.
+    /// The program; `None` is the one that the specification names.
     pub program: Option<&'t Path>,
-    /// The engine of the compiled program; the reference interpreter if not said.
+    /// The engine of the compiled program; `None` is the reference interpreter.
     pub engine: Option<EngineChoice>,
-    /// Tell what happened, should the test fail.
+    /// Collect what happens, to print it if the test fails.
     pub trace: bool,
 }
 
-/// How one test ended.
+/// The result of one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tested {
-    /// What is wrong, line by line; nothing if it passed.
+    /// The failures; empty if the test passed.
     pub failures: Vec<String>,
-    /// What happened, if asked for and the test failed.
+    /// The trace of a failed test, if the user wants it.
     pub trace: String,
     /// Remarks on a test that passed.
     pub notes: Vec<String>,
-    /// What ran the program, for people.
+    /// The name of the engine, for reports.
     pub engine: String,
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`ProgramFile`]: a program's file, with what it takes to read it and the files that it includes.
+//! [`ProgramFile`]: the file of a program, with the files and options to read it.
 
 use crate::console::Failure;
 use crate::files::Files;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use std::path::Path;
 
-/// A program's file, and how it is read.
+/// The file of a program.
 #[derive(Clone, Copy)]
 pub struct ProgramFile<'f> {
     /// Its path; `-` is standard input.
     pub path: &'f Path,
     /// Files to read from.
     pub files: &'f dyn Files,
-    /// Where included files are searched for, and macros.
+    /// Folders of included files, and macros.
     pub preprocessing: &'f PreprocessorOptions,
 }
 
 impl ProgramFile<'_> {
-    /// What messages call it.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
         match self.path == Path::new("-") {
             true => "standard input".to_string(),
@@ -26,7 +26,7 @@ impl ProgramFile<'_> {
         }
     }
 
-    /// Its text.
+    /// Reads the text.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl ProgramFile<'_> {
         self.files.text(self.path).map_err(Failure::Message)
     }
 
-    /// What reports call the program.
+    /// Returns the name of the program for reports.
     pub fn title(&self) -> String {
         if self.path == Path::new("-") {
             return "program".to_string();

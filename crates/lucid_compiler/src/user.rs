@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The user's P4_16 in front of the dispatcher and behind it (Lucid §8.1) as pieces of a program: every token
-//! keeps its place in the user's files, so that what is wrong is told there. Where they go is each target's.
+//! keeps its place in the user's files, so diagnostics name these places. Each back end decides where the pieces go.
 
 use super::v1model::user_tokens;
 use crate::options::UserP4;
+use crate::template::spelling;
 use p4::token::{Token, TokenKind};
 use source::{Code, Diagnostic, Diagnostics, FileId, SourceMap, Span};
 
@@ -23,5 +24,5 @@ pub(super) fn read(
         let help = format!("declare `control {hook}{parameters}`");
         found.push(Diagnostic::error(code, Span::new(main, 0, 0), message).help(help));
     }
-    (files, tokens.iter().map(|token| (token.span, token.text.to_string())).collect())
+    (files, tokens.iter().map(|token| (token.span, spelling(token))).collect())
 }

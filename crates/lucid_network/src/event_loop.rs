@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The event loop of a run: inputs and packets on links arrive at devices, devices work until their next event, and
-//! what their taps saw is told to the observer. What a pass through ingress means is `ingress`'s.
+//! reports what their taps saw to the observer. `ingress` accounts for passes through ingress.
 
 use super::arrival::{frame_for_here, is_bare};
 use super::deploy;
@@ -159,7 +159,7 @@ impl CompiledSimulation {
         }
     }
 
-    /// A device does what is due, and the observer is told.
+    /// Runs what is due at a device, and reports it to the observer.
     fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
         self.learn_links(setup, at);
         let switch = &mut self.switches[at as usize];

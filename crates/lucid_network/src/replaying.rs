@@ -35,7 +35,7 @@ impl CompiledSimulation {
         Some(cell[..if cells.is_pairs() { 2 } else { 1 }].to_vec())
     }
 
-    /// A device ran a handler: it is counted, told, and run again. A run that stopped goes no further.
+    /// Counts, reports and replays a handler that a device ran. Does nothing in a run that has stopped.
     pub(super) fn dispatched(&mut self, setup: &Setup, watch: &mut Watch<'_>, ran: HandlerRun) {
         if self.stopped.is_some() {
             return;

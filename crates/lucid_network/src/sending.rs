@@ -33,7 +33,7 @@ impl CompiledSimulation {
     ) {
         let SentPacket { port, arrives_ps: time_ps, comes_back, bytes } = sent;
         let cause = sender.or_else(|| packet.sender());
-        // What was known on its way is what it was. Anything else is something that the handler
+        // A packet in transit stays the occurrence that it was. Anything else is something that the handler
         // generated, or goes round to become it.
         let is_known =
             sender.is_none() && packet.handled.is_none() && packet.is_known && !packet.is_users;

@@ -195,7 +195,7 @@ impl InstalledSwitch {
         Ok(answered)
     }
 
-    /// Writes the forwarding table anew, if the ways to other switches are others now.
+    /// Replaces the entries of the forwarding table if routes have changed.
     pub(super) fn reroute(&mut self, routes: BTreeMap<u32, u32>) -> Result<(), String> {
         if routes == self.routes {
             return Ok(());

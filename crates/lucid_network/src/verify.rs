@@ -2,7 +2,7 @@
 //! Whether a compiled program does what its source means. While the devices run, the reference
 //! interpreter runs each handler that they ran, on a state of its own: cells have to be the same after
 //! every handler. At the end the schedule has to be legal (so every event that a handler generated was
-//! handled where and when it had to be, and none that nobody generated), and the packets that left the
+//! handled where and when it had to be, and no other event), and the packets that left the
 //! network have to be those that handlers sent out. The rules are [`lucid_reference::simulation`]'s.
 
 use super::handler_runs::{InterceptedEvent, Replayed};

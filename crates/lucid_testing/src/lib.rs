@@ -3,4 +3,5 @@
 //! programs with runs. Only tests depend on this crate.
 
 pub mod generator;
+pub mod programs;
 pub mod shipped_runs;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The queue of future events of a discrete-event simulation, ordered by time, then rank, then the
-//! order in which they were put in. Times never go back. What an event is and what a rank means are
-//! the simulation's.
+//! `EventQueue`: the future events of a discrete-event simulation, ordered by time, then rank, then insertion. Times of
+//! pops never decrease.
 //!
-//! A hierarchical timing wheel: the time in units of about a nanosecond is read as digits of 8 bits, and
-//! an event waits in the slot of its highest digit that differs from the present. When the present
-//! reaches that slot its events move to lower digits, so each event moves a few times however many
-//! there are, always through memory in order. Only events of the present unit are kept in a heap.
+//! The queue is a hierarchical timing wheel: it reads the time, in units of about a nanosecond, as digits of 8 bits. An
+//! event waits in the slot of its highest digit that differs from the current time. When the current time reaches that
+//! slot, its events move to lower digits, so each event moves a few times, independent of the number of events. A heap
+//! holds only the events of the current unit.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -48,7 +47,7 @@ impl<T> PartialOrd for Entry<T> {
 }
 
 impl<T> Ord for Entry<T> {
-    /// The other way round: the heap's greatest is the earliest.
+    /// Reversed, because the heap pops its greatest element and the queue its earliest event.
     fn cmp(&self, other: &Entry<T>) -> Ordering {
         other.key().cmp(&self.key())
     }
@@ -76,11 +75,11 @@ impl<T> Level<T> {
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     levels: Vec<Level<T>>,
-    /// Events of the present unit, and any that were put in for a time that is over.
+    /// Events of the current unit, and events inserted for a time in the past.
     ready: BinaryHeap<Entry<T>>,
-    /// The present, in units.
+    /// The current time in units.
     unit: u64,
-    /// Memory of the slot emptied last.
+    /// Memory of the last emptied slot for reuse.
     spare: Vec<Entry<T>>,
     sequence: u64,
     length: usize,
@@ -93,7 +92,7 @@ impl<T> Default for EventQueue<T> {
 }
 
 impl<T> EventQueue<T> {
-    /// An empty queue at time 0.
+    /// Makes an empty queue at time 0.
     pub fn new() -> EventQueue<T> {
         EventQueue {
             levels: (0..LEVELS).map(|_| Level::new()).collect(),
@@ -105,17 +104,17 @@ impl<T> EventQueue<T> {
         }
     }
 
-    /// How many events wait.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether none waits.
+    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Puts an event in. Of equal times the lower rank comes first, of equal ranks the one put in first.
+    /// Inserts an event. At equal times the lower rank comes first, at equal ranks the event inserted first.
     pub fn push(&mut self, time_ps: u64, rank: u64, item: T) {
         let sequence = self.sequence;
         self.sequence += 1;
@@ -138,7 +137,7 @@ impl<T> EventQueue<T> {
         level.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Goes on to the next unit that has events, if the present one has none left.
+    /// Advances to the next unit that has events, if the current one has none left.
     fn settle(&mut self) {
         while self.ready.is_empty() {
             // A lower level's events all come before a higher one's.
@@ -166,13 +165,13 @@ impl<T> EventQueue<T> {
         }
     }
 
-    /// Time and rank of the next event. The queue may be rearranged for it.
+    /// Returns time and rank of the next event. May rearrange the queue.
     pub fn peek(&mut self) -> Option<(u64, u64)> {
         self.settle();
         self.ready.peek().map(|entry| (entry.time_ps, entry.rank))
     }
 
-    /// The next event with its time and rank.
+    /// Takes the next event with its time and rank.
     pub fn pop(&mut self) -> Option<(u64, u64, T)> {
         self.settle();
         let entry = self.ready.pop()?;
@@ -180,7 +179,7 @@ impl<T> EventQueue<T> {
         Some((entry.time_ps, entry.rank, entry.item))
     }
 
-    /// Time of the next event, without rearranging anything: linear in the events of one slot.
+    /// Returns the time of the next event without rearranging the queue, in time linear in the events of one slot.
     pub fn next_time_ps(&self) -> Option<u64> {
         if let Some(entry) = self.ready.peek() {
             return Some(entry.time_ps);

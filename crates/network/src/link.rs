@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links between ports of nodes: latency, rate and loss of each direction. When messages are
-//! handed over is decided by the simulation, what they mean by the nodes.
+//! `LinkDirection`: latency, rate and loss of one direction of a link. The simulation delivers the messages.
 
 use arithmetic::random::mix;
 use device::traffic_manager::transmission_ps;
 
-/// A link's properties; both directions have the same.
+/// Options of a direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkOptions {
     /// From the last bit sent to the last bit received, in picoseconds.
     pub latency_ps: u64,
-    /// Bits per second; `None` is infinite. A sender that is faster waits, in order, without limit.
+    /// Bits per second; `None` is infinite. Messages of a faster sender wait in an unlimited queue.
     pub rate_bps: Option<u64>,
-    /// Messages lost out of a million.
+    /// Lost messages per million.
     pub loss_per_million: u32,
 }
 
@@ -23,7 +22,7 @@ impl Default for LinkOptions {
     }
 }
 
-/// What a direction of a link did.
+/// Counters of a direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStatistics {
     /// Messages delivered.
@@ -46,7 +45,7 @@ pub struct LinkDirection {
 }
 
 impl LinkDirection {
-    /// A direction that is up. Losses are derived from the seed and the message's number alone.
+    /// Makes a direction that is up. Losses depend on the seed and the message's number only.
     pub fn new(options: LinkOptions, seed: u64) -> LinkDirection {
         LinkDirection {
             options,
@@ -58,7 +57,7 @@ impl LinkDirection {
         }
     }
 
-    /// Takes a message at a time; returns when it arrives, or nothing when it is lost.
+    /// Transmits a message. Returns its arrival, or `None` if it is lost.
     pub fn carry(&mut self, sent_ps: u64, length_bytes: u64) -> Option<u64> {
         let number = self.messages;
         self.messages += 1;
@@ -75,17 +74,17 @@ impl LinkDirection {
         Some(self.busy_until_ps.saturating_add(self.options.latency_ps))
     }
 
-    /// Takes the link down or up; messages on the way still arrive.
+    /// Takes the link down or up. Messages in flight still arrive.
     pub fn set_up(&mut self, is_up: bool) {
         self.is_up = is_up;
     }
 
-    /// Its properties.
+    /// Returns its options.
     pub fn options(&self) -> &LinkOptions {
         &self.options
     }
 
-    /// What it did so far.
+    /// Returns its counters.
     pub fn statistics(&self) -> LinkStatistics {
         self.statistics
     }

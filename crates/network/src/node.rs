@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What stands in a simulated network: the [`Node`] trait over timed messages, and hosts that send
-//! and record them. Devices carry packets; other interpreters carry messages of their own. Links
-//! and the order of events are elsewhere.
+//! Nodes of a simulated network: the [`Node`] trait over timed messages, and hosts that send and record messages. Devices
+//! exchange packets; other interpreters exchange their own messages. `simulation` orders events, `link` delays messages.
 
 use std::any::Any;
 use std::fmt;
 
 mod device_node;
 
-/// What nodes exchange. Its length counts on links.
+/// A message between nodes. Links need its length.
 pub trait Message {
     /// Length on the wire in bytes.
     fn length_bytes(&self) -> u64;
@@ -20,32 +19,32 @@ impl Message for Vec<u8> {
     }
 }
 
-/// A message that leaves a node.
+/// A message that a node sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure<M> {
     /// The node's port.
     pub port: u32,
-    /// When its last bit left, in picoseconds.
+    /// Time at which its last bit leaves, in picoseconds.
     pub time_ps: u64,
     /// The message.
     pub message: M,
 }
 
-/// Asks the other end of every link to pause, or to go on, as priority flow control does.
+/// A request to the other end of every link to pause or resume a priority, as in priority flow control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
     /// When, in picoseconds.
     pub time_ps: u64,
     /// Which priority.
     pub queue: u32,
-    /// Pause or go on.
+    /// Whether to pause (`true`) or to resume (`false`).
     pub pause: bool,
 }
 
-/// A node that cannot go on.
+/// Why a node failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeError {
-    /// What happened, for people.
+    /// The reason, for users.
     pub message: String,
 }
 
@@ -57,34 +56,33 @@ impl fmt::Display for NodeError {
 
 impl std::error::Error for NodeError {}
 
-/// Something with ports and a clock of its own. Times never go back: a node is not given a message
-/// or told to advance to a time before one it was told earlier.
+/// A participant with ports and a clock. Times of calls never decrease.
 pub trait Node<M>: Any {
-    /// A message arrives at a port.
+    /// Receives a message at a port.
     fn receive(&mut self, port: u32, time_ps: u64, message: M);
 
-    /// When it next has something to do, in picoseconds.
+    /// Returns the time of its next event, in picoseconds.
     fn next_event_ps(&self) -> Option<u64>;
 
-    /// Does everything due until this time, included.
+    /// Runs its events until this time, inclusive.
     fn advance(&mut self, until_ps: u64) -> Result<(), NodeError>;
 
-    /// What left since the last call.
+    /// Takes the messages sent since the last call.
     fn drain_departures(&mut self) -> Vec<Departure<M>>;
 
-    /// The other end of the link at this port asks to pause or to go on.
+    /// Receives a flow control request from the other end of the link at this port.
     fn flow_control(&mut self, _port: u32, _control: FlowControl) {}
 
-    /// What this node asks of its neighbours since the last call.
+    /// Takes its flow control requests to its neighbours since the last call.
     fn drain_flow_control(&mut self) -> Vec<FlowControl> {
         Vec::new()
     }
 }
 
-/// A host with one port, 0: sends what it was given at its times and records what it receives.
+/// A host with one port, 0: sends messages at given times and records what it receives.
 #[derive(Clone, Debug)]
 pub struct Host<M> {
-    /// Still to send, latest first.
+    /// Messages to send, latest first.
     to_send: Vec<(u64, M)>,
     departures: Vec<Departure<M>>,
     received: Vec<(u64, M)>,
@@ -97,22 +95,22 @@ impl<M> Default for Host<M> {
 }
 
 impl<M> Host<M> {
-    /// A host that sends these messages at these times in picoseconds; equal times in this order.
+    /// Makes a host that sends these messages at these times in picoseconds; equal times keep their order.
     pub fn new(mut sends: Vec<(u64, M)>) -> Host<M> {
         sends.sort_by_key(|send| send.0);
         sends.reverse();
         Host { to_send: sends, departures: Vec::new(), received: Vec::new() }
     }
 
-    /// What it received, with times in picoseconds.
+    /// Returns the received messages with times in picoseconds.
     pub fn received(&self) -> &[(u64, M)] {
         &self.received
     }
 
-    /// Sends one more message; a time that is over means at once.
+    /// Adds a message to send; a time in the past means now.
     pub fn send(&mut self, time_ps: u64, message: M) {
-        // The list is popped from its end, so what is sent later stands earlier, and among equal
-        // times the message given last stands first.
+        // The list is popped from its end, so later messages are in front, and among equal times the last one added is
+        // first.
         let at = self.to_send.partition_point(|send| send.0 > time_ps);
         self.to_send.insert(at, (time_ps, message));
     }

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Captures through one device: packets go in at the times of their captures, in order of time over
-//! all ports, and what the device sends is handed to a sink with times of the same clock. Device time
-//! 0 is the time of the first packet.
+//! Replays captures through one device: packets arrive at the times of their captures, in order of time over all ports.
+//! A sink receives the transmitted packets with times of the same clock. Device time 0 is the time of the first packet.
 
 use crate::capture::{ArrivingPacket, CaptureError};
 use device::{Device, DeviceError, Transmitted};
 
-/// How long a device works between looks at what it sent, in picoseconds, when it runs to a time.
+/// Device time between two drains of outputs in a run to a given time, in picoseconds.
 const SLICE_PS: u64 = 1_000_000_000;
 
-/// The farthest from its first packet that a run goes, in picoseconds: about 106 days.
+/// Largest time of a packet after the first one, in picoseconds: about 106 days.
 const LARGEST_DEVICE_TIME_PS: i128 = u64::MAX as i128 / 2;
 
 /// Why a replay stopped.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// A capture could not be read further. What came before was run.
+    /// A capture could not be read further. The packets before the error were run.
     Capture(CaptureError),
     /// The device stopped.
     Device(DeviceError),
-    /// A packet lies too far from the first one in time, in picoseconds.
+    /// A packet is too late after the first one, in picoseconds.
     TooFar(i128),
     /// The sink failed, with its own message.
     Sink(String),
@@ -27,20 +26,20 @@ pub enum ReplayError {
     Agent(String),
 }
 
-/// Control-plane code that acts between packets, at times of its own.
+/// Control-plane code that acts between packets at times that it chooses.
 pub trait Agent {
-    /// When it acts next, by the device's clock, in picoseconds; `None` if never.
+    /// Returns the device time of its next action, in picoseconds; `None` if it has none.
     fn next_ps(&self) -> Option<u64>;
 
-    /// Acts, when it is time.
+    /// Acts at its time.
     ///
     /// # Errors
     ///
-    /// Why the run cannot go on.
+    /// Why the run cannot continue.
     fn act(&mut self, device: &mut Device) -> Result<(), String>;
 }
 
-/// No agent.
+/// An agent that never acts.
 #[derive(Clone, Copy, Debug)]
 pub struct NoAgent;
 
@@ -74,35 +73,35 @@ impl std::fmt::Display for ReplayError {
 
 impl std::error::Error for ReplayError {}
 
-/// Where a replay stands, and what the device's clock means.
+/// The progress of a replay, and the capture time of device time 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Capture time of device time 0, in picoseconds since 1970.
     pub start_ps: i128,
     /// Packets given to the device.
     pub packets_in: u64,
-    /// Of these, packets that their capture had cut short.
+    /// Number of these packets that their capture has truncated.
     pub packets_snapped: u64,
     /// Whether the captures have packets after the end of the run.
     pub is_cut: bool,
 }
 
-/// Makes times of the device of times of captures.
+/// Converts times of captures to device time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     progress: Progress,
-    /// When the run ends, by the device's clock, in picoseconds; with its last packet if nobody says.
+    /// End of the run in device time, in picoseconds; `None` to end with the last packet.
     until_ps: Option<u64>,
 }
 
 impl Clock {
-    /// A clock of a run that ends at this time after its first packet, in picoseconds.
+    /// Makes the clock of a run that ends at this time after its first packet, in picoseconds.
     pub fn until(until_ps: Option<u64>) -> Clock {
         Clock { until_ps, ..Clock::default() }
     }
 
-    /// Counts a packet and tells when it arrives at a device whose clock stands at `now_ps`; `None` if it
-    /// comes after the end of the run. A capture may be out of order; a packet from the past arrives now.
+    /// Counts a packet and returns its arrival at a device whose clock is `now_ps`; `None` if it is after the end of the
+    /// run. Captures may be out of order; a packet from the past arrives now.
     pub fn arrival_ps(
         &mut self,
         arriving: &ArrivingPacket,
@@ -125,21 +124,20 @@ impl Clock {
         Ok(Some(u64::try_from(distance).unwrap_or(0).max(now_ps)))
     }
 
-    /// The time of the captures, in picoseconds since 1970, at a time of the device.
+    /// Converts a device time to capture time, in picoseconds since 1970.
     pub fn capture_time_ps(&self, device_ps: u64) -> i128 {
         self.progress.start_ps + i128::from(device_ps)
     }
 
-    /// Where the replay stands.
+    /// Returns the progress.
     pub fn progress(&self) -> Progress {
         self.progress
     }
 }
 
-/// Runs all packets, or until a time after the first packet, in picoseconds. Without such a time an agent acts
-/// as long as the device has something to do. The sink is called after each step of the device with the
-/// device, so that it can drain traces and digests too, and with what was sent: the capture time in
-/// picoseconds since 1970.
+/// Runs all packets, or until a time after the first packet, in picoseconds. Without such a time the agent acts as long as
+/// the device has events. After each step `sink` receives the device, so that it can drain traces and digests, and the
+/// transmitted packets with their capture times in picoseconds since 1970.
 pub fn replay(
     device: &mut Device,
     packets: impl Iterator<Item = Result<ArrivingPacket, CaptureError>>,
@@ -193,7 +191,7 @@ pub fn replay(
     }
 }
 
-/// Runs a device to a time, with the agent's actions on the way.
+/// Advances a device to a time and runs the agent's actions at their times.
 fn advance(device: &mut Device, until_ps: u64, agent: &mut dyn Agent) -> Result<(), ReplayError> {
     while let Some(at_ps) = agent.next_ps().filter(|at_ps| *at_ps <= until_ps) {
         device.advance(at_ps.max(device.now_ps())).map_err(ReplayError::Device)?;
@@ -202,7 +200,7 @@ fn advance(device: &mut Device, until_ps: u64, agent: &mut dyn Agent) -> Result<
     device.advance(until_ps).map_err(ReplayError::Device)
 }
 
-/// Runs a device until it has nothing left to do, with the agent's actions on the way.
+/// Runs a device to completion and the agent's actions at their times.
 fn complete(device: &mut Device, agent: &mut dyn Agent) -> Result<(), ReplayError> {
     while device.next_event_ps().is_some()
         && let Some(at_ps) = agent.next_ps()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Discrete-event simulation of nodes joined by links. Time is integer picoseconds; at one time
-//! deliveries come before the nodes' own events, and ties go by node, port and sequence, so the
-//! same network and seed give the same run.
+//! `Simulation`: discrete-event simulation of nodes joined by links. Time is integer picoseconds. At equal times
+//! deliveries come before events of nodes, then the order is node, port, sequence, so the same network and seed give
+//! the same run.
 
 use crate::link::{LinkDirection, LinkOptions, LinkStatistics};
 use crate::node::{FlowControl, Message, Node, NodeError};
@@ -11,11 +11,11 @@ use std::fmt;
 
 pub mod topology;
 
-/// A node of a simulation.
+/// The number of a node in a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
-/// Why a simulation cannot be built or go on.
+/// Why a simulation cannot be built or continued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
     /// A link names a node that does not exist.
@@ -40,7 +40,7 @@ pub enum SimulationError {
     StepLimit {
         /// The limit.
         steps: u64,
-        /// How far the run came, in picoseconds.
+        /// The time that the run reached, in picoseconds.
         time_ps: u64,
     },
 }
@@ -68,15 +68,17 @@ impl fmt::Display for SimulationError {
 
 impl std::error::Error for SimulationError {}
 
-/// How many deliveries and node events a run may take, unless set otherwise.
+/// Default of [`Simulation::set_step_limit`].
 pub const DEFAULT_STEP_LIMIT: u64 = 100_000_000;
 
-struct Member<M> {
+/// A node with its name.
+struct NodeSlot<M> {
     name: String,
     node: Box<dyn Node<M>>,
 }
 
-struct Joint {
+/// The direction of a link that leaves a port, and the port at its other end.
+struct LinkEnd {
     direction: LinkDirection,
     to: (NodeId, u32),
 }
@@ -86,12 +88,12 @@ enum Delivery<M> {
     FlowControl(FlowControl),
 }
 
-/// A message that left by a port without a link.
+/// A message that a node sent by a port without a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stray<M> {
-    /// The node it left.
+pub struct Undelivered<M> {
+    /// The sending node.
     pub node: NodeId,
-    /// By which port.
+    /// Its port.
     pub port: u32,
     /// When, in picoseconds.
     pub time_ps: u64,
@@ -99,12 +101,12 @@ pub struct Stray<M> {
     pub message: M,
 }
 
-/// Nodes, links, and what is under way between them.
+/// Nodes, links, and messages in flight.
 pub struct Simulation<M> {
-    members: Vec<Member<M>>,
-    joints: BTreeMap<(NodeId, u32), Joint>,
-    under_way: BTreeMap<(u64, NodeId, u32, u64), Delivery<M>>,
-    strays: Vec<Stray<M>>,
+    nodes: Vec<NodeSlot<M>>,
+    link_ends: BTreeMap<(NodeId, u32), LinkEnd>,
+    in_flight: BTreeMap<(u64, NodeId, u32, u64), Delivery<M>>,
+    undelivered: Vec<Undelivered<M>>,
     sequence: u64,
     seed: u64,
     now_ps: u64,
@@ -113,13 +115,13 @@ pub struct Simulation<M> {
 }
 
 impl<M: Message + 'static> Simulation<M> {
-    /// An empty network; losses on links derive from the seed.
+    /// Makes an empty network. Losses on links derive from the seed.
     pub fn new(seed: u64) -> Simulation<M> {
         Simulation {
-            members: Vec::new(),
-            joints: BTreeMap::new(),
-            under_way: BTreeMap::new(),
-            strays: Vec::new(),
+            nodes: Vec::new(),
+            link_ends: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
+            undelivered: Vec::new(),
             sequence: 0,
             seed,
             now_ps: 0,
@@ -128,18 +130,18 @@ impl<M: Message + 'static> Simulation<M> {
         }
     }
 
-    /// Sets how many deliveries and node events all runs together may take.
+    /// Sets the largest number of deliveries and node events of all runs together.
     pub fn set_step_limit(&mut self, steps: u64) {
         self.step_limit = steps;
     }
 
     /// Adds a node.
     pub fn add(&mut self, name: impl Into<String>, node: impl Node<M>) -> NodeId {
-        self.members.push(Member { name: name.into(), node: Box::new(node) });
-        NodeId((self.members.len() - 1) as u32)
+        self.nodes.push(NodeSlot { name: name.into(), node: Box::new(node) });
+        NodeId((self.nodes.len() - 1) as u32)
     }
 
-    /// Joins two ports by a link.
+    /// Connects two ports by a link with equal directions.
     pub fn connect(
         &mut self,
         one: (NodeId, u32),
@@ -149,7 +151,7 @@ impl<M: Message + 'static> Simulation<M> {
         self.connect_directions(one, other, options, options)
     }
 
-    /// Joins two ports by a link whose direction from `one` to `other` is not as the way back.
+    /// Connects two ports by a link whose directions have different options.
     pub fn connect_directions(
         &mut self,
         one: (NodeId, u32),
@@ -158,80 +160,80 @@ impl<M: Message + 'static> Simulation<M> {
         back: LinkOptions,
     ) -> Result<(), SimulationError> {
         for end in [one, other] {
-            let member = self.member(end.0)?;
-            if self.joints.contains_key(&end) || (one == other) {
-                return Err(SimulationError::PortInUse { node: member.name.clone(), port: end.1 });
+            let slot = self.slot(end.0)?;
+            if self.link_ends.contains_key(&end) || (one == other) {
+                return Err(SimulationError::PortInUse { node: slot.name.clone(), port: end.1 });
             }
         }
         for (from, to, options) in [(one, other, forth), (other, one, back)] {
-            let number = self.joints.len() as u64;
+            let number = self.link_ends.len() as u64;
             let direction =
                 LinkDirection::new(options, self.seed ^ number.wrapping_mul(0x9e37_79b9));
-            self.joints.insert(from, Joint { direction, to });
+            self.link_ends.insert(from, LinkEnd { direction, to });
         }
         Ok(())
     }
 
     /// Takes the link at a port down or up in both directions. Returns whether there is one.
     pub fn set_link_up(&mut self, end: (NodeId, u32), is_up: bool) -> bool {
-        let Some(joint) = self.joints.get_mut(&end) else { return false };
-        joint.direction.set_up(is_up);
-        let other = joint.to;
-        if let Some(joint) = self.joints.get_mut(&other) {
-            joint.direction.set_up(is_up);
+        let Some(link_end) = self.link_ends.get_mut(&end) else { return false };
+        link_end.direction.set_up(is_up);
+        let other = link_end.to;
+        if let Some(link_end) = self.link_ends.get_mut(&other) {
+            link_end.direction.set_up(is_up);
         }
         true
     }
 
-    /// What the direction of a link that leaves this port did.
+    /// Returns the statistics of the direction of a link that leaves this port.
     pub fn link_statistics(&self, from: (NodeId, u32)) -> Option<LinkStatistics> {
-        self.joints.get(&from).map(|joint| joint.direction.statistics())
+        self.link_ends.get(&from).map(|link_end| link_end.direction.statistics())
     }
 
-    fn member(&self, id: NodeId) -> Result<&Member<M>, SimulationError> {
-        self.members.get(id.0 as usize).ok_or(SimulationError::NoSuchNode(id))
+    fn slot(&self, id: NodeId) -> Result<&NodeSlot<M>, SimulationError> {
+        self.nodes.get(id.0 as usize).ok_or(SimulationError::NoSuchNode(id))
     }
 
-    /// A node's name.
+    /// Returns a node's name.
     pub fn name(&self, id: NodeId) -> Option<&str> {
-        self.members.get(id.0 as usize).map(|member| member.name.as_str())
+        self.nodes.get(id.0 as usize).map(|slot| slot.name.as_str())
     }
 
-    /// The node with this name.
+    /// Returns the node with this name.
     pub fn named(&self, name: &str) -> Option<NodeId> {
-        self.members.iter().position(|member| member.name == name).map(|at| NodeId(at as u32))
+        self.nodes.iter().position(|slot| slot.name == name).map(|at| NodeId(at as u32))
     }
 
-    /// A node as what it is.
+    /// Downcasts a node to its concrete type.
     pub fn node<N: Node<M>>(&self, id: NodeId) -> Option<&N> {
-        let node: &dyn Any = self.members.get(id.0 as usize)?.node.as_ref();
+        let node: &dyn Any = self.nodes.get(id.0 as usize)?.node.as_ref();
         node.downcast_ref()
     }
 
-    /// A node as what it is, to change it: between runs, at the simulation's time.
+    /// Downcasts a node to its concrete type for changes between runs.
     pub fn node_mut<N: Node<M>>(&mut self, id: NodeId) -> Option<&mut N> {
-        let node: &mut dyn Any = self.members.get_mut(id.0 as usize)?.node.as_mut();
+        let node: &mut dyn Any = self.nodes.get_mut(id.0 as usize)?.node.as_mut();
         node.downcast_mut()
     }
 
-    /// How far the simulation came, in picoseconds.
+    /// Returns the simulation's time in picoseconds.
     pub fn now_ps(&self) -> u64 {
         self.now_ps
     }
 
-    /// When the next thing happens.
+    /// Returns the time of the next delivery or event of a node.
     pub fn next_event_ps(&self) -> Option<u64> {
-        let delivery = self.under_way.first_key_value().map(|(key, _)| key.0);
-        let event = self.members.iter().filter_map(|member| member.node.next_event_ps()).min();
+        let delivery = self.in_flight.first_key_value().map(|(key, _)| key.0);
+        let event = self.nodes.iter().filter_map(|slot| slot.node.next_event_ps()).min();
         delivery.into_iter().chain(event).min().map(|time| time.max(self.now_ps))
     }
 
-    /// Messages that left by ports without a link, since the last call.
-    pub fn drain_strays(&mut self) -> Vec<Stray<M>> {
-        std::mem::take(&mut self.strays)
+    /// Takes the messages that nodes sent by ports without a link since the last call.
+    pub fn drain_undelivered(&mut self) -> Vec<Undelivered<M>> {
+        std::mem::take(&mut self.undelivered)
     }
 
-    /// Runs until nothing is left to happen.
+    /// Runs until no event is left.
     pub fn run_to_completion(&mut self) -> Result<(), SimulationError> {
         while let Some(time_ps) = self.next_event_ps() {
             self.step(time_ps)?;
@@ -239,7 +241,7 @@ impl<M: Message + 'static> Simulation<M> {
         Ok(())
     }
 
-    /// Runs everything until this time, included.
+    /// Runs all events until this time, inclusive.
     pub fn run_until(&mut self, until_ps: u64) -> Result<(), SimulationError> {
         while let Some(time_ps) = self.next_event_ps().filter(|time| *time <= until_ps) {
             self.step(time_ps)?;
@@ -262,22 +264,22 @@ impl<M: Message + 'static> Simulation<M> {
     fn step(&mut self, time_ps: u64) -> Result<(), SimulationError> {
         self.now_ps = time_ps;
         while let Some(entry) =
-            self.under_way.first_entry().filter(|entry| entry.key().0 <= time_ps)
+            self.in_flight.first_entry().filter(|entry| entry.key().0 <= time_ps)
         {
             let ((_, node, port, _), delivery) = entry.remove_entry();
             self.count_step()?;
-            let Some(member) = self.members.get_mut(node.0 as usize) else { continue };
+            let Some(slot) = self.nodes.get_mut(node.0 as usize) else { continue };
             match delivery {
-                Delivery::Message(message) => member.node.receive(port, time_ps, message),
-                Delivery::FlowControl(control) => member.node.flow_control(port, control),
+                Delivery::Message(message) => slot.node.receive(port, time_ps, message),
+                Delivery::FlowControl(control) => slot.node.flow_control(port, control),
             }
         }
-        for number in 0..self.members.len() {
+        for number in 0..self.nodes.len() {
             let id = NodeId(number as u32);
-            let member = &mut self.members[number];
-            if member.node.next_event_ps().is_some_and(|event| event <= time_ps) {
-                member.node.advance(time_ps).map_err(|error| SimulationError::Node {
-                    node: member.name.clone(),
+            let slot = &mut self.nodes[number];
+            if slot.node.next_event_ps().is_some_and(|event| event <= time_ps) {
+                slot.node.advance(time_ps).map_err(|error| SimulationError::Node {
+                    node: slot.name.clone(),
                     time_ps,
                     error,
                 })?;
@@ -288,34 +290,36 @@ impl<M: Message + 'static> Simulation<M> {
         Ok(())
     }
 
-    /// Puts what a node sent onto its links.
+    /// Puts the messages that a node sent onto its links.
     fn collect(&mut self, id: NodeId) {
-        let member = &mut self.members[id.0 as usize];
-        let departures = member.node.drain_departures();
-        let controls = member.node.drain_flow_control();
+        let slot = &mut self.nodes[id.0 as usize];
+        let departures = slot.node.drain_departures();
+        let controls = slot.node.drain_flow_control();
         for departure in departures {
             let from = (id, departure.port);
             let time_ps = departure.time_ps.max(self.now_ps);
-            let Some(joint) = self.joints.get_mut(&from) else {
+            let Some(link_end) = self.link_ends.get_mut(&from) else {
                 let message = departure.message;
-                self.strays.push(Stray { node: id, port: from.1, time_ps, message });
+                self.undelivered.push(Undelivered { node: id, port: from.1, time_ps, message });
                 continue;
             };
             let length_bytes = departure.message.length_bytes();
-            if let Some(arrives_ps) = joint.direction.carry(time_ps, length_bytes) {
-                let key = (arrives_ps, joint.to.0, joint.to.1, self.sequence);
+            if let Some(arrives_ps) = link_end.direction.carry(time_ps, length_bytes) {
+                let key = (arrives_ps, link_end.to.0, link_end.to.1, self.sequence);
                 self.sequence += 1;
-                self.under_way.insert(key, Delivery::Message(departure.message));
+                self.in_flight.insert(key, Delivery::Message(departure.message));
             }
         }
         for control in controls {
-            for joint in self.joints.range((id, 0)..=(id, u32::MAX)).map(|(_, joint)| joint) {
+            for link_end in
+                self.link_ends.range((id, 0)..=(id, u32::MAX)).map(|(_, link_end)| link_end)
+            {
                 let sent_ps = control.time_ps.max(self.now_ps);
-                let arrives_ps = sent_ps.saturating_add(joint.direction.options().latency_ps);
-                let key = (arrives_ps, joint.to.0, joint.to.1, self.sequence);
+                let arrives_ps = sent_ps.saturating_add(link_end.direction.options().latency_ps);
+                let key = (arrives_ps, link_end.to.0, link_end.to.1, self.sequence);
                 self.sequence += 1;
                 let control = FlowControl { time_ps: arrives_ps, ..control };
-                self.under_way.insert(key, Delivery::FlowControl(control));
+                self.in_flight.insert(key, Delivery::FlowControl(control));
             }
         }
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The preprocessor: conditions, macros and included files, as C has them and P4 programs use them
-//! (P4_16 v1.2.5 §6.2). It works on tokens, so every token keeps its place: what stands in a file
-//! points there, what a macro's body made points at the macro's use. It reads no file itself; an
-//! [`IncludeLoader`] does.
+//! The preprocessor: conditions, macros and included files, as in C (P4_16 v1.2.5 §6.2). It works
+//! on tokens, so every token keeps its place: that in the file, or of the macro's use for a token of a
+//! macro's body. An [`IncludeLoader`] reads the files.
 
 mod conditions;
 mod definitions;
@@ -30,7 +29,7 @@ use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Where the text of included files comes from.
+/// Loads included files.
 pub trait IncludeLoader {
     /// Returns the text of the file with this path, as a user would name it; `Ok(None)` if there is
     /// no such file; `Err` with the reason if it cannot be read.
@@ -51,11 +50,11 @@ pub struct PreprocessorOptions {
 const INCLUDE_DEPTH_LIMIT: usize = 64;
 /// How many files may be included in all, counting repetitions.
 const INCLUDE_COUNT_LIMIT: u32 = 20_000;
-/// How much text may be read in all, counting repetitions.
+/// The bytes of text that may be read in all, counting repetitions.
 const TEXT_LIMIT_BYTES: u64 = 256 << 20;
-/// How many tokens may come out.
+/// The tokens that a program may have.
 const OUTPUT_LIMIT: usize = 8_000_000;
-/// How many tokens macro expansion may make, in the output or not.
+/// The tokens that macro expansion may make, in the output or not.
 const EXPANSION_LIMIT: u64 = 2_000_000;
 /// How deep uses of macros may stand in the arguments of others.
 const ARGUMENT_DEPTH_LIMIT: u32 = 200;
@@ -114,16 +113,16 @@ enum PreprocessingTokenKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Symbol(u32);
 
-/// A token inside the preprocessor: small and copied freely.
+/// A token inside the preprocessor.
 #[derive(Clone, Copy, Debug)]
 struct PreprocessingToken {
     kind: PreprocessingTokenKind,
     /// The spelling; of a string, what is between the quotes.
     symbol: Symbol,
     span: Span,
-    /// Blanks stand before it; `#` keeps that as one space.
+    /// Blanks stand before it; `#` makes one space of them.
     spaced: bool,
-    /// A name met inside its own expansion: never expanded again.
+    /// A name inside its own expansion, which is never expanded again.
     painted: bool,
     /// Made by a macro's body, so `span` is already the place of a use.
     from_macro: bool,
@@ -272,14 +271,14 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    /// Reports and reads nothing more.
+    /// Reports a fatal error; nothing more is read.
     fn stop(&mut self, diagnostic: Diagnostic) {
         self.report(diagnostic);
         self.stopped = true;
     }
 
-    /// The next token of the file being read, after doing the directives before it. `None` at the
-    /// end of the program, and while arguments are collected at the end of the file.
+    /// Reads the next token of the current file and applies the directives before it. Returns `None` at
+    /// the end of the program, and at the end of the file while arguments are collected.
     fn next_from_file(&mut self) -> Option<PreprocessingToken> {
         let mut after_comment = false;
         loop {
@@ -314,7 +313,7 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    /// A lexeme of a file as a token; not for comments and line ends.
+    /// Makes a token of a lexeme that is no comment or line end.
     fn token_of(&mut self, lexeme: Lexeme, file: FileId) -> PreprocessingToken {
         let kind = match lexeme.kind {
             LexemeKind::Word => PreprocessingTokenKind::Word,
@@ -349,7 +348,7 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    /// The tokens up to the end of the line, which is consumed. For directives.
+    /// Reads the tokens of a directive up to the end of its line.
     fn rest_of_line(&mut self) -> Vec<PreprocessingToken> {
         let mut tokens = Vec::new();
         let mut after_comment = false;
@@ -378,7 +377,7 @@ impl<'run> Preprocessor<'run> {
                     }
                 }
                 LexemeKind::String { closed: false } => {
-                    // A stray quote: it matters only where the text is used.
+                    // A stray quote is an error only where the text is used.
                     let mut token =
                         self.token_of(Lexeme { kind: LexemeKind::Unknown, ..lexeme }, file);
                     token.spaced |= after_comment;

@@ -2,9 +2,9 @@
 //! Call sites that draw random numbers: which calls may draw, and the label of each. The random key of a draw
 //! is the path of labels from the block, action or table in which the chain of calls begins, so it does not
 //! depend on spans, on names of variables, or on what a pass makes of the code. A rewriter that copies, moves
-//! or renames code takes the labels before ([`RandomSites::explicit`]), notes calls that it copies
-//! ([`RandomSites::copied`]), and writes the labels into the tree in the end ([`RandomSites::write`]).
-//! One that copies whole statements only may write them before ([`annotate`]) and [`prefix`] the bodies of calls.
+//! or renames code takes the labels first ([`RandomSites::explicit`]), notes calls that it copies
+//! ([`RandomSites::copied`]), and finally writes the labels into the tree ([`RandomSites::write`]). A rewriter
+//! that only copies whole statements may write them first ([`annotate`]) and [`prefix`] the bodies of calls.
 //!
 //! # Labels
 //!
@@ -20,7 +20,7 @@
 //!
 //! A key is a scope, a slash and a label. The scope is `block ROLE` in the body of a package's block, `action
 //! NAME` in an action that a table runs and `table NAME` in a table's key (both by their control-plane
-//! names), and in what is called the key of the call. A label that begins with a slash is a whole key.
+//! names), and in a callee the key of the call. A label that begins with a slash is a whole key.
 //! `@random_scope("...")` on an action gives another scope for runs by tables.
 
 mod annotate;

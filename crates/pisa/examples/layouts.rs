@@ -7,8 +7,8 @@
 //!     cargo run --release -p pisa --example layouts -- FOLDER [--target NAME]... [--exact SECONDS]
 
 use ir::ready::ReadyProgram;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
-use pisa::{Layout, Problem, Target};
+use p4::preprocessor::PreprocessorOptions;
+use pisa::{HardwareModel, Layout, Problem};
 use source::{Diagnostics, Severity, Span};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testing::Disk;
 
 /// What became of one program on one target.
 enum Outcome {
@@ -29,16 +30,8 @@ enum Outcome {
 
 struct Wanted {
     folder: PathBuf,
-    targets: Vec<Target>,
+    targets: Vec<HardwareModel>,
     exact: Option<Duration>,
-}
-
-struct Disk;
-
-impl IncludeLoader for Disk {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        Ok(std::fs::read_to_string(path).ok())
-    }
 }
 
 fn main() -> ExitCode {
@@ -132,7 +125,7 @@ fn arguments() -> Result<Wanted, String> {
     }
     let targets = names
         .iter()
-        .map(|name| Target::named(name, Span::NONE).map_err(|wrong| wrong.message.clone()))
+        .map(|name| HardwareModel::named(name, Span::NONE).map_err(|wrong| wrong.message.clone()))
         .collect::<Result<_, _>>()?;
     Ok(Wanted { folder: folder.ok_or("no folder")?, targets, exact })
 }
@@ -159,7 +152,7 @@ fn accepted(path: &Path) -> Option<Arc<ir::Program>> {
     Some(ReadyProgram::of(&mut compiled)?.program().clone())
 }
 
-fn judge(program: &ir::Program, target: &Target, limit: Option<Duration>) -> Outcome {
+fn judge(program: &ir::Program, target: &HardwareModel, limit: Option<Duration>) -> Outcome {
     let obstacles = pisa::graph::obstacles(program);
     if obstacles.has_errors() {
         return refused(&obstacles);
@@ -189,7 +182,7 @@ fn judge(program: &ir::Program, target: &Target, limit: Option<Duration>) -> Out
 
 fn compared(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     greedy: Option<&Layout>,
     exact: &Layout,
 ) -> Outcome {

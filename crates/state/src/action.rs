@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an entry does: an action with arguments, directly or through an action profile. Looking
-//! members and groups up is the profile's matter.
+//! The action data of an entry: an action with arguments, directly or through an action profile. `profile` resolves
+//! members and groups.
 
 use ir::{ActionId, Bits};
 
@@ -33,12 +33,12 @@ pub struct WeightedAction {
     pub watch_port: Vec<u8>,
 }
 
-/// What an entry does.
+/// The action data of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ActionData {
     /// Runs this action.
     Direct(BoundAction),
-    /// Runs what the profile's member says.
+    /// Runs the action of a member of the table's profile.
     Member(MemberId),
     /// Runs a member of the group, chosen by hash.
     Group(GroupId),
@@ -46,7 +46,7 @@ pub enum ActionData {
     OneShot(Vec<WeightedAction>),
 }
 
-/// Chooses by hash among weights: `hash` modulo their sum, counted through in order.
+/// Chooses an index by hash: `hash` modulo the sum of the weights, counted through the weights in order.
 pub(crate) fn choose_by_weight(
     weights: impl Iterator<Item = u32> + Clone,
     hash: u64,

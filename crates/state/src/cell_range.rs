@@ -6,7 +6,7 @@ use crate::UpdateError;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Most cells that one request may name.
+/// Largest number of cells that one request may name.
 pub(crate) const MAX_CELLS_PER_REQUEST: u64 = 1 << 24;
 
 /// Consecutive cells of an array.
@@ -49,7 +49,7 @@ impl CellRange {
         Ok(first..end)
     }
 
-    /// The same where each cell is visited: too many of them are an error.
+    /// As `indexes`, for requests that visit each cell: too many cells are an error.
     pub(crate) fn few_indexes(
         self,
         object: &Arc<str>,
@@ -86,7 +86,7 @@ impl<T> From<T> for CellValues<T> {
 }
 
 impl<T> CellValues<T> {
-    /// Checks that there are values for so many cells.
+    /// Checks that the number of values fits the number of cells.
     pub(crate) fn check_count(&self, object: &Arc<str>, cells: u64) -> Result<(), UpdateError> {
         match self {
             CellValues::Each(values) if values.len() as u64 != cells => {

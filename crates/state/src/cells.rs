@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What packets write: registers, counters, meters, and when entries were last hit. One [`Cells`]
-//! belongs to one pipeline instance. Configuration lives in `configuration`.
+//! `Cells`: the state that packets write (registers, counters, meters, times of last hits, externs) of one pipeline
+//! instance. `configuration` has what packets only read.
 
 use crate::counter::{CounterCells, CounterValue};
 use crate::entry_cells::{EntryCells, EntryIdentity, Snapshot};
@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 struct LastHit {
     /// 0 is never.
     at_ps: u64,
-    /// Whether its idling was reported since.
+    /// Whether its idle timeout was reported since.
     is_reported: bool,
 }
 
-/// Tells apart all cells of this process.
+/// A number that is unique among all cells of this process.
 #[derive(Debug)]
 pub(crate) struct Identity(u64);
 
@@ -75,8 +75,7 @@ impl Cells {
         Cells { externs: self.externs.fresh(), ..Cells::new(program) }
     }
 
-    /// Runs a call of an extern; `None` when it has no instance here. What it asks to be done with packets goes
-    /// to `actions`.
+    /// Runs a call of an extern; `None` if it has no instance here. Appends its packet actions to `actions`.
     pub fn call_extern(
         &mut self,
         id: ExternId,
@@ -87,12 +86,12 @@ impl Cells {
         self.externs.call(id, call, services, actions)
     }
 
-    /// The state of an extern as bytes; `None` when it has no instance here.
+    /// Returns the state of an extern as bytes; `None` if it has no instance here.
     pub fn extern_snapshot(&self, id: ExternId) -> Option<Vec<u8>> {
         self.externs.snapshot(id)
     }
 
-    /// Sets the state of an extern; `None` when it has no instance here.
+    /// Sets the state of an extern; `None` if it has no instance here.
     pub fn restore_extern(&mut self, id: ExternId, snapshot: &[u8]) -> Option<Result<(), String>> {
         self.externs.restore(id, snapshot)
     }
@@ -277,7 +276,7 @@ impl Cells {
         }
     }
 
-    /// A direct counter's cell as it is, whoever has it.
+    /// Returns a direct counter's cell with the entry that owns it.
     pub(crate) fn direct_counter_snapshot(
         &self,
         counter: CounterId,
@@ -328,7 +327,7 @@ impl Cells {
         }
     }
 
-    /// A direct meter's cell as it is, whoever has it.
+    /// Returns a direct meter's cell with the entry that owns it.
     pub(crate) fn direct_meter_snapshot(
         &self,
         meter: MeterId,
@@ -386,12 +385,12 @@ impl Cells {
         }
     }
 
-    /// Notes that an entry was hit, in tables whose entries may time out.
+    /// Records a hit of an entry, in tables with idle timeouts.
     pub fn note_hit(&mut self, table: TableId, entry: &EntryRecord, now_ps: u64) {
         self.note_hit_of(table, EntryIdentity::of(Some(entry)), now_ps);
     }
 
-    /// The same for the entry with this place + 1 and generation.
+    /// As `note_hit`, for the entry with this place + 1 and generation.
     pub fn note_hit_at(
         &mut self,
         table: TableId,
@@ -420,8 +419,7 @@ impl Cells {
         hit.at_ps.max(entry.inserted_ps)
     }
 
-    /// Entries that went without a hit for as long as their idle timeout. Each is told once, until it
-    /// is hit again.
+    /// Returns entries without a hit for as long as their idle timeout. Reports each entry once until its next hit.
     pub fn take_idle_entries(
         &mut self,
         configuration: &Configuration,
@@ -452,7 +450,7 @@ impl Cells {
         entries.map(check_ps).min()
     }
 
-    /// Entries with an idle timeout whose idling was not reported, with the time at which they have idled.
+    /// Returns entries with an unreported idle timeout, with the time at which it expires.
     fn entries_to_idle<'c>(
         &'c self,
         configuration: &'c Configuration,
@@ -463,7 +461,7 @@ impl Cells {
         })
     }
 
-    /// Entries with an idle timeout, and what is known of their hits.
+    /// Returns entries with an idle timeout and their last hits.
     fn entries_with_timeout<'c>(
         &'c self,
         configuration: &'c Configuration,
@@ -482,12 +480,12 @@ impl Cells {
     }
 }
 
-/// The time at which an entry has idled that was last hit then.
+/// Returns the time at which an entry's idle timeout expires after its last hit.
 fn idle_at_ps(last_hit_ps: u64, entry: &EntryRecord) -> u64 {
     last_hit_ps.saturating_add(entry.idle_timeout_ns.saturating_mul(1_000))
 }
 
-/// Which of these cells' entries is which of other cells'.
+/// Pairs of an entry in other cells and its copy in these.
 type EntryPairs = [(EntryIdentity, EntryIdentity)];
 
 fn copy_entries<T: Copy + Default>(
@@ -503,7 +501,7 @@ fn copy_entries<T: Copy + Default>(
     }
 }
 
-/// Taking over from other cells. The other's counter, meter or table comes second; shapes are equal.
+/// Copies from other cells, of counters, meters and tables with equal shapes.
 impl Cells {
     pub(crate) fn copy_counter(&mut self, counter: CounterId, other: &Cells, before: CounterId) {
         let cells = self.counters.get_mut(counter.index());
@@ -512,7 +510,7 @@ impl Cells {
         }
     }
 
-    /// Where nothing is configured yet.
+    /// Copies a meter if none of its cells is configured here.
     pub(crate) fn copy_meter(&mut self, meter: MeterId, other: &Cells, before: MeterId) {
         if let Some(cells) = self.meters.get_mut(meter.index())
             && !cells.is_configured()

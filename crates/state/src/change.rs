@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Change`: what an update changed, with what was there before. A failed batch is undone with it;
-//! `forwarding::parts` replays it on the forwarding side. Updates are checked in `draft`.
+//! `Change`: an effect of an update with the old and the new content. `draft` undoes failed batches with it;
+//! `forwarding::parts` replays it on the forwarding side.
 
 use crate::{
     ActionData, BoundAction, CloneSession, Configuration, DefaultAction, EntryRecord, Exclusions,
@@ -97,7 +97,7 @@ impl Configuration {
         *uses = if is_added { *uses + 1 } else { uses.saturating_sub(1) };
     }
 
-    /// Sets back the latest change. Changes are undone in the reverse of their order.
+    /// Undoes the latest change. Changes are undone in reverse order.
     pub(crate) fn undo(&mut self, change: Change) {
         match change {
             Change::Entry { table, before, after } => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One immutable version of everything that packets read as configuration. Making new versions is the
-//! store's work.
+//! `Configuration`: one immutable version of everything that packets read as configuration. `store` makes new
+//! versions.
 
 use crate::action::choose_by_weight;
 use crate::versions::VersionToken;
@@ -85,8 +85,8 @@ impl Configuration {
         self.replication.crc(calculation)
     }
 
-    /// The action that an entry of `table` runs. `hash` is asked only where a choice is to be made.
-    /// `None` when the choice is from nothing: an empty group.
+    /// Returns the action that an entry of `table` runs. Calls `hash` only to choose among members. `None` for an
+    /// empty group.
     pub fn select_action<'a>(
         &'a self,
         table: TableId,

@@ -4,7 +4,7 @@
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
-/// What a counter cell has counted. Both are always counted; the program's unit says which is meant.
+/// The value of a counter cell. Both parts always count; the program's unit says which one it declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CounterValue {
     /// Packets.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each update does to a version in the making. Every update checks everything before it changes
-//! anything. Changes can be recorded so that a failed batch is undone, and a successful one repeated
-//! elsewhere. Action profiles, replication and cells have files of their own.
+//! `Draft`: applies the updates of a batch to a new version. Every update checks everything before it changes
+//! anything. The draft records changes to undo a failed batch, or to replay a successful one on the forwarding side.
+//! Updates of action profiles, replication and cells are in files below.
 
 use crate::change::Change;
 use crate::initial::initial_default;
@@ -23,26 +23,26 @@ mod replication;
 
 type Undo = Box<dyn FnOnce(&mut Cells)>;
 
-/// A version in the making, and the cells that go with it.
+/// A new version under construction, and the cells of the batch.
 pub(crate) struct Draft<'a> {
     configuration: &'a mut Configuration,
-    /// `None` where only configuration is at hand.
+    /// `None` for batches of configuration only.
     cells: Option<&'a mut Cells>,
     now_ps: u64,
-    /// What changed in the configuration, the latest change last; `None` where nobody will ask.
+    /// Changes of the configuration in order; `None` if they are not recorded.
     changes: Option<Vec<Change>>,
-    /// How cells are set back, the latest change last; `None` where nobody will ask.
+    /// Undo functions of changed cells in order; `None` if they are not recorded.
     undo: Option<Vec<Undo>>,
-    /// As it was before the first change.
+    /// The next generation before the first change.
     next_generation: u64,
-    /// Whether any update of the configuration worked.
+    /// Whether an update of the configuration succeeded.
     is_changed: bool,
 }
 
 type Outcome = Result<Reply, UpdateError>;
 
 impl<'a> Draft<'a> {
-    /// Begins. `logs` asks for the list of changes, `may_undo` for that and more.
+    /// Begins a draft. `logs` records changes of the configuration, `may_undo` those of cells too.
     pub(crate) fn new(
         configuration: &'a mut Configuration,
         cells: Option<&'a mut Cells>,
@@ -61,9 +61,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Carries items out in order. Where `stops` says so, the first error ends the batch: then the outcome
-    /// says that it is rolled back, and the caller undoes it.
-    pub(crate) fn carry_out(&mut self, items: Vec<BatchItem>, stops: bool) -> BatchOutcome {
+    /// Applies items in order. If `stops` is set, the first error ends the batch with the outcome `rolled_back`, and
+    /// the caller undoes the draft.
+    pub(crate) fn apply_items(&mut self, items: Vec<BatchItem>, stops: bool) -> BatchOutcome {
         let count = items.len();
         let mut results = Vec::with_capacity(count);
         for (at, item) in items.into_iter().enumerate() {
@@ -83,7 +83,7 @@ impl<'a> Draft<'a> {
         BatchOutcome { results, rolled_back: false }
     }
 
-    /// Sets everything back.
+    /// Undoes all changes.
     pub(crate) fn undo(self) {
         for change in self.changes.into_iter().flatten().rev() {
             self.configuration.undo(change);
@@ -96,8 +96,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Ends a batch that stays. Returns what changed in the configuration, in order, and whether anything
-    /// did.
+    /// Ends a successful batch. Returns the recorded changes of the configuration, and whether there are any.
     pub(crate) fn finish(self) -> (Vec<Change>, bool) {
         if self.is_changed {
             self.configuration.advance();
@@ -191,7 +190,7 @@ impl<'a> Draft<'a> {
         Arc::make_mut(&mut self.configuration.tables[table.index()])
     }
 
-    /// The table's declaration, if the control plane may change its entries.
+    /// Returns the table's declaration, if the control plane may change its entries.
     fn changeable_table(&self, table: TableId) -> Result<&Table, UpdateError> {
         let (declared, _) = self.configuration.table_parts(table)?;
         if declared.const_entries {
@@ -273,7 +272,7 @@ impl<'a> Draft<'a> {
                 entry: keys_text(&entry.keys),
             });
         }
-        // A declared size of 0 says nothing, as no size does.
+        // A declared size of 0 is no limit.
         if let Some(size) = declared.size.filter(|&size| size != 0)
             && state.len() as u64 >= size
         {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of tables: as the control plane hands them in, and as a table keeps them. Matching lives in
-//! `table` and `tuple_space`.
+//! `NewEntry` and `EntryRecord`: entries as the control plane writes them and as a table holds them. `table` and
+//! `tuple_space` match them.
 
 use crate::{ActionData, BoundAction};
 use ir::{KeyPattern, OriginId};
@@ -9,7 +9,7 @@ use ir::{KeyPattern, OriginId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryHandle(pub u32);
 
-/// An entry as the control plane asks for it.
+/// An entry as the control plane writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {
     /// One pattern a key, selector keys left out.
@@ -17,9 +17,9 @@ pub struct NewEntry {
     /// Among matching entries of ternary, range or optional tables the largest wins; other tables
     /// ignore it.
     pub priority: i64,
-    /// What the entry does.
+    /// The action data.
     pub action: ActionData,
-    /// How long it may go without a hit before it is reported; 0 is for ever.
+    /// Idle timeout in nanoseconds; 0 is no timeout.
     pub idle_timeout_ns: u64,
     /// The control plane's own bytes, handed back on reading.
     pub metadata: Vec<u8>,
@@ -41,20 +41,20 @@ impl NewEntry {
     }
 }
 
-/// An entry as a table keeps it.
+/// An entry as a table holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryRecord {
     /// Its place.
     pub handle: EntryHandle,
-    /// Counts insertions: among equal priorities the smaller one wins, and a direct counter's cell
-    /// knows by it whose it is. Modifying an entry keeps it.
+    /// The number of its insertion. Among equal priorities the smaller one wins; cells of direct counters and meters
+    /// identify their entry by it. A modification keeps it.
     pub generation: u64,
     /// One pattern a key in canonical form: a pattern that matches all is [`KeyPattern::Any`], values
     /// are zero outside their masks, and everything has the key's width.
     pub keys: Vec<KeyPattern>,
     /// As in [`NewEntry::priority`].
     pub priority: i64,
-    /// What it does.
+    /// The action data.
     pub action: ActionData,
     /// As in [`NewEntry::idle_timeout_ns`].
     pub idle_timeout_ns: u64,
@@ -64,12 +64,12 @@ pub struct EntryRecord {
     pub cookie: u64,
     /// When it was inserted, in device time.
     pub inserted_ps: u64,
-    /// Where the program declares it, for entries that come with the program.
+    /// The declaration in the program, for declared entries.
     pub origin: Option<OriginId>,
 }
 
 impl EntryRecord {
-    /// The entry as a control plane would ask for it again.
+    /// Returns the entry as a control plane would write it again.
     pub fn to_new_entry(&self) -> NewEntry {
         NewEntry {
             keys: self.keys.clone(),

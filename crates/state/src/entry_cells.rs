@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cells that belong to the entries of a table and to its default action. What is in them is decided in
-//! `cells`.
+//! `EntryCells`: cells of a table's entries and of its default action. `cells` has their content.
 
 use crate::EntryRecord;
 
-/// A cell that belongs to an entry. Which one tells the generation: a cell that an older entry left
-/// counts as untouched, so no pipeline need hear of deletions.
+/// A cell of an entry. The generation identifies the entry: a cell of a deleted entry counts as untouched, so
+/// deletions need not reset cells.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EntryCell<T> {
     generation: u64,
@@ -16,7 +15,7 @@ pub(crate) struct EntryCell<T> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EntryCells<T>(Vec<EntryCell<T>>);
 
-/// An entry as its cells know it.
+/// The identity of an entry for its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryIdentity {
     /// The entry's place + 1; 0 is the default action.
@@ -26,7 +25,7 @@ pub(crate) struct EntryIdentity {
 }
 
 impl EntryIdentity {
-    /// Of an entry; `None` is the default action.
+    /// Returns the identity of an entry; `None` is the default action.
     pub(crate) fn of(entry: Option<&EntryRecord>) -> EntryIdentity {
         match entry {
             None => EntryIdentity { place_plus_one: 0, generation: 0 },
@@ -45,8 +44,8 @@ impl<T: Copy + Default> EntryCells<T> {
         }
     }
 
-    /// The cell for changing; `None` when a younger entry has it (then a packet is still reading a
-    /// configuration in which the older one existed).
+    /// Returns the cell for a change; `None` if a younger entry owns it, because the packet still reads a
+    /// configuration with the older entry.
     #[inline]
     pub(crate) fn cell(&mut self, entry: EntryIdentity) -> Option<&mut T> {
         let EntryIdentity { place_plus_one, generation } = entry;
@@ -61,13 +60,13 @@ impl<T: Copy + Default> EntryCells<T> {
         (cell.generation == generation).then_some(&mut cell.value)
     }
 
-    /// The cell as it is, whoever has it.
+    /// Returns the cell with its owner.
     pub(crate) fn snapshot(&self, entry: EntryIdentity) -> Snapshot<T> {
         let index = entry.place_plus_one as usize;
         Snapshot { index, cell: self.0.get(index).copied().unwrap_or_default() }
     }
 
-    /// Sets a cell back.
+    /// Restores a cell.
     pub(crate) fn restore(&mut self, snapshot: Snapshot<T>) {
         if let Some(cell) = self.0.get_mut(snapshot.index) {
             *cell = snapshot.cell;
@@ -75,7 +74,7 @@ impl<T: Copy + Default> EntryCells<T> {
     }
 }
 
-/// An entry's cell as it was, with the generation it belonged to.
+/// The content of a cell with the generation of its owner.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Snapshot<T> {
     index: usize,

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why an update or a read was refused, in the control plane's terms, with a stable code each. How a
-//! transport words it (a gRPC status, a line of text) is the transport's matter.
+//! `UpdateError`: why the store refused an update or a read, in the control plane's terms, with a stable code each.
+//! Transports map it to a gRPC status or a line of text.
 
 use crate::{GroupId, MemberId};
 use std::fmt;
 use std::sync::Arc;
 
-/// The broad kinds of refusal that transports tell apart.
+/// Classes of errors that transports distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
-    /// What was named does not exist.
+    /// The named object does not exist.
     NotFound,
-    /// What was to be added exists.
+    /// The object to be added exists.
     AlreadyExists,
-    /// The request makes no sense for this program.
+    /// The request does not fit the program.
     InvalidArgument,
     /// There is no room.
     ResourceExhausted,
     /// The program forbids it.
     PermissionDenied,
-    /// Not now: something else stands in the way.
+    /// Other state prevents it now.
     FailedPrecondition,
-    /// Not done because of another item of the batch.
+    /// Not applied because another item of the batch failed.
     Aborted,
 }
 
-/// A part of a refusal, in which names may be others.
+/// A part of an error whose names can be replaced.
 trait Named {
     fn with_names(self, rename: &dyn Fn(&Arc<str>) -> Arc<str>) -> Self;
 }
@@ -68,7 +68,7 @@ macro_rules! errors {
                 }
             }
 
-            /// The same refusal with other names of objects: `rename` is given each name.
+            /// Replaces the names of objects: calls `rename` with each name.
             pub fn renamed(self, rename: &dyn Fn(&Arc<str>) -> Arc<str>) -> UpdateError {
                 match self {
                     $(UpdateError::$name $({ $($field),* })? => {
@@ -111,10 +111,10 @@ errors! {
     /// No entry has these keys and this priority.
     NoSuchEntry { table: Arc<str>, entry: String } = "ST-E04" NotFound
         "table `{table}` has no entry for {entry}";
-    /// The entries are the program's.
+    /// The entries are constant.
     ConstEntries { table: Arc<str> } = "ST-E05" PermissionDenied
         "the entries of table `{table}` are `const`: the program fixes them";
-    /// The default action is the program's.
+    /// The default action is constant.
     ConstDefaultAction { table: Arc<str> } = "ST-E06" PermissionDenied
         "the default action of table `{table}` is `const`: the program fixes it";
     /// Too few or too many keys.
@@ -234,16 +234,16 @@ errors! {
     /// More cells than one request may name.
     TooManyCells { object: Arc<str>, size: u64 } = "ST-E45" InvalidArgument
         "`{object}` has {size} cells, too many for one request: name a range of them";
-    /// Registers, counters or meters where only configuration is at hand.
+    /// Registers, counters or meters in a batch of configuration only.
     CellsAreTheDevices = "ST-E46" FailedPrecondition
         "registers, counters and meters belong to the device that runs the program: ask the device";
     /// A calculation that the program does not have.
     NoSuchCalculation { number: u32 } = "ST-E47" NotFound
         "the program has no calculation number {number}";
-    /// Another number of values than of cells.
+    /// The numbers of values and of cells differ.
     WrongCellCount { object: Arc<str>, cells: u64, given: usize } = "ST-E48" InvalidArgument
         "{given} value(s) given for {cells} cell(s) of `{object}`";
-    /// An entry named by its place is gone, or another one is there.
+    /// The entry named by its place was deleted or replaced.
     EntryChanged { table: Arc<str>, place: u32, generation: u64 } = "ST-E49" FailedPrecondition
         "table `{table}` no longer has entry {generation} at place {place}: look the entry up again";
 }

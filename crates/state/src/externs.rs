@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Providers of externs: what a program calls and no architecture describes. A provider makes an instance for
-//! each extern of each [`Cells`](crate::Cells), which keeps the instance's state, so pipeline instances share
-//! nothing. Engines call instances; what an instance asks to be done with packets is the device's to carry
-//! out, when the block has ended.
+//! `ExternProvider`: implementations of externs that no architecture describes. Each [`Cells`](crate::Cells) has its
+//! own instance of each extern, so pipeline instances share no state. Engines call instances; the device executes the
+//! packet actions of an instance after the block.
 
 use ir::{Bits, CallEffects, Extern, ExternAccess, ExternId, Operation, OriginId, Program};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What calls of one method may do. A provider may do no more than the P4 declaration says; a declaration
-/// may say more than the provider does.
+/// The effects of one method's calls. The effects of a provider must be a subset of those that the P4 declaration
+/// states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProviderEffects {
     /// Whether results depend on the instance's state, the packet's bytes or time.
@@ -24,7 +23,7 @@ pub struct ProviderEffects {
 }
 
 impl ProviderEffects {
-    /// Results depend on arguments alone, and nothing changes.
+    /// The method only computes.
     pub const NONE: ProviderEffects = ProviderEffects {
         reads_state: false,
         writes_state: false,
@@ -32,7 +31,7 @@ impl ProviderEffects {
         acts_on_packets: false,
     };
 
-    /// Everything.
+    /// The method may have all effects.
     pub const ALL: ProviderEffects = ProviderEffects {
         reads_state: true,
         writes_state: true,
@@ -40,7 +39,7 @@ impl ProviderEffects {
         acts_on_packets: true,
     };
 
-    /// What the declaration would have to say besides, if anything.
+    /// Returns an effect that the declaration lacks, if there is one.
     fn missing_from(self, declared: &CallEffects) -> Option<&'static str> {
         let changes = self.writes_state || self.acts_on_packets;
         match declared.access {
@@ -75,10 +74,10 @@ pub trait ExternProvider: Send + Sync {
     /// The extern type's or function's name in P4.
     fn name(&self) -> &str;
 
-    /// What calls of a method may do.
+    /// Returns the effects of a method's calls.
     fn effects(&self, method: &str) -> ProviderEffects;
 
-    /// Whether a call is one that instances understand.
+    /// Checks that instances support a call.
     ///
     /// # Errors
     ///
@@ -107,50 +106,46 @@ pub trait ExternInstance: Send + Sync {
         packet: &mut ExternPacket<'_>,
     ) -> Result<Vec<Bits>, String>;
 
-    /// The state as bytes, for copies of a pipeline instance and for the program that follows this one.
+    /// Returns the state as bytes, for copies of a pipeline instance and for swaps of programs.
     fn snapshot(&self) -> Vec<u8>;
 
-    /// Takes a state that [`ExternInstance::snapshot`] of the same provider gave.
+    /// Restores a state from [`ExternInstance::snapshot`] of the same provider.
     ///
     /// # Errors
     ///
-    /// What is wrong with it. Then the state is as it was.
+    /// What is wrong with it. The state is then unchanged.
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), String>;
 }
 
-/// Where a packet goes that an extern emits.
+/// The destination of an emitted packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmitTo {
-    /// To the queue of an output port: its bytes leave as they are.
+    /// A queue of an egress port; the packet skips egress.
     Port(u32),
-    /// To the ingress, as if it came by this port.
+    /// Ingress, as if the packet arrived at this port.
     Ingress(u32),
 }
 
-/// What an extern asks to be done with packets. A device carries actions out in order, after the block in
-/// which they were asked for.
+/// A packet action of an extern. The device executes actions in order after the block that issued them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PacketAction {
-    /// The packet goes on now, before what the actions that follow do. Without this action it goes on behind
-    /// them.
+    /// The packet continues before the effects of later actions. Without this action it continues after them.
     Forward,
-    /// The packet ends here.
+    /// The device drops the packet.
     Drop,
-    /// The packet is kept, and goes on from here when it is released. A later action of the same extern names
-    /// it by this ticket.
+    /// The device holds the packet until a later action of the same extern releases it by its ticket.
     Hold {
-        /// The extern's own number for it. A packet held under a number in use takes the older one's
-        /// place, which is dropped.
+        /// The extern's number for it. If the number is in use, the device drops the older packet.
         ticket: u64,
-        /// Released at this time of the device, if not before.
+        /// The device releases it at this time at the latest.
         until_ps: Option<u64>,
     },
-    /// A held packet goes on.
+    /// The device releases a held packet.
     Release {
         /// Its number.
         ticket: u64,
     },
-    /// A held packet is dropped.
+    /// The device drops a held packet.
     DropHeld {
         /// Its number.
         ticket: u64,
@@ -164,19 +159,19 @@ pub enum PacketAction {
     },
 }
 
-/// What an engine gives to a call: time, length, random numbers.
+/// Services of an engine for a call: time, length, random numbers.
 pub trait CallServices {
     /// Device time in picoseconds.
     fn now_ps(&self) -> u64;
 
-    /// What counters take as the packet's length, in bytes.
+    /// Returns the packet's length for counters, in bytes.
     fn packet_length_bytes(&self) -> u64;
 
     /// A random number from `low` to `high`, both included and of one width.
     fn random(&mut self, low: &Bits, high: &Bits) -> Bits;
 }
 
-/// The packet of a call, and what may be done with it.
+/// The packet of a call, with the packet actions.
 pub struct ExternPacket<'a> {
     bytes: &'a [u8],
     result_widths_bits: &'a [u32],
@@ -192,7 +187,7 @@ impl ExternPacket<'_> {
         self.bytes
     }
 
-    /// What counters take as the packet's length, in bytes.
+    /// Returns the packet's length for counters, in bytes.
     pub fn length_bytes(&self) -> u64 {
         self.services.packet_length_bytes()
     }
@@ -217,22 +212,22 @@ impl ExternPacket<'_> {
         self.services.random(low, high)
     }
 
-    /// Lets the packet go on before what is asked for next: an emitted packet then leaves behind it.
+    /// Forwards the packet before the next actions: a packet emitted later leaves after it.
     pub fn forward(&mut self) {
         self.act(PacketAction::Forward);
     }
 
-    /// Ends the packet.
+    /// Drops the packet.
     pub fn drop_packet(&mut self) {
         self.act(PacketAction::Drop);
     }
 
-    /// Keeps the packet under a number, at most until a time ([`PacketAction::Hold`]).
+    /// Holds the packet under a ticket, at most until a time ([`PacketAction::Hold`]).
     pub fn hold(&mut self, ticket: u64, until_ps: Option<u64>) {
         self.act(PacketAction::Hold { ticket, until_ps });
     }
 
-    /// Lets a held packet go on.
+    /// Releases a held packet.
     pub fn release(&mut self, ticket: u64) {
         self.act(PacketAction::Release { ticket });
     }
@@ -242,7 +237,7 @@ impl ExternPacket<'_> {
         self.act(PacketAction::DropHeld { ticket });
     }
 
-    /// Makes a new packet.
+    /// Emits a new packet.
     pub fn emit(&mut self, bytes: Vec<u8>, to: EmitTo) {
         self.act(PacketAction::Emit { bytes, to });
     }
@@ -255,7 +250,7 @@ impl ExternPacket<'_> {
     }
 }
 
-/// A call on its way from an engine to an instance.
+/// A call of an engine to an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct InstanceCall<'a> {
     /// Method name; empty for a function.
@@ -264,7 +259,7 @@ pub struct InstanceCall<'a> {
     pub arguments: &'a [Bits],
     /// Widths in bits of the results.
     pub result_widths_bits: &'a [u32],
-    /// What the declaration lets the call do.
+    /// The declared effects of the call.
     pub effects: &'a CallEffects,
     /// The packet as it came into the parser of this pass.
     pub packet: &'a [u8],
@@ -275,8 +270,8 @@ pub struct InstanceCall<'a> {
 pub struct PureExtern {
     /// The extern function's name.
     pub name: Arc<str>,
-    /// How many scalars it takes (`in` and `inout` arguments), and how many it gives (the return value, then
-    /// `out` and `inout` arguments).
+    /// The numbers of scalar arguments (`in` and `inout`) and of scalar results (the return value, then `out` and
+    /// `inout`).
     pub signature: (usize, usize),
     /// From arguments and the widths in bits of the results to the results.
     pub evaluate: fn(&[Bits], &[u32]) -> Vec<Bits>,
@@ -346,12 +341,12 @@ impl ExternRegistry {
         ExternRegistry::default()
     }
 
-    /// Adds a provider; an earlier one of the same name goes.
+    /// Adds a provider and replaces one of the same name.
     pub fn add(&mut self, provider: impl ExternProvider + 'static) {
         self.providers.insert(provider.name().into(), Arc::new(provider));
     }
 
-    /// The same with one provider more.
+    /// Returns the registry with one more provider.
     pub fn with(mut self, provider: impl ExternProvider + 'static) -> ExternRegistry {
         self.add(provider);
         self
@@ -364,7 +359,7 @@ impl ExternRegistry {
 }
 
 impl PartialEq for ExternRegistry {
-    /// Equal registries have the same providers, not just alike ones.
+    /// Compares the providers by identity.
     fn eq(&self, other: &ExternRegistry) -> bool {
         let same = |(one, other): ((&Arc<str>, &Arc<dyn ExternProvider>), _)| {
             let (name, provider): (&Arc<str>, &Arc<dyn ExternProvider>) = other;
@@ -383,14 +378,14 @@ impl fmt::Debug for ExternRegistry {
     }
 }
 
-/// Why a program cannot run with the providers at hand.
+/// Why a program cannot run with these providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternError {
     /// The extern: `popcount`, or `fec.encode (of Fec)`.
     pub name: String,
     /// The call, or for bad constructor arguments the declaration.
     pub origin: OriginId,
-    /// What is wrong; `None` when nobody provides the extern.
+    /// What is wrong; `None` if the extern has no provider.
     pub problem: Option<String>,
 }
 
@@ -479,7 +474,7 @@ impl ExternInstances {
     /// Fresh instances of the same externs, by the same providers.
     pub(crate) fn fresh(&self) -> ExternInstances {
         let fresh = |slot: &Slot| {
-            // What made one instance of these arguments makes another.
+            // The provider has accepted these arguments before.
             let instance = slot.provider.instantiate(&slot.arguments).ok()?;
             let (provider, arguments) = (slot.provider.clone(), slot.arguments.clone());
             Some(Slot { provider, arguments, instance })
@@ -516,7 +511,7 @@ impl ExternInstances {
         })
     }
 
-    /// Takes over the states of externs with equal types, names and constructor arguments.
+    /// Copies the states of externs with equal types, names and constructor arguments.
     pub(crate) fn migrate(&mut self, program: &Program, from: (&ExternInstances, &Program)) {
         let (from, from_program) = from;
         for (slot, mine) in self.slots.iter_mut().zip(&program.externs) {
@@ -527,7 +522,7 @@ impl ExternInstances {
                     && other.arguments == mine.arguments
             });
             if let Some((_, Some(before))) = before {
-                // A provider that does not know the other's state keeps its first one.
+                // A provider that does not know the snapshot keeps its initial state.
                 let _ = slot.instance.restore(&before.instance.snapshot());
             }
         }
@@ -547,7 +542,7 @@ impl ExternInstances {
 impl Clone for ExternInstances {
     fn clone(&self) -> ExternInstances {
         let copy = |slot: &Slot| {
-            // What made one instance of these arguments makes another, and takes its own snapshots.
+            // The provider has accepted these arguments before, and restores its own snapshots.
             let mut instance = slot.provider.instantiate(&slot.arguments).ok()?;
             instance.restore(&slot.instance.snapshot()).ok()?;
             let (provider, arguments) = (slot.provider.clone(), slot.arguments.clone());
@@ -600,7 +595,7 @@ fn calls(program: &Program) -> impl Iterator<Item = (Call<'_>, OriginId)> {
     })
 }
 
-/// An extern as a user knows it, with the method that is called.
+/// Formats an extern and the called method for users.
 fn name_of_call(declaration: &Extern, method: &str) -> String {
     match (declaration.instance.is_empty(), method.is_empty()) {
         (true, true) => declaration.type_name.to_string(),

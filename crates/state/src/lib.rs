@@ -11,16 +11,16 @@
 //! packets also write: registers, counters, meters, and the times of the entries' last hits. They belong
 //! to one pipeline instance and are never shared.
 //!
-//! [`Store::write_batch`] is the way in for a control plane; [`Store::write_configuration`] is the same
-//! for another thread than that of the packets, which leaves cells alone; [`Store::write_batch_in_place`] for
-//! whoever has the store alone. **A batch is visible to packets as a whole or not at all**, in every
-//! atomicity mode; the modes differ in what a failing update does to the others. A failed update leaves
-//! what it named as it was. [`Store::subscribe`] tells that chosen tables changed.
+//! [`Store::write_batch`] applies a batch of a control plane. [`Store::write_configuration`] applies one without
+//! cells from another thread than that of the packets; [`Store::write_batch_in_place`] applies one while no packet
+//! runs. **Packets see a batch as a whole or not at all**, in every atomicity mode; the modes differ in the effect of
+//! a failing update on the others. A failed update changes nothing. [`Store::subscribe`] reports changes of chosen
+//! tables.
 //!
 //! # What is deliberately absent
 //!
-//! Names: everything is addressed by the handles of the program ([`ir::TableId`] and so on). Sockets,
-//! files and text forms. Knowledge of any architecture.
+//! Names: requests address objects by the handles of the program ([`ir::TableId`] and so on). Sockets, files and text
+//! forms. Knowledge of any architecture.
 
 mod action;
 mod cell_range;

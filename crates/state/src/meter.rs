@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use ir::CountUnit;
 use std::collections::HashMap;
 
-/// What a meter says of a packet. The numbers are those that programs see.
+/// The colour of a packet, with the numbers that programs see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Colour {
     /// Within the committed rate.
@@ -20,7 +20,7 @@ pub enum Colour {
 /// Micro-units in a unit a microsecond, taken a second.
 const MICRO_UNITS_PER_SECOND: f64 = 1e12;
 
-/// A bucket: how fast it fills and how much it holds. A unit is a packet or a byte.
+/// Rate and size of a token bucket. A unit is a packet or a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenRate {
     /// Rate in millionths of a unit a second, so that six decimals of a rate a second, or twelve of a
@@ -91,7 +91,7 @@ fn capacity(rate: TokenRate) -> u128 {
     u128::from(rate.burst_units) * TOKENS_PER_UNIT
 }
 
-/// A configured meter cell at work.
+/// A configured meter cell with its buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MeterCell {
     committed: Bucket,
@@ -126,7 +126,7 @@ impl MeterCell {
     }
 }
 
-/// What a packet counts for.
+/// Returns the units that a packet takes.
 pub(crate) fn metered_units(unit: CountUnit, packet_bytes: u64) -> u64 {
     match unit {
         CountUnit::Packets => 1,
@@ -137,7 +137,7 @@ pub(crate) fn metered_units(unit: CountUnit, packet_bytes: u64) -> u64 {
 /// Cells of arrays up to this size are found by index; of larger ones by hash.
 const LARGEST_FLAT_ARRAY_CELLS: u64 = 1 << 16;
 
-/// The cells of one meter array. Those that are not configured say green and hold nothing.
+/// The cells of one meter array. Unconfigured cells mark green and take no memory.
 #[derive(Clone, Debug)]
 pub(crate) struct MeterCells {
     unit: CountUnit,

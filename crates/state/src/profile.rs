@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One version of an action profile or selector: members, groups, and the choice within a group.
-//! Computing the hash that chooses is the engine's work.
+//! `ActionProfileState`: one version of an action profile or selector with members, groups and the choice within a
+//! group. Engines compute the hash.
 
 use crate::action::choose_by_weight;
 use crate::{BoundAction, GroupId, MemberId};
@@ -24,7 +24,7 @@ pub struct GroupMember {
 pub struct Group {
     /// Members; the store keeps them by ascending number.
     pub members: Vec<GroupMember>,
-    /// Most members it may get; 0 is no limit of its own.
+    /// Largest number of members; 0 is no limit.
     pub max_size: u32,
 }
 
@@ -69,8 +69,7 @@ impl ActionProfileState {
         Some((member, self.member(member)?))
     }
 
-    /// Puts a group in place, or takes it away, and counts the uses of its members. Returns what was
-    /// there.
+    /// Sets or removes a group and counts the uses of its members. Returns the old group.
     pub(crate) fn set_group(
         &mut self,
         group: GroupId,

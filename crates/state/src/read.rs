@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a control plane's questions are answered with.
+//! Answers the reads of a control plane.
 
 use crate::validation::{canonical_keys, keys_text, matched_keys};
 use crate::{
@@ -37,7 +37,7 @@ impl Configuration {
         self.answer_with(Some(cells), read)
     }
 
-    /// The same where there may be no cells at hand: then questions about them are refused.
+    /// As `answer`; without cells, reads of them are errors.
     pub(crate) fn answer_with(
         &self,
         cells: Option<&Cells>,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cells of one register array. Which packet may touch them when is the engine's and the device's
-//! matter.
+//! `RegisterCells`: the cells of one register array.
 
 use crate::forwarding::words_of_width;
 use foldhash::fast::FixedState;
@@ -37,7 +36,7 @@ impl Clone for RegisterCells {
         RegisterCells { initial: self.initial.clone(), layout, ..*self }
     }
 
-    /// Keeps the memory of an array of equal width and size, so that addresses of its words stay good.
+    /// Keeps the memory of an array of equal width and size, so that addresses of its words stay valid.
     fn clone_from(&mut self, source: &RegisterCells) {
         match (&mut self.layout, &source.layout) {
             (Layout::Words(words), Layout::Words(from)) if words.len() == from.len() => {
@@ -149,8 +148,7 @@ impl RegisterCells {
                 }
             },
             Layout::Written(cells) => {
-                // What is not written has the initial value, so a sparse array takes the new one as
-                // its initial value.
+                // Unwritten cells have the initial value, so a sparse array takes the new value as its initial value.
                 cells.clear();
                 self.initial = value.clone();
             }

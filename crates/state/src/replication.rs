@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a device's fixed functions are told: multicast groups and clone sessions for its replication
-//! engine, CRCs of its calculations. Making copies and checksums is the device's work.
+//! `Replication`: the configuration of a device's fixed functions (multicast groups, clone sessions and exclusions of
+//! the replication engine, CRCs of calculations).
 
 use arithmetic::crc::Crc;
 use ir::{CalculationId, Program};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One copy to be made.
+/// One copy of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Replica {
     /// Port through which the copy leaves.
     pub egress_port: u32,
-    /// What tells copies apart in egress (v1model's `egress_rid`).
+    /// The replication id in egress (v1model's `egress_rid`).
     pub instance: u32,
 }
 
@@ -34,12 +34,11 @@ pub struct CloneSession {
     pub multicast_group: Option<u32>,
     /// Class of service of the copies.
     pub class_of_service: u32,
-    /// Copies are cut to so many bytes.
+    /// Length to which copies are truncated.
     pub packet_length_bytes: Option<u32>,
 }
 
-/// Which copies of a multicast group are left out for packets that ask for it, as Tofino's replication
-/// does it at two levels.
+/// Pruning of copies of a multicast group by the exclusion ids of a packet, at two levels as in Tofino.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exclusions {
     /// By replication id: copies with it are left out for packets with this exclusion id (level 1).
@@ -59,7 +58,7 @@ impl Exclusions {
         self.ports.iter().map(|(&exclusion, ports)| (exclusion, &**ports))
     }
 
-    /// Whether a copy is left out. The packet has a replication id and an exclusion id for each level.
+    /// Returns whether a copy is pruned. The packet has a replication id and an exclusion id for each level.
     pub fn leave_out(&self, copy: Replica, packet: PacketExclusion) -> bool {
         let PacketExclusion { replication_id, level_1, level_2 } = packet;
         self.nodes.get(&copy.instance) == Some(&level_1)
@@ -68,10 +67,10 @@ impl Exclusions {
     }
 }
 
-/// What a packet says about the copies that it does not want.
+/// The exclusion ids of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketExclusion {
-    /// Copies with this id are looked at on level 2.
+    /// Level 2 applies to copies with this id.
     pub replication_id: u32,
     /// Exclusion id of level 1.
     pub level_1: u32,
@@ -79,8 +78,8 @@ pub struct PacketExclusion {
     pub level_2: u32,
 }
 
-/// One version of what a device's fixed functions are told. The interpreter's side and the forwarding
-/// side of the store each have one; they share the groups and sessions in it.
+/// One version of the configuration of a device's fixed functions. `Configuration` and `ForwardingState` each have
+/// one and share its groups and sessions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replication {
     pub(crate) multicast_groups: BTreeMap<u32, Arc<MulticastGroup>>,

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A vector and a hash table whose copies share what neither has changed since: a copy has pointers to blocks
-//! of up to a thousand elements, and changing an element copies its block when another copy has it too. Without
-//! copies, changes are made in place.
+//! `SharedVec` and `SharedTable`: a vector and a hash table with cheap copies (copy on write). Copies share blocks of
+//! up to a thousand elements; a change copies a shared block. Without copies, changes are in place.
 
 use hashbrown::HashTable;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Elements of a block: so many that blocks of a large vector lie on few pages of memory.
+/// Elements of a block, many enough that the blocks of a large vector are on few pages.
 const BLOCK_ELEMENTS: usize = 512;
 
-/// The first block begins with so many.
+/// Initial number of elements of the first block.
 const MIN_ELEMENTS: usize = 4;
 
 /// A vector in blocks. All have [`BLOCK_ELEMENTS`] elements, but for a first one that is not full yet.
@@ -68,7 +67,7 @@ impl<T: Clone + Default> SharedVec<T> {
     }
 }
 
-/// Elements of a shard on average, before there are more shards.
+/// Average number of elements of a shard at which the number of shards doubles.
 const SHARD_ELEMENTS: usize = 1024;
 
 /// A hash table in shards. The caller hashes and compares.
@@ -92,7 +91,7 @@ fn empty_shards<T>(count: usize) -> Shards<T> {
 }
 
 impl<T> SharedTable<T> {
-    /// A shard takes its elements' places from other bits.
+    /// The shards use other bits of the hash.
     #[inline]
     fn shard(&self, hash: u64) -> usize {
         (hash >> 32) as usize & (self.shards.len() - 1)
@@ -174,7 +173,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(8))]
+        #![proptest_config(ProptestConfig::with_cases(testing::cases(8)))]
 
         #[test]
         fn copies_of_tables_stay_as_they_were(steps in steps()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Store`: holds the current configuration version and publishes the next one, for the interpreter
-//! (`Configuration`) and for compiled code (`ForwardingState`). Updates are carried out in `draft`, reads are
-//! answered in `read`, pinned versions are counted in `versions`.
+//! (`Configuration`) and for compiled code (`ForwardingState`). `draft` applies updates, `read` answers reads,
+//! `versions` counts pinned versions.
 
 use crate::change::Change;
 use crate::draft::Draft;
@@ -20,17 +20,15 @@ use std::time::{Duration, Instant};
 
 /// The configuration of one program on one device.
 ///
-/// It has two sides. The master is the [`Configuration`] that the interpreter and control planes read:
-/// a version that no reader holds is changed in place; one that is held is left alone, and its parts
-/// are copied as far as they change. The forwarding side is derived from it for compiled packets, once
-/// somebody asks for it; its readers never wait, and writers never wait for them.
+/// It has two sides. The master is the [`Configuration`] that the interpreter and control planes read. A batch changes a
+/// version in place if no reader holds it, else it copies the parts that change. The forwarding side is derived from
+/// the master on the first request, for compiled code; its readers and writers never wait for each other.
 ///
 /// # Pinned versions
 ///
-/// A reader may hold a version as long as it likes: that *pins* it once it is not the current version any
-/// more. Writers go on while up to [`Store::MAX_PINNED_VERSIONS`] older versions are pinned, on both sides
-/// together. With more, `try_write_...` hands the batch back, and `write_...` waits for a release. Reads,
-/// checks and updates of cells go on.
+/// A version that a reader holds is *pinned* once it is not current any more. Writers proceed while at most
+/// [`Store::MAX_PINNED_VERSIONS`] older versions are pinned, on both sides together. With more, `try_write_...` hands the
+/// batch back and `write_...` waits for a release. Reads, checks and updates of cells are not affected.
 #[derive(Debug)]
 pub struct Store {
     current: RwLock<Arc<Configuration>>,
@@ -40,34 +38,34 @@ pub struct Store {
     has_concurrent_writers: AtomicBool,
 }
 
-/// What a change of the forwarding side is made to.
+/// How a change reaches the forwarding side.
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    /// A copy, as packets may read the current version.
+enum WriteMode {
+    /// Changes a copy, because packets may read the current version.
     Copy,
-    /// The current version.
-    Current,
+    /// Changes the current version.
+    InPlace,
 }
 
-/// What carrying out a batch gave.
-struct Carried {
+/// The result of a batch.
+struct AppliedBatch {
     outcome: BatchOutcome,
-    /// What changed in the configuration, where that was asked for.
+    /// The changes of the configuration, if they are recorded.
     changes: Vec<Change>,
-    /// Whether anything changed in the configuration.
+    /// Whether the configuration has changed.
     is_changed: bool,
-    /// Whether readers held the version before, so that it was copied.
+    /// Whether readers held the old version, so that it was copied.
     is_copied: bool,
 }
 
-/// A batch that is not carried out now, and what tells of the next release.
-struct Refused {
+/// A batch refused for pinned versions, and the count of releases to wait for.
+struct RefusedBatch {
     batch: Batch,
     releases: u64,
 }
 
 impl Store {
-    /// The most older versions that may be pinned while a batch changes the configuration.
+    /// Largest number of pinned older versions while a batch changes the configuration.
     pub const MAX_PINNED_VERSIONS: usize = 16;
 
     /// A store with the entries and default actions that the program gives. Fails only for programs
@@ -118,35 +116,36 @@ impl Store {
         self.forwarding.load().unwrap_or_else(|| self.begin_forwarding())
     }
 
-    /// The same, to look at for a moment.
+    /// Borrows the current version of the forwarding side for a short time.
     pub fn forwarding_guard(&self) -> ForwardingGuard {
         self.forwarding.guard(|| self.begin_forwarding())
     }
 
-    /// The same, to look at again and again.
+    /// Returns a cache of the current version of the forwarding side for repeated reads.
     pub fn forwarding_cache(&self) -> ForwardingCache {
         drop(self.forwarding());
         self.forwarding.cache()
     }
 
     fn begin_forwarding(&self) -> Arc<ForwardingState> {
-        // Nobody writes to the master while it is copied.
+        // The read lock blocks writers while the master is copied.
         self.forwarding.begin(&self.read())
     }
 
-    /// Sets the function that changes of the forwarding side call for large memory that lookups go to, with
-    /// address and bytes, whenever it has moved or grown. The first one set stays.
+    /// Sets the function that changes of the forwarding side call with address and size of large memory that lookups
+    /// read, whenever it has moved or grown. The first one set stays.
     pub fn set_memory_advisor(&self, advisor: fn(usize, usize)) {
         self.forwarding.set_advisor(advisor);
     }
 
-    /// Copies in memory of the part of the forwarding side (a table, say) of which there are most, those
-    /// included that only readers hold.
+    /// Returns the largest number of copies of a part of the forwarding side, such as a table, including copies that
+    /// only readers hold.
     pub fn forwarding_copies(&self) -> usize {
         self.forwarding.copies()
     }
 
-    /// Older versions that readers hold, on either side. A version that is held on both sides counts once.
+    /// Returns the number of older versions that readers hold, on either side. A version held on both sides counts
+    /// once.
     pub fn pinned_versions(&self) -> usize {
         self.version_statistics().pinned
     }
@@ -158,9 +157,9 @@ impl Store {
         self.versions.statistics(current.version())
     }
 
-    /// Has a function called, instead of an earlier one, when a pinned version is released after a batch was
-    /// refused: trying again makes sense then. It is called on the thread that gives the version back,
-    /// possibly within a call to the store, so it may wake a thread but must not use the store.
+    /// Sets the function to call when a pinned version is released after a refused batch, so that the writer can
+    /// retry. It runs on the thread that releases the version, possibly within a call to the store: it may wake a
+    /// thread but must not use the store.
     pub fn on_release(&self, callback: impl Fn() + Send + Sync + 'static) {
         self.versions.set_callback(Arc::new(callback));
     }
@@ -183,35 +182,34 @@ impl Store {
         }
     }
 
-    /// Carries a batch out. Packets see all of it or nothing of it. While too many versions are pinned, it
-    /// blocks the thread until one is released: a thread that may itself hold the pins uses
-    /// [`Store::try_write_batch`].
+    /// Applies a batch. Packets see all of it or nothing of it. While too many versions are pinned, the call blocks
+    /// until one is released; a thread that may hold the pins itself uses [`Store::try_write_batch`].
     pub fn write_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        self.write(Some(cells), batch, Place::Copy)
+        self.write(Some(cells), batch, WriteMode::Copy)
     }
 
-    /// Carries out a batch of configuration only, as from another thread than that of the packets.
-    /// Updates and reads of registers, counters and meters are refused. It blocks as
-    /// [`Store::write_batch`] does.
+    /// Applies a batch of configuration only, from another thread than that of the packets. Updates and reads of
+    /// registers, counters and meters are errors. Blocks like [`Store::write_batch`].
     pub fn write_configuration(&self, batch: Batch) -> BatchOutcome {
-        self.write(None, batch, Place::Copy)
+        self.write(None, batch, WriteMode::Copy)
     }
 
     /// As [`Store::write_batch`], while no packet runs: the forwarding side is changed in place, without a
     /// second copy, where no reader holds it. A reader that begins meanwhile waits.
     pub fn write_batch_in_place(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        self.write(Some(cells), batch, Place::Current)
+        self.write(Some(cells), batch, WriteMode::InPlace)
     }
 
     /// As [`Store::write_batch`], but hands the batch back while too many versions are pinned.
     pub fn try_write_batch(&self, cells: &mut Cells, batch: Batch) -> Result<BatchOutcome, Batch> {
-        self.try_write(Some(cells), batch, Place::Copy).map_err(|refused| self.hand_back(refused))
+        self.try_write(Some(cells), batch, WriteMode::Copy)
+            .map_err(|refused| self.hand_back(refused))
     }
 
     /// As [`Store::write_configuration`], but hands the batch back while too many versions are pinned.
     pub fn try_write_configuration(&self, batch: Batch) -> Result<BatchOutcome, Batch> {
         self.has_concurrent_writers.store(true, Ordering::Relaxed);
-        self.try_write(None, batch, Place::Copy).map_err(|refused| self.hand_back(refused))
+        self.try_write(None, batch, WriteMode::Copy).map_err(|refused| self.hand_back(refused))
     }
 
     /// As [`Store::write_batch_in_place`], but hands the batch back while too many versions are pinned.
@@ -220,38 +218,38 @@ impl Store {
         cells: &mut Cells,
         batch: Batch,
     ) -> Result<BatchOutcome, Batch> {
-        self.try_write(Some(cells), batch, Place::Current)
+        self.try_write(Some(cells), batch, WriteMode::InPlace)
             .map_err(|refused| self.hand_back(refused))
     }
 
-    /// Whether configuration was written by [`Store::try_write_configuration`], beside packets: then readers
-    /// had better give a version back after each burst.
+    /// Returns whether a thread has written by [`Store::try_write_configuration`] beside packets. Readers should then
+    /// release their version after each burst.
     pub fn has_concurrent_writers(&self) -> bool {
         self.has_concurrent_writers.load(Ordering::Relaxed)
     }
 
-    fn hand_back(&self, refused: Refused) -> Batch {
+    fn hand_back(&self, refused: RefusedBatch) -> Batch {
         self.versions.count_refusal();
         refused.batch
     }
 
-    /// While too many versions are pinned beside the current one, what [`Ledger::wait`] takes.
+    /// Returns the argument of [`Ledger::wait`] while too many versions are pinned beside the current one.
     fn refuses(&self, current: &Configuration) -> Option<u64> {
         let (version, most) = (current.version(), Store::MAX_PINNED_VERSIONS);
         if !self.versions.may_refuse(most) {
             return None;
         }
-        // Some may be held by the publication only.
-        self.forwarding.let_go();
+        // The publication may hold some of them.
+        self.forwarding.release_retired();
         self.versions.refuse(version, most)
     }
 
-    /// What [`Store::write_batch`] would answer now. Nothing changes, for packets or for later batches.
+    /// Returns what [`Store::write_batch`] would return now, without any effect.
     pub fn check_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
         self.check_shared(Some(cells), batch)
     }
 
-    /// What [`Store::write_configuration`] would answer now. Nothing changes.
+    /// Returns what [`Store::write_configuration`] would return now, without any effect.
     pub fn check_configuration(&self, batch: Batch) -> BatchOutcome {
         self.check_shared(None, batch)
     }
@@ -266,12 +264,12 @@ impl Store {
         };
         let mut draft = Draft::new(configuration, cells, batch.now_ps, false, true);
         let stops = batch.stops_on_error();
-        let outcome = draft.carry_out(batch.items, stops);
+        let outcome = draft.apply_items(batch.items, stops);
         draft.undo();
         outcome
     }
 
-    /// Changes the master at will. The forwarding side is built anew when it is asked for next.
+    /// Changes the master arbitrarily. The forwarding side is rebuilt on the next request.
     pub(crate) fn rewrite<T>(&mut self, change: impl FnOnce(&mut Configuration) -> T) -> T {
         self.forwarding.withdraw();
         let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -284,15 +282,15 @@ impl Store {
         change(configuration)
     }
 
-    fn write(&self, mut cells: Option<&mut Cells>, batch: Batch, place: Place) -> BatchOutcome {
-        let mut refused = match self.try_write(cells.as_deref_mut(), batch, place) {
+    fn write(&self, mut cells: Option<&mut Cells>, batch: Batch, mode: WriteMode) -> BatchOutcome {
+        let mut refused = match self.try_write(cells.as_deref_mut(), batch, mode) {
             Ok(outcome) => return outcome,
             Err(refused) => refused,
         };
         self.versions.count_refusal();
         loop {
             self.versions.wait(refused.releases, None);
-            refused = match self.try_write(cells.as_deref_mut(), refused.batch, place) {
+            refused = match self.try_write(cells.as_deref_mut(), refused.batch, mode) {
                 Ok(outcome) => return outcome,
                 Err(refused) => refused,
             };
@@ -303,47 +301,49 @@ impl Store {
         &self,
         cells: Option<&mut Cells>,
         batch: Batch,
-        place: Place,
-    ) -> Result<BatchOutcome, Refused> {
+        mode: WriteMode,
+    ) -> Result<BatchOutcome, RefusedBatch> {
         let mut current = self.lock();
         if batch.changes_configuration()
             && let Some(releases) = self.refuses(&current)
         {
-            return Err(Refused { batch, releases });
+            return Err(RefusedBatch { batch, releases });
         }
-        // It cannot come into being meanwhile, as that takes the lock.
+        // Its creation takes the lock, so this stays true.
         let logs = self.forwarding.exists();
         let subscriptions = Some(&self.subscriptions).filter(|list| list.exist());
         let candidates = subscriptions.map(|list| list.candidates(current.program(), &batch));
-        let carried = carry_out(&mut current, cells, batch, logs);
+        let applied = apply_batch(&mut current, cells, batch, logs);
         let version = current.version();
-        if let (Some(list), true) = (candidates.filter(|list| !list.is_empty()), carried.is_changed)
+        if let (Some(list), true) = (candidates.filter(|list| !list.is_empty()), applied.is_changed)
         {
-            // Before anybody sees the version.
-            let results = &carried.outcome.results;
+            // Mark before any reader sees the version.
+            let results = &applied.outcome.results;
             let changed = list.iter().filter(|(at, _)| results.get(*at).is_some_and(Result::is_ok));
             self.subscriptions.mark(changed.map(|(_, table)| *table), version);
         }
-        let copied_tables = match (carried.changes.is_empty(), place) {
+        let copied_tables = match (applied.changes.is_empty(), mode) {
             (true, _) => 0,
-            (false, Place::Copy) => self.forwarding.publish(carried.changes, version),
-            (false, Place::Current) => self.forwarding.publish_in_place(carried.changes, version),
+            (false, WriteMode::Copy) => self.forwarding.publish(applied.changes, version),
+            (false, WriteMode::InPlace) => {
+                self.forwarding.publish_in_place(applied.changes, version)
+            }
         };
-        if carried.is_changed {
-            let is_copied = carried.is_copied || copied_tables > 0;
+        if applied.is_changed {
+            let is_copied = applied.is_copied || copied_tables > 0;
             self.versions.note_batch(version, is_copied, copied_tables);
         }
-        Ok(carried.outcome)
+        Ok(applied.outcome)
     }
 }
 
-/// Carries a batch out on the master; `logs` asks for the list of what changed.
-fn carry_out(
+/// Applies a batch to the master; `logs` records the changes.
+fn apply_batch(
     current: &mut Arc<Configuration>,
     cells: Option<&mut Cells>,
     batch: Batch,
     logs: bool,
-) -> Carried {
+) -> AppliedBatch {
     let is_update = |item: &BatchItem| matches!(item, BatchItem::Update(_));
     if !batch.items.iter().any(is_update) && batch.atomicity == Atomicity::ContinueOnError {
         let answer = |item| match item {
@@ -352,13 +352,13 @@ fn carry_out(
         };
         let results = batch.items.into_iter().map(answer).collect();
         let outcome = BatchOutcome { results, rolled_back: false };
-        return Carried { outcome, changes: Vec::new(), is_changed: false, is_copied: false };
+        return AppliedBatch { outcome, changes: Vec::new(), is_changed: false, is_copied: false };
     }
     let held = Arc::get_mut(current).is_none().then(|| current.clone());
     let stops = batch.stops_on_error();
     let configuration = Arc::make_mut(current);
     let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, stops);
-    let outcome = draft.carry_out(batch.items, stops);
+    let outcome = draft.apply_items(batch.items, stops);
     let (changes, is_changed) = match outcome.rolled_back {
         true => {
             draft.undo();
@@ -370,8 +370,8 @@ fn carry_out(
     if let Some(held) = held
         && !is_changed
     {
-        // A version is one object: that which readers hold stays the current one.
+        // A version is one object: the one that readers hold stays current.
         *current = held;
     }
-    Carried { outcome, changes, is_changed, is_copied }
+    AppliedBatch { outcome, changes, is_changed, is_copied }
 }

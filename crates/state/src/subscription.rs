@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subscriptions to changes of chosen tables. Writers mark what changed with a few atomic stores; a subscriber asks
-//! with one atomic load, or waits. Nobody is called under a lock of the store.
+//! `Subscription`: changes of chosen tables. Writers mark changed tables with a few atomic stores; a subscriber
+//! checks with one atomic load, or waits. The store calls no code of subscribers.
 
 use crate::{Batch, BatchItem, Update};
 use ir::{ActionProfileId, Program, TableId};
@@ -20,7 +20,7 @@ pub struct TableChange {
 /// Marks of one subscriber.
 #[derive(Debug)]
 struct Marks {
-    /// By table, the version of the last change that was not taken yet; 0 is none.
+    /// By table, the version of the last change not taken yet; 0 if there is none.
     tables: Vec<(TableId, AtomicU64)>,
     has_changed: AtomicBool,
     waiting: AtomicUsize,
@@ -37,7 +37,7 @@ impl Marks {
     fn raise(&self) {
         self.has_changed.store(true, Ordering::SeqCst);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            // A subscriber that has looked waits already when the lock is free.
+            // A subscriber that has checked before is waiting once the lock is free.
             drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
             self.changed.notify_all();
         }
@@ -95,7 +95,8 @@ impl Subscription {
         self.has_changed()
     }
 
-    /// Whether the store is gone: its program was swapped out, say. Nothing changes any more.
+    /// Returns whether the store was dropped, for example after a swap of programs. Its tables do not change any
+    /// more.
     pub fn is_over(&self) -> bool {
         self.store.strong_count() == 0
     }
@@ -104,7 +105,7 @@ impl Subscription {
 /// The subscribers of one store.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
-    /// How many there may be; writers look no further while it is 0.
+    /// Upper bound of their number; writers stop here while it is 0.
     count: AtomicUsize,
     list: RwLock<Vec<Weak<Marks>>>,
 }
@@ -128,13 +129,13 @@ impl Subscriptions {
         Subscription { marks, store: Arc::downgrade(self) }
     }
 
-    /// Whether somebody may have subscribed.
+    /// Returns whether there may be subscribers.
     #[inline]
     pub(crate) fn exist(&self) -> bool {
         self.count.load(Ordering::SeqCst) > 0
     }
 
-    /// The tables that a batch's items may change: places of items, with their tables.
+    /// Returns the tables that the items of a batch may change, with the indexes of the items.
     pub(crate) fn candidates(&self, program: &Program, batch: &Batch) -> Vec<(usize, TableId)> {
         let mut found = Vec::new();
         for (at, item) in batch.items.iter().enumerate() {
@@ -178,7 +179,7 @@ impl Subscriptions {
     }
 }
 
-/// What an update changes, as far as tables go.
+/// The table or profile that an update changes.
 enum Subject {
     Table(TableId),
     Profile(ActionProfileId),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One version of a match table: its entries, its default action and the lookup. Checking what the
-//! control plane hands in happens before, in `validation`.
+//! `TableState`: one version of a match table with entries, default action and lookup. `validation` checks entries
+//! before.
 
 use crate::sharing::{SharedTable, SharedVec};
 use crate::tuple_space::{Candidate, MatchIndex, RangeCheck};
@@ -21,7 +21,7 @@ pub struct DefaultAction {
     pub is_initial: bool,
 }
 
-/// What of a table does not change.
+/// The constant properties of a table.
 #[derive(Debug)]
 pub(crate) struct TableShape {
     /// Widths of the keys that are matched.
@@ -56,7 +56,7 @@ impl TableShape {
         keys.iter()
             .map(|pattern| match pattern {
                 KeyPattern::Prefix { length_bits, .. } => i64::from(*length_bits),
-                // An exact key that the program leaves open.
+                // A wildcard for an exact key, in a declared entry.
                 KeyPattern::Any => -1,
                 _ => 0,
             })
@@ -64,10 +64,9 @@ impl TableShape {
     }
 }
 
-/// An entry by the hash of what tells it apart from the others: its keys, and its priority where the table
-/// has priorities.
+/// An entry by the hash of its identity: its keys, and its priority if the table has priorities.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct HashedEntry {
     hash: u64,
     place: u32,
 }
@@ -78,7 +77,7 @@ pub struct TableState {
     pub(crate) shape: Arc<TableShape>,
     places: SharedVec<Option<Arc<EntryRecord>>>,
     free: Vec<u32>,
-    names: SharedTable<Named>,
+    names: SharedTable<HashedEntry>,
     index: MatchIndex,
     default: DefaultAction,
 }
@@ -167,26 +166,26 @@ impl TableState {
     /// The entry with these canonical keys, and with this priority where the table has priorities.
     pub(crate) fn find(&self, keys: &[KeyPattern], priority: i64) -> Option<EntryHandle> {
         let hash = self.name(keys, priority);
-        self.find_named(hash, keys, priority).map(|named| EntryHandle(named.place))
+        self.find_hashed(hash, keys, priority).map(|hashed| EntryHandle(hashed.place))
     }
 
-    /// The hash of what tells an entry apart from the others.
+    /// Returns the hash of an entry's identity.
     fn name(&self, keys: &[KeyPattern], priority: i64) -> u64 {
         let priority = if self.shape.has_priorities { priority } else { 0 };
         FixedState::default().hash_one((keys, priority))
     }
 
-    fn find_named(&self, hash: u64, keys: &[KeyPattern], priority: i64) -> Option<Named> {
-        let is_it = |named: &Named| {
-            named.hash == hash
-                && self.entry(EntryHandle(named.place)).is_some_and(|entry| {
+    fn find_hashed(&self, hash: u64, keys: &[KeyPattern], priority: i64) -> Option<HashedEntry> {
+        let is_it = |hashed: &HashedEntry| {
+            hashed.hash == hash
+                && self.entry(EntryHandle(hashed.place)).is_some_and(|entry| {
                     entry.keys == keys && (entry.priority == priority || !self.shape.has_priorities)
                 })
         };
         self.names.find(hash, is_it).copied()
     }
 
-    /// Adds an entry whose keys are canonical. Programs may give the same entry twice: the first wins.
+    /// Adds an entry with canonical keys. A program may declare the same entry twice; the first one wins.
     pub(crate) fn insert(
         &mut self,
         entry: NewEntry,
@@ -214,12 +213,12 @@ impl TableState {
         record
     }
 
-    /// Adds the record at its place, which is vacant and not among the free ones.
+    /// Adds the record at its place, which is vacant and not in the free list.
     fn settle(&mut self, record: Arc<EntryRecord>) {
         let place = record.handle.0;
         let hash = self.name(&record.keys, record.priority);
-        if self.find_named(hash, &record.keys, record.priority).is_none() {
-            self.names.insert_unique(hash, Named { hash, place }, |named| named.hash);
+        if self.find_hashed(hash, &record.keys, record.priority).is_none() {
+            self.names.insert_unique(hash, HashedEntry { hash, place }, |hashed| hashed.hash);
         }
         let (values, masks) = self.values_and_masks(&record.keys);
         let candidate = Candidate {
@@ -253,7 +252,7 @@ impl TableState {
         let record = self.places.get_mut(handle.0 as usize)?.take()?;
         self.free.push(handle.0);
         let hash = self.name(&record.keys, record.priority);
-        self.names.remove(hash, |named| named.place == handle.0);
+        self.names.remove(hash, |hashed| hashed.place == handle.0);
         let (values, masks) = self.values_and_masks(&record.keys);
         self.index.remove(&values, &masks, handle.0);
         Some(record)

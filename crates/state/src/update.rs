@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a control plane may ask of a store: updates, reads, and batches of both with their outcomes.
-//! Carrying them out is the store's work.
+//! Updates, reads, batches of both, and their outcomes: the interface of control planes to a store.
 
 use crate::{
     ActionData, BoundAction, CellRange, CellValues, CloneSession, CounterValue, EntryHandle,
@@ -118,7 +117,7 @@ pub enum Update {
     SetCrcParameters { calculation: CalculationId, parameters: Option<CrcParameters> },
 }
 
-/// One question to a store. What is named and does not exist is an error.
+/// One read of a store. A named object that does not exist is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields are what the variants' documentation names.
 pub enum Read {
@@ -157,7 +156,7 @@ pub enum Read {
     CrcParameters { calculation: CalculationId },
 }
 
-/// What became of one item of a batch.
+/// The result of one item of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// The update is done.
@@ -216,7 +215,7 @@ pub struct EntryWithCells {
 }
 
 impl Update {
-    /// Whether it writes what packets write too: registers, counters or meters.
+    /// Returns whether it writes registers, counters or meters, which packets write too.
     pub fn touches_cells(&self) -> bool {
         matches!(
             self,
@@ -230,7 +229,7 @@ impl Update {
 }
 
 impl Read {
-    /// Whether it reads what packets write: registers, counters, meters or the times of hits.
+    /// Returns whether it reads registers, counters, meters or times of hits, which packets write.
     pub fn touches_cells(&self) -> bool {
         matches!(
             self,
@@ -245,7 +244,7 @@ impl Read {
 }
 
 impl BatchItem {
-    /// Whether it reads or writes what packets write too.
+    /// Returns whether it reads or writes state that packets write too.
     pub fn touches_cells(&self) -> bool {
         match self {
             BatchItem::Update(update) => update.touches_cells(),
@@ -259,14 +258,14 @@ impl BatchItem {
 pub enum BatchItem {
     /// A change.
     Update(Update),
-    /// A question; it sees the updates before it in the batch.
+    /// A read; it sees the updates before it in the batch.
     Read(Read),
 }
 
-/// What a failing item does to the others, as P4Runtime has it.
+/// The effect of a failing item on the others, as in P4Runtime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Atomicity {
-    /// Nothing: the other items are carried out.
+    /// The other items are applied.
     #[default]
     ContinueOnError,
     /// The updates before it are undone, the items after it are not tried.
@@ -276,19 +275,19 @@ pub enum Atomicity {
     DataplaneAtomic,
 }
 
-/// A list of items with one serialisation point.
+/// A list of items that takes effect at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Items in order.
     pub items: Vec<BatchItem>,
-    /// What a failing item does to the others.
+    /// The effect of a failing item on the others.
     pub atomicity: Atomicity,
-    /// Device time of the serialisation point: meters begin, and entries start to idle, then.
+    /// Device time of the batch: meters start and idle timeouts begin then.
     pub now_ps: u64,
 }
 
 impl Batch {
-    /// A batch of updates that go on after errors.
+    /// Makes a batch of updates that continues after errors.
     pub fn updates(now_ps: u64, updates: impl IntoIterator<Item = Update>) -> Batch {
         Batch {
             items: updates.into_iter().map(BatchItem::Update).collect(),
@@ -297,7 +296,7 @@ impl Batch {
         }
     }
 
-    /// Whether it has updates of the configuration.
+    /// Returns whether it has updates of the configuration.
     pub(crate) fn changes_configuration(&self) -> bool {
         let changes = |item: &BatchItem| match item {
             BatchItem::Update(update) => !update.touches_cells(),
@@ -315,7 +314,7 @@ impl Batch {
     }
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchOutcome {
     /// One result an item, in order. After a rollback the items that had worked, or were not tried,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks what a control plane hands in against the program, and brings it into canonical form. What is
-//! checked against the store's content (whether an entry exists) is checked where it is changed.
+//! Checks updates of a control plane against the program and brings them into canonical form. `draft` checks them
+//! against the store's content.
 
 use crate::{BoundAction, MeterConfiguration, Replica, UpdateError};
 use ir::{BinaryOperation, Bits, Key, KeyPattern, MatchKind, Program, ResizeKind, Table};

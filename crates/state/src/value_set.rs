@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One version of a parser value set. Checking what the control plane hands in is the store's work.
+//! `ValueSetState`: one version of a parser value set. `draft` checks its updates.
 
 use crate::table::pattern_matches;
 use ir::{Bits, KeyPattern};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The ledger of a store's versions: which ones are alive, how many of them are pinned, and who waits for a
-//! pin to go. A version is alive as long as an object of it exists on either side; sharing and copying the
-//! objects is left to `store` and `forwarding`.
+//! `Ledger`: counts the living versions of a store and the pinned ones among them, and wakes threads that wait for a
+//! release. A version lives while an object of it exists on either side; `store` and `forwarding` own the objects.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,11 +12,11 @@ use std::time::{Duration, Instant};
 pub struct VersionStatistics {
     /// Older versions that readers hold now, on either side.
     pub pinned: usize,
-    /// The most that were held when a batch had been written.
+    /// Largest number that readers held after a batch.
     pub most_pinned: usize,
     /// Batches that were refused, or had to wait, because too many versions were pinned.
     pub refused_batches: u64,
-    /// Batches that left a version that was held alone, and changed a copy.
+    /// Batches that changed a copy because readers held the current version.
     pub copies: u64,
     /// Tables of the forwarding side that were copied as a whole.
     pub copied_tables: u64,
@@ -30,7 +29,7 @@ struct Records {
     /// Versions that are alive, with how many objects there are of each. Mostly one or two.
     alive: Vec<(u64, u32)>,
     statistics: VersionStatistics,
-    /// Counts versions that died.
+    /// Number of released versions.
     releases: u64,
     /// Threads that wait for that.
     waiting: usize,
@@ -85,11 +84,11 @@ impl Records {
 
 impl Ledger {
     fn records(&self) -> MutexGuard<'_, Records> {
-        // Nothing panics while it is locked.
+        // No code panics under the lock.
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether more than so many versions may be pinned: some may be alive only because nobody has taken
+    /// Returns whether more than `most` versions may be pinned; some may live only because the writer has not taken
     /// them back yet.
     pub(crate) fn may_refuse(&self, most: usize) -> bool {
         self.alive.load(Ordering::Relaxed) > most + 1
@@ -131,7 +130,7 @@ impl Ledger {
         self.records().callback = Some(callback);
     }
 
-    /// Notes what a batch has cost.
+    /// Records the cost of a batch.
     pub(crate) fn note_batch(&self, current: u64, is_copied: bool, copied_tables: usize) {
         if !is_copied && self.alive.load(Ordering::Relaxed) <= 1 {
             return;
@@ -156,7 +155,7 @@ impl Ledger {
         }
         self.alive.store(records.alive.len(), Ordering::Relaxed);
         records.releases += 1;
-        // With nobody there it would be a call of the kernel for nothing.
+        // Without waiting threads it would be a needless system call.
         if records.waiting > 0 {
             self.released.notify_all();
         }
@@ -190,7 +189,7 @@ impl VersionToken {
         self.version
     }
 
-    /// The object is of another version from now on.
+    /// Moves the object to another version.
     pub(crate) fn set_version(&mut self, version: u64) {
         let mut records = self.ledger.records();
         if self.is_counted {
@@ -203,7 +202,7 @@ impl VersionToken {
         self.is_counted = true;
     }
 
-    /// The object is of no version until [`VersionToken::set_version`].
+    /// Removes the object from its version until [`VersionToken::set_version`].
     pub(crate) fn retire(&mut self) {
         if std::mem::take(&mut self.is_counted) {
             self.ledger.release(self.version);

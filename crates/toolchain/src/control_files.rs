@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files of control commands applied to a device: entries before a run, questions after it. All
-//! mistakes of a file are reported, in the order of its lines.
+//! Applies files of control commands to a device: entries before a run, reads after it. Reports all errors of a file, in
+//! the order of its lines.
 
 use crate::files;
 use control::command::Command;
@@ -10,11 +10,11 @@ use frontend::Console;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// How many mistakes of one file are printed.
-const MOST_ERRORS: usize = 50;
+/// The maximum number of errors of one file that are printed.
+const MAX_ERRORS: usize = 50;
 
-/// Applies the commands of all files; answers to questions go to standard output. Returns how many
-/// commands were applied, or `None` when one was wrong.
+/// Applies the commands of all files and prints the answers of reads. Returns the number of commands, or `None` if one
+/// was wrong.
 pub fn apply(
     paths: &[PathBuf],
     session: &mut Session,
@@ -24,8 +24,8 @@ pub fn apply(
     apply_to_all(paths, None, &mut [(session, device)], console)
 }
 
-/// The same on several devices that run the same program, in batches of at most so many items; answers come
-/// from the first device, and so do mistakes.
+/// Applies the commands of all files to several devices with the same program, in batches of at most `batch_size` items.
+/// Answers and errors are those of the first device.
 pub fn apply_to_all(
     paths: &[PathBuf],
     batch_size: Option<NonZeroUsize>,
@@ -44,7 +44,7 @@ pub fn apply_to_all(
     Ok(if fine { Some(done) } else { None })
 }
 
-/// The same with the commands of one text.
+/// Applies the commands of one text to several devices.
 pub fn apply_text(
     name: &str,
     text: &str,
@@ -70,26 +70,26 @@ pub fn apply_text(
         }
     }
     errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));
-    for error in errors.iter().take(MOST_ERRORS) {
+    for error in errors.iter().take(MAX_ERRORS) {
         console.note(&error.to_string());
     }
-    if errors.len() > MOST_ERRORS {
-        console.note(&format!("... and {} more errors", errors.len() - MOST_ERRORS));
+    if errors.len() > MAX_ERRORS {
+        console.note(&format!("... and {} more errors", errors.len() - MAX_ERRORS));
     }
     errors.is_empty().then_some(done)
 }
 
-/// Prints the answer to a question.
+/// Prints the answer of a read.
 fn show(command: &Command, answer: &Answer, console: &dyn Console) {
     match answer {
         Answer::Registers(values) => {
             let values: Vec<String> =
                 values.iter().map(|value| value.to_biguint().to_string()).collect();
-            console.print(&format!("{} = {}\n", question(command), values.join(" ")));
+            console.print(&format!("{} = {}\n", object_read(command), values.join(" ")));
         }
         Answer::Counter(value) => console.print(&format!(
             "{} = {} packets, {} bytes\n",
-            question(command),
+            object_read(command),
             value.packets,
             value.bytes
         )),
@@ -97,8 +97,8 @@ fn show(command: &Command, answer: &Answer, console: &dyn Console) {
     }
 }
 
-/// What was asked for, as a person would write it.
-fn question(command: &Command) -> String {
+/// Returns the object that a command reads, such as `counts[3]`.
+fn object_read(command: &Command) -> String {
     match command {
         Command::RegisterRead { register, index: Some(index) } => format!("{register}[{index}]"),
         Command::RegisterRead { register, index: None } => register.clone(),

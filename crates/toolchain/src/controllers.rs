@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Controllers at work beside the device that runs their program, or beside several that run it alike: started
-//! before the first packet, woken at the times they ask for, replaced when programs are swapped. What
-//! controllers do is theirs ([`frontend::Controller`]).
+//! [`Controllers`]: runs the controllers of a program beside its device, or beside several devices with equal state.
+//! Starts them before the first packet, wakes them at their times, and replaces them when programs are swapped.
 
 use control::target::{Batch, Notification, Outcome, Target, Ticket, Visibility};
 use device::{Device, DeviceTarget};
@@ -23,7 +22,7 @@ struct Running {
     switch: Switch,
 }
 
-/// Devices with one program and equal state as one switch: each does everything, and the first one answers.
+/// Several devices with one program and equal state as one target: each gets every request, the first one answers.
 struct Switch(Vec<DeviceTarget>);
 
 impl Switch {
@@ -31,7 +30,7 @@ impl Switch {
         Switch(devices.iter().map(|device| device.target()).collect())
     }
 
-    /// Asks all of them; the ticket is the first one's. All count alike.
+    /// Sends a request to all devices and returns the ticket of the first; the tickets of all have equal numbers.
     fn all(&mut self, mut ask: impl FnMut(&mut DeviceTarget) -> Ticket) -> Ticket {
         let tickets: Vec<Ticket> = self.0.iter_mut().map(&mut ask).collect();
         tickets[0]
@@ -121,7 +120,7 @@ impl Controllers {
         Ok(())
     }
 
-    /// When the next of them is to be woken, in picoseconds.
+    /// Returns the time of the next round of a controller, in picoseconds.
     pub fn next_ps(&self) -> Option<u64> {
         self.running.iter().filter_map(|each| each.next_ps).min()
     }

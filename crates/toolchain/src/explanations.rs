@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All explained codes: those of the languages, and those of the crates that every language runs on.
+//! The explanations of all diagnostic codes: those of the languages and of the crates below them.
 
 use crate::{file_kind, registry};
 use source::Explanation;
 
-/// All codes of all crates, in order.
+/// Returns the explanations of all codes, in order.
 pub fn all() -> Vec<&'static Explanation> {
     let mut list: Vec<&'static Explanation> =
         registry::frontends().iter().flat_map(|each| each.explanations()).collect();
     list.extend(device::EXPLANATIONS.iter());
     list.extend(control::EXPLANATIONS.iter());
     list.extend(network::capture::EXPLANATIONS.iter());
+    list.extend(network::simulation::topology::EXPLANATIONS.iter());
     list.extend(pisa::target::EXPLANATIONS.iter());
     list.extend(pisa::graph::EXPLANATIONS.iter());
     list.extend(pisa::greedy::EXPLANATIONS.iter());
@@ -19,7 +20,7 @@ pub fn all() -> Vec<&'static Explanation> {
     list
 }
 
-/// The explanation of a code such as `P4-E0205`, or `E0205` for short; case does not matter.
+/// Returns the explanation of a code such as `P4-E0205`, or `E0205` for short, in upper or lower case.
 pub fn of(code: &str) -> Option<&'static Explanation> {
     let wanted = code.to_ascii_uppercase();
     let all = all();

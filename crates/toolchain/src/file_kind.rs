@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a file is, by its name: a program and its language, a test, a run, a capture. Commands that take
-//! one kind say what another is good for. Which languages there are is in `registry`.
+//! [`FileKind`]: the kind of a file by its name (program, test, specification, capture), and messages for commands that
+//! get a file of another kind. `registry` lists the languages.
 
 use crate::registry::{end, frontends, with_devices, with_networks};
 use frontend::{Frontend, SPECIFICATIONS, coded};
@@ -8,10 +8,10 @@ use source::{Code, Explanation};
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A file of another kind than the command takes.
+/// A file of the wrong kind for the command.
 pub const WRONG_KIND: Code = Code("CLI-E0101");
 
-/// What `plane explain` says about the codes of this crate.
+/// Returns the explanations of the codes of this crate.
 pub fn explanations() -> &'static [Explanation] {
     static EXPLANATIONS: LazyLock<[Explanation; 1]> = LazyLock::new(|| {
         let programs: Vec<String> = frontends()
@@ -20,16 +20,16 @@ pub fn explanations() -> &'static [Explanation] {
             .collect();
         let names = |names: Vec<&str>| names.join(" or ");
         let text = format!(
-            "The end of a file's name says what it is: {}, .stf a test of a {} program, .json, .yaml, .yml \
+            "The extension of a file decides its kind: {}, .stf a test of a {} program, .json, .yaml, .yml \
              and .toml the specification of a {} run, .pcap and .pcapng captured packets. `plane help \
-             COMMAND` says what a command takes.",
+             COMMAND` lists the files of a command.",
             programs.join(", "),
             names(with_devices().map(|each| each.name()).collect()),
             names(with_networks().map(|(each, _)| each.name()).collect()),
         );
         [Explanation {
             code: WRONG_KIND,
-            title: "a file of another kind than the command takes",
+            title: "a file of the wrong kind for the command",
             text: text.leak(),
             wrong: "",
             right: "",
@@ -40,7 +40,7 @@ pub fn explanations() -> &'static [Explanation] {
 
 const CAPTURES: &[&str] = &["pcap", "pcapng", "cap"];
 
-/// What a file is, by its name.
+/// The kind of a file.
 #[derive(Clone, Copy)]
 pub enum FileKind {
     /// A program, or a file that programs include.
@@ -53,12 +53,12 @@ pub enum FileKind {
     Capture,
     /// `-`.
     StandardInput,
-    /// Something else.
+    /// Another file.
     Other,
 }
 
 impl FileKind {
-    /// Of a file of this name.
+    /// Returns the kind of a file of this name.
     pub fn of(path: &Path) -> FileKind {
         if path == Path::new("-") {
             return FileKind::StandardInput;
@@ -75,14 +75,14 @@ impl FileKind {
         }
     }
 
-    /// Of a file that is there and can be judged by its name; what is not there, or is a pipe, its reader
+    /// Returns the kind of a regular file or of standard input; `None` for missing files and pipes, which the reader
     /// reports.
     pub fn of_readable(path: &Path) -> Option<FileKind> {
         (path.is_file() || path == Path::new("-")).then(|| FileKind::of(path))
     }
 }
 
-/// That a file is not what a command takes, and what it is.
+/// Returns the message for a file of the wrong kind.
 pub fn wrong(path: &Path, is_not: &str, kind: FileKind) -> String {
     let file = path.display();
     let is = match kind {
@@ -110,7 +110,7 @@ pub fn wrong(path: &Path, is_not: &str, kind: FileKind) -> String {
         FileKind::Capture => format!("it is a capture (`plane run PROG --in PORT={file}`)"),
         FileKind::StandardInput | FileKind::Other => match path.extension() {
             Some(end) => format!("its name ends in .{}", end.to_string_lossy()),
-            None => "its name has no end".to_string(),
+            None => "its name has no extension".to_string(),
         },
     };
     coded(WRONG_KIND.0, &format!("`{file}` {is_not}: {is}"))

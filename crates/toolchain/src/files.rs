@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files on disk: reading texts, loading includes, writing so that nothing is left half-written.
+//! Files on disk: reads texts, loads includes, and writes files whole or not at all.
 
 use frontend::Files;
 pub use source::reason;
@@ -42,7 +42,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-/// The text of a file; `-` is standard input. The error is a whole message.
+/// Reads the text of a file; `-` is standard input. The error is a whole message.
 pub fn read_text(path: &Path) -> Result<String, String> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
@@ -54,13 +54,13 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     text_of(bytes).map_err(|why| format!("cannot read `{}`: {why}", path.display()))
 }
 
-/// Writes a file whole or not at all: beside it first, then renamed. A link stays a link, and an existing
-/// file keeps its permissions.
+/// Writes a file whole or not at all: writes a temporary file beside it and renames it. A link stays a link, and an
+/// existing file keeps its permissions.
 pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
     Partial::write(path, text)?.complete()
 }
 
-/// Writes several files into a folder, all or none, and makes the folder if it is not there.
+/// Writes several files into a folder, all or none, and creates the folder if it does not exist.
 pub fn write_texts(folder: &Path, texts: &[(String, String)]) -> Result<(), String> {
     if folder.exists() && !folder.is_dir() {
         return Err(format!("`{}` is a file; name a folder", folder.display()));
@@ -83,12 +83,11 @@ pub fn write_texts(folder: &Path, texts: &[(String, String)]) -> Result<(), Stri
     }
 }
 
-/// A file written beside the place where it is to be; gone when it is dropped without having been
-/// completed.
+/// A temporary file beside its target, removed when it is dropped before it is completed.
 struct Partial {
     beside: PathBuf,
     target: PathBuf,
-    /// What the user calls it.
+    /// The path that the user gave.
     path: PathBuf,
 }
 
@@ -126,7 +125,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // Of a completed one there is nothing left.
+        // A completed file has been renamed.
         let _ = std::fs::remove_file(&self.beside);
     }
 }
@@ -135,7 +134,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> String {
     format!("cannot write `{}`: {}", path.display(), reason(error))
 }
 
-/// No input may be overwritten by what a command writes, under this or another name.
+/// Checks that an output is not one of the inputs, under this or another name.
 pub fn not_overwritten<'a>(
     output: &Path,
     mut inputs: impl Iterator<Item = &'a Path>,
@@ -148,8 +147,11 @@ pub fn not_overwritten<'a>(
     }
 }
 
-/// All files of a folder and of its subfolders whose names satisfy this, in order of their paths.
-pub fn files_in(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, String> {
+/// Returns the files of a folder and of its subfolders that `is_selected` accepts, in order of their paths.
+pub fn files_in(
+    folder: &Path,
+    is_selected: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("cannot read `{}`: {}", folder.display(), reason(&error)))?;
@@ -157,8 +159,8 @@ pub fn files_in(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<
         let path = entry.path();
         // A link to a folder may lead in a circle: only real folders are searched.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(files_in(&path, is_wanted)?);
-        } else if is_wanted(&path) && path.is_file() {
+            found.extend(files_in(&path, is_selected)?);
+        } else if is_selected(&path) && path.is_file() {
             found.push(path);
         }
     }

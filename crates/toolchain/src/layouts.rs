@@ -1,66 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Targets by name or file, and the search for exact layouts with a line that tells how far it is. How layouts
-//! are found is in `pisa`.
+//! Hardware models by name or file, and the search for exact layouts with its progress. `pisa` lays out programs.
 
 use crate::files;
 use frontend::{Console, Failure, Work, count};
 use pisa::exact::Progress;
-use pisa::{Problem, Target};
+use pisa::{HardwareModel, Problem};
 use source::{Diagnostics, SourceMap, Span};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long an exact layout may be looked for.
+/// Returns the time limit of a search for an exact layout.
 ///
 /// # Errors
 ///
-/// The number is no time.
+/// The number is negative or not finite.
 pub fn time_limit(seconds: f64) -> Result<Duration, String> {
     if !seconds.is_finite() || seconds < 0.0 {
-        return Err(format!("--time-limit {seconds}: give a number of seconds, such as 60"));
+        return Err(format!("--time-limit {seconds}: write a number of seconds, such as 60"));
     }
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-/// Why there is no target.
+/// Why a target cannot be loaded.
 pub enum TargetError {
-    /// No shipped target has this name: the command line is wrong.
+    /// No shipped target has this name.
     Unknown(Failure),
     /// The file is wrong.
     File(Failure),
 }
 
-/// A shipped target, or that of a file.
+/// Loads a shipped target, or the target of a file.
 ///
 /// # Errors
 ///
 /// There is no such target, or the file is wrong.
-pub fn target(wanted: &str) -> Result<Target, TargetError> {
+pub fn target(name_or_file: &str) -> Result<HardwareModel, TargetError> {
     let mut map = SourceMap::new();
-    if !(wanted.ends_with(".toml") || wanted.contains(['/', '\\'])) {
-        return Target::named(wanted, Span::NONE).map_err(|diagnostic| {
+    if !(name_or_file.ends_with(".toml") || name_or_file.contains(['/', '\\'])) {
+        return HardwareModel::named(name_or_file, Span::NONE).map_err(|diagnostic| {
             let mut diagnostics = Diagnostics::new();
             diagnostics.push(*diagnostic);
             TargetError::Unknown(Failure::Found(map, diagnostics))
         });
     }
-    let path = Path::new(wanted);
+    let path = Path::new(name_or_file);
     let text =
         files::read_text(path).map_err(|message| TargetError::File(Failure::Message(message)))?;
-    let name = path.file_stem().map_or(wanted.into(), |stem| stem.to_string_lossy());
-    let file = map.add(wanted, text.clone());
-    Target::from_toml(&name, file, &text)
+    let name = path.file_stem().map_or(name_or_file.into(), |stem| stem.to_string_lossy());
+    let file = map.add(name_or_file, text.clone());
+    HardwareModel::from_toml(&name, file, &text)
         .map_err(|diagnostics| TargetError::File(Failure::Found(map, diagnostics)))
 }
 
-/// The exact layout.
+/// Searches for the layout with the fewest stages.
 ///
 /// # Errors
 ///
-/// Why there is none.
+/// The program has no layout on this target.
 pub fn exact(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     limit: Duration,
     console: &dyn Console,
 ) -> Result<pisa::Layout, Diagnostics> {

@@ -7,6 +7,7 @@ use frontend::{
     Outcome, PrintForm, ProgramFile,
 };
 use ir::analysis::{Analysis, StatementTree};
+use ir::architecture::ARCHITECTURES;
 use ir::ready::ReadyProgram;
 use p4::ast::{Expression, ExpressionKind, NodeId};
 use p4::compile::Compilation;
@@ -69,8 +70,8 @@ impl Frontend for P4 {
         &["p4", "p4i", "p4inc", "inc", "h"]
     }
 
-    fn has_architectures(&self) -> bool {
-        true
+    fn architectures(&self) -> Vec<&'static str> {
+        ARCHITECTURES.iter().map(|description| description.name).collect()
     }
 
     fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure> {

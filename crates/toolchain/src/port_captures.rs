@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The captures a run writes: `PORT.pcap` in one folder for each port that sends. Looks after the
-//! captures that are already there: an input is never overwritten, and one that this run did not
-//! write is told apart. What the packets are is decided elsewhere.
+//! [`PortCaptures`]: the captures that a run writes, `PORT.pcap` in one folder for each port that sends. Never overwrites
+//! an input, and lists captures of earlier runs in the folder.
 
 use crate::files::reason;
 use device::Transmitted;
+use frontend::RunCaptures;
 use network::capture::CaptureWriter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,17 +17,33 @@ pub struct PortCaptures {
     by_port: BTreeMap<u32, CaptureWriter>,
 }
 
-/// Which captures are in the folder after a run.
+/// The captures in the folder after a run.
 pub struct Written {
-    /// Written by the run.
+    /// Captures of this run.
     pub written: Vec<PathBuf>,
-    /// There before, and not written by the run.
+    /// Captures of earlier runs.
     pub earlier: Vec<PathBuf>,
 }
 
 impl PortCaptures {
-    /// Makes the folder if it is not there. No input may be one of the captures it could write,
-    /// under this or another name: it would be overwritten while it is read.
+    /// Creates the folder if it does not exist. No input may be one of the captures that the run could write, under
+    /// this or another name: the run would overwrite it while it reads it.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be created or read, or has an input.
+    pub fn create(captures: &RunCaptures<'_>) -> Result<PortCaptures, String> {
+        PortCaptures::in_folder(
+            captures.out,
+            captures.inputs.iter().map(|(_, path)| path.as_path()),
+        )
+    }
+
+    /// The same with inputs by their paths.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be created or read, or has an input.
     pub fn in_folder<'a>(
         folder: &Path,
         inputs: impl Iterator<Item = &'a Path>,
@@ -55,8 +71,8 @@ impl PortCaptures {
         Ok(PortCaptures { folder: folder.to_owned(), earlier, by_port: BTreeMap::new() })
     }
 
-    /// Adds a packet to the capture of its port, which is made when the port first sends. The time
-    /// is in picoseconds since 1970.
+    /// Adds a packet to the capture of its port, and creates the capture with the first packet. The time is in
+    /// picoseconds since 1970.
     pub fn write(&mut self, time_ps: i128, sent: &Transmitted) -> Result<(), String> {
         self.write_bytes(time_ps, sent.port, &sent.bytes)
     }
@@ -91,13 +107,13 @@ fn capture_path(folder: &Path, port: u32) -> PathBuf {
     folder.join(format!("{port}.pcap"))
 }
 
-/// The port a capture's file name stands for: only names that [`capture_path`] gives.
+/// Returns the port of a capture by its file name, if [`capture_path`] gives this name.
 fn port_of(file_name: &str) -> Option<u32> {
     let port = file_name.strip_suffix(".pcap")?.parse().ok()?;
     (format!("{port}.pcap") == file_name).then_some(port)
 }
 
-/// Which captures were written, for people.
+/// Formats the list of captures.
 pub fn written_text(written: &Written) -> String {
     let mut text = String::new();
     let names = |paths: &[PathBuf]| {

@@ -1,44 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The registry of source languages: which there are, and what some of them offer. A new language is one line of
-//! [`frontends`]. Whose a file is, is in `selection`.
+//! The registry of source languages and of their capabilities. A new language is one line of [`frontends`]. `selection`
+//! finds the language of a file.
 
 use crate::lucid::Lucid;
 use crate::p4::P4;
 use frontend::{EmitTarget, Emitter, Frontend, NetworkRuns};
 
-/// The source languages. That of standard input comes first.
+/// Returns the source languages. The first one is that of standard input.
 pub fn frontends() -> &'static [&'static dyn Frontend] {
     &[&P4, &Lucid]
 }
 
-/// The end of names of a language's programs, such as `.p4`.
+/// Returns the file extension of a language's programs, such as `.p4`.
 pub fn end(frontend: &dyn Frontend) -> String {
     format!(".{}", frontend.extensions().first().copied().unwrap_or_default())
 }
 
-/// The languages whose programs run in networks that specifications describe.
+/// Returns the languages whose programs run in networks that specifications describe.
 pub fn with_networks() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn NetworkRuns)> {
     frontends().iter().filter_map(|each| Some((*each, each.networks()?)))
 }
 
-/// The languages whose programs run on captures through one device.
+/// Returns the languages whose programs run on captures through one device.
 pub fn with_devices() -> impl Iterator<Item = &'static dyn Frontend> {
     frontends().iter().copied().filter(|each| each.networks().is_none())
 }
 
-/// The languages that are compiled to P4_16 files.
+/// Returns the languages that compile to P4_16 files.
 pub fn with_emitters() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn Emitter)> {
     frontends().iter().filter_map(|each| Some((*each, each.emitter()?)))
 }
 
-/// All targets of [`with_emitters`], each name once.
+/// Returns all targets of [`with_emitters`], each name once.
 pub fn targets() -> Vec<EmitTarget> {
     let mut all: Vec<EmitTarget> = Vec::new();
     for target in with_emitters().flat_map(|(_, emitter)| emitter.targets()) {
         if all.iter().all(|known| known.name != target.name) {
-            all.push(*target);
+            all.push(target);
         }
     }
+    all
+}
+
+/// Returns the name of the first target, the default of commands.
+pub fn default_target() -> &'static str {
+    targets().first().map_or("", |target| target.name)
+}
+
+/// Returns the names of all architectures, each once.
+pub fn architectures() -> Vec<&'static str> {
+    let mut all: Vec<&'static str> =
+        frontends().iter().flat_map(|each| each.architectures()).collect();
+    all.sort_unstable();
+    all.dedup();
     all
 }
 

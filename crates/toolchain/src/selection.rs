@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The language of a file, what it must offer for a command, and what commands say where it does not. Which
-//! languages there are is in `registry`.
+//! Selects the language of a file, and has the messages for options and commands that the language does not have.
+//! `registry` lists the languages.
 
 use crate::file_kind::{self, FileKind};
 use crate::registry::{end, frontends, with_devices, with_emitters, with_networks};
 use frontend::{Emitter, Failure, Frontend, NetworkRuns, coded};
 use std::path::{Path, PathBuf};
 
-/// The language of a program; that of standard input for a name without a language that is no file, which its
-/// reader reports.
+/// Returns the language of a program. Standard input, and a missing file whose name has no language, get the first
+/// language of the registry; the reader reports missing files.
 ///
 /// # Errors
 ///
-/// A message about a file that is no program.
+/// The file is not a program.
 pub fn of(path: &Path) -> Result<&'static dyn Frontend, String> {
     let by_default = frontends()[0];
     match (FileKind::of(path), FileKind::of_readable(path)) {
@@ -28,62 +28,67 @@ pub fn of(path: &Path) -> Result<&'static dyn Frontend, String> {
     }
 }
 
-/// That a file is not a program where a specification is to stand.
+/// Checks that a file that is given as a specification is not a program.
 ///
 /// # Errors
 ///
-/// It is one.
+/// The file is a program.
 pub fn check_specification(path: &Path) -> Result<(), Failure> {
     match FileKind::of_readable(path) {
         Some(kind @ FileKind::Program(_)) => {
-            let is_not = "is no specification of a run";
+            let is_not = "is not the specification of a run";
             Err(Failure::Message(file_kind::wrong(path, is_not, kind)))
         }
         _ => Ok(()),
     }
 }
 
-/// What the languages with a property are called in messages, `Lucid programs (.dpt)` and the like.
-fn called(frontends: impl Iterator<Item = &'static dyn Frontend>, with_ends: bool) -> String {
+/// Returns the names of languages for messages, such as `Lucid programs (.dpt)`.
+fn programs_of(frontends: impl Iterator<Item = &'static dyn Frontend>) -> String {
     let (names, ends): (Vec<&str>, Vec<String>) =
         frontends.map(|each| (each.name(), end(each))).unzip();
-    match with_ends {
-        true => format!("{} programs ({})", names.join(" and "), ends.join(", ")),
-        false => format!("{} programs", names.join(" and ")),
-    }
+    format!("{} programs ({})", names.join(" and "), ends.join(", "))
 }
 
-/// That an option is for the runs of networks that this program's language has not.
-pub fn only_for_networks(flag: &str, program: &Path) -> String {
-    let those = called(with_networks().map(|(each, _)| each), true);
-    format!("{flag} is for {those}, and `{}` is none", program.display())
+/// Returns the message for an option that the language of a program does not have.
+fn only_for(
+    option: &str,
+    frontends: impl Iterator<Item = &'static dyn Frontend>,
+    program: &Path,
+    language: &dyn Frontend,
+) -> String {
+    let (those, program, name) = (programs_of(frontends), program.display(), language.name());
+    format!("{option} applies only to {those}; `{program}` is a {name} program")
 }
 
-/// That an option is for runs of one device, and the program runs in networks.
-pub fn only_for_devices(flag: &str, program: &Path, frontend: &dyn Frontend) -> String {
-    let (those, program) = (called(with_devices(), false), program.display());
-    format!("{flag} is for {those}, and `{program}` is a {} program", frontend.name())
+/// Returns the message for an option of runs in networks.
+pub fn only_for_networks(option: &str, program: &Path, language: &dyn Frontend) -> String {
+    only_for(option, with_networks().map(|(each, _)| each), program, language)
 }
 
-/// That an option is for programs that are written for an architecture.
-pub fn only_for_architectures(flag: &str, program: &Path) -> String {
-    let all = frontends().iter().copied();
-    let those = called(all.filter(|each| each.has_architectures()), false);
-    format!("{flag} is for {those}, and `{}` is none", program.display())
+/// Returns the message for an option of runs on one device.
+pub fn only_for_devices(option: &str, program: &Path, language: &dyn Frontend) -> String {
+    only_for(option, with_devices(), program, language)
 }
 
-/// What `plane emit` compiles a program by; standard input is of the first language that has an emitter.
+/// Returns the message for an option of programs that are written for an architecture.
+pub fn only_for_architectures(option: &str, program: &Path, language: &dyn Frontend) -> String {
+    let all = frontends().iter().copied().filter(|each| !each.architectures().is_empty());
+    only_for(option, all, program, language)
+}
+
+/// Returns the emitter of a program's language. Standard input gets the first language that has an emitter.
 ///
 /// # Errors
 ///
-/// The file is of another kind, or its language is run as it is.
+/// The file is not a program, or its language has no emitter.
 pub fn emitter_of(path: &Path) -> Result<&'static dyn Emitter, Failure> {
     let all = || with_emitters().map(|(each, _)| each);
     let wrong = match (FileKind::of(path), FileKind::of_readable(path)) {
         (FileKind::Program(frontend), readable) => match (frontend.emitter(), readable) {
             (Some(emitter), _) => return Ok(emitter),
             (None, Some(_)) => {
-                let (file, name, those) = (path.display(), frontend.name(), called(all(), true));
+                let (file, name, those) = (path.display(), frontend.name(), programs_of(all()));
                 coded(
                     file_kind::WRONG_KIND.0,
                     &format!(
@@ -112,7 +117,7 @@ fn first_emitter() -> Result<&'static dyn Emitter, Failure> {
     first.ok_or_else(|| Failure::Message("no language has an emitter".to_string()))
 }
 
-/// Whose runs a specification describes: those of the language of the program that is named or stands beside it.
+/// Returns the language whose runs a specification describes: that of the named program, or of the program beside it.
 pub fn networks_of(
     specification: &Path,
     program: Option<&Path>,
@@ -125,7 +130,7 @@ pub fn networks_of(
     named.or_else(beside)
 }
 
-/// That a file is no test, with what tests there are.
+/// Returns the message for a file that is not a test.
 pub fn is_no_test() -> String {
     let devices: Vec<&str> = with_devices().map(|each| each.name()).collect();
     let networks: Vec<&str> = with_networks().map(|(each, _)| each.name()).collect();
@@ -136,8 +141,8 @@ pub fn is_no_test() -> String {
     )
 }
 
-/// The program beside a test: the file of the same name of one of these languages, of the first if there is
-/// none.
+/// Returns the program beside a test: the file of the same name of one of these languages. Without such a file it is
+/// the name that a program of the first language would have.
 pub fn program_beside(
     test: &Path,
     frontends: impl Iterator<Item = &'static dyn Frontend>,
@@ -161,7 +166,7 @@ mod tests {
             ("nat.dpt", "Lucid"),
             ("NAT.DPT", "Lucid"),
             ("-", "P4"),
-            // Who reads them says that they are not there.
+            // The reader reports missing files.
             ("nowhere.py", "P4"),
             ("nowhere.dpt", "Lucid"),
         ] {
@@ -171,20 +176,20 @@ mod tests {
     }
 
     #[test]
-    fn options_say_whose_they_are() {
+    fn options_name_their_languages() {
         let (p4, lucid) = (Path::new("x.p4"), Path::new("x.dpt"));
-        let of_lucid = of(lucid).expect("a program");
+        let language = |path: &Path| of(path).expect("a program");
         assert_eq!(
-            only_for_networks("--spec", p4),
-            "--spec is for Lucid programs (.dpt), and `x.p4` is none"
+            only_for_networks("--spec", p4, language(p4)),
+            "--spec applies only to Lucid programs (.dpt); `x.p4` is a P4 program"
         );
         assert_eq!(
-            only_for_devices("--entries", lucid, of_lucid),
-            "--entries is for P4 programs, and `x.dpt` is a Lucid program"
+            only_for_devices("--entries", lucid, language(lucid)),
+            "--entries applies only to P4 programs (.p4); `x.dpt` is a Lucid program"
         );
         assert_eq!(
-            only_for_architectures("--arch", lucid),
-            "--arch is for P4 programs, and `x.dpt` is none"
+            only_for_architectures("--arch", lucid, language(lucid)),
+            "--arch applies only to P4 programs (.p4); `x.dpt` is a Lucid program"
         );
     }
 }

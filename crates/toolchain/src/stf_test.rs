@@ -10,8 +10,7 @@ use device::DeviceOptions;
 use frontend::{Compiled, Failure, ProgramFile, Tested};
 use std::path::Path;
 
-/// Runs one test; what keeps it from running is a failure too. The program is the one beside the test unless
-/// it is named.
+/// Runs one test. Errors that prevent the run are failures too. Without a named program it runs the one beside the test.
 pub fn run(test: &ProgramFile<'_>, program: Option<&Path>, options: &DeviceOptions) -> Tested {
     let mut tested =
         Tested { engine: options.effective_engine().name().to_string(), ..Tested::default() };
@@ -27,7 +26,7 @@ fn ran(
     options: &DeviceOptions,
     tested: &mut Tested,
 ) -> Result<(), Vec<String>> {
-    let text = test.text().map_err(told)?;
+    let text = test.text().map_err(messages)?;
     let (steps, errors) = reader::read(&test.path.display().to_string(), &text);
     if !errors.is_empty() {
         return Err(errors.iter().map(|error| error.to_string()).collect());
@@ -50,7 +49,7 @@ fn ran(
             let end = registry::end(frontend);
             vec![format!("{message}; name the program with --program PROG{end}")]
         }
-        failure => told(failure),
+        failure => messages(failure),
     })?;
     let Compiled { ready, map, .. } = compiled;
     let program = ready.program();
@@ -63,7 +62,7 @@ fn ran(
     Ok(())
 }
 
-fn told(failure: Failure) -> Vec<String> {
+fn messages(failure: Failure) -> Vec<String> {
     match failure {
         Failure::Usage(message) | Failure::Message(message) => vec![message],
         Failure::Found(map, found) => {

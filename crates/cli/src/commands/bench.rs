@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane bench lucid`: figures of the Lucid paper, measured again, and what compiling takes. What is
-//! measured and how is in `figures::lucid`.
+//! `plane bench lucid`: prints the figures of the Lucid paper, measured again, or the cost of compilation.
+//! `figures::lucid` measures.
 
 use super::measured;
 use crate::arguments::{Bench, System};
 use crate::output;
-use figures::lucid::{self as paper, Application, Measuring, Table, Way};
+use crate::programs::ended;
+use figures::lucid::{self as paper, Application, TargetChoice};
+use figures::{Measuring, Table};
 use frontend::{Console, ExitStatus, Failure};
 use indicatif::{ProgressBar, ProgressStyle};
 use lucid::core::Program;
@@ -15,14 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use toolchain::files::{self, Disk};
-use toolchain::lucid::inputs::{self, Alone, Wanted};
+use toolchain::lucid::inputs::{self, LucidProgram, RunRequest};
 
-/// What figures are measured of.
+/// The programs of figures.
 struct Given<'a> {
-    /// Folder of the applications.
+    /// The folder of the applications.
     folder: &'a Path,
-    /// Longest search for one exact layout.
-    most_exact: Duration,
+    /// The time limit of the search for one exact layout.
+    exact_limit: Duration,
 }
 
 /// Measures a figure.
@@ -31,7 +33,7 @@ type Measure = fn(&mut Measuring<'_>, &Given<'_>) -> Result<Table, Failure>;
 /// The figures, by their numbers in the paper.
 const FIGURES: &[(u32, Measure)] = &[
     (9, |measuring, given| {
-        stages(given.folder, |list| paper::figure_9(measuring, list, given.most_exact))
+        stages(given.folder, |list| paper::figure_9(measuring, list, given.exact_limit))
     }),
     (10, |measuring, given| stages(given.folder, |list| paper::figure_10(measuring, list))),
     (12, |measuring, given| stages(given.folder, |list| paper::figure_12(measuring, list))),
@@ -48,7 +50,7 @@ const FIGURES: &[(u32, Measure)] = &[
     }),
 ];
 
-/// Measures what applications compile to.
+/// Measures a figure of compiled applications.
 fn stages(
     folder: &Path,
     measure: impl FnOnce(&[Application]) -> Result<Table, (SourceMap, Diagnostics)>,
@@ -57,18 +59,18 @@ fn stages(
     measure(&list).map_err(|(map, found)| Failure::Found(map, found))
 }
 
-/// An application in a folder: its name, and its run or, without one, its program.
+/// An application in a folder: its run, or its program if it has no run.
 enum Found {
     Run(PathBuf),
     Program(PathBuf),
 }
 
-/// The applications of a folder: each folder in it with a run, and its programs.
+/// Finds the applications of a folder: each subfolder with a run, and each program.
 fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
     let cannot = |error: std::io::Error| {
         format!(
-            "cannot read `{}`: {}; run this in the project's folder, or name another folder of \
-             applications with --applications DIR",
+            "cannot read `{}`: {}; run this in the project's folder, or give the folder of \
+             the applications with --applications DIR",
             folder.display(),
             files::reason(&error)
         )
@@ -85,34 +87,34 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
         }
     }
     if found.is_empty() {
-        let help = "name a folder of applications with --applications DIR";
+        let help = "give the folder of the applications with --applications DIR";
         return Err(format!("there is no application in `{}`; {help}", folder.display()).into());
     }
     found.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(found)
 }
 
-/// The run of an application, ready.
-fn ready_run(run: &Path) -> Result<inputs::Ready, Failure> {
-    inputs::ready(&Wanted { specification: Some(run), ..Wanted::from(&Disk) }, None)
+/// Reads the run of an application.
+fn run_of(run: &Path) -> Result<inputs::LucidRun, Failure> {
+    inputs::read_run(&RunRequest { specification: Some(run), ..RunRequest::from(&Disk) }, None)
 }
 
-/// The applications of a folder.
+/// Reads the applications of a folder.
 fn programs(folder: &Path) -> Result<Vec<Application>, Failure> {
-    let made_ready = |(name, found): (String, Found)| match found {
-        Found::Program(path) => alone(name, &path),
+    let with_run = |(name, found): (String, Found)| match found {
+        Found::Program(path) => read_program(name, &path),
         Found::Run(run) => {
-            let ready = ready_run(&run)?;
-            let program = (**ready.setup.program()).clone();
-            Ok(application(name, program, ready.map, &ready.program_path))
+            let run = run_of(&run)?;
+            let program = (**run.setup.program()).clone();
+            Ok(application(name, program, run.map, &run.program_path))
         }
     };
-    found_in(folder)?.into_iter().map(made_ready).collect()
+    found_in(folder)?.into_iter().map(with_run).collect()
 }
 
-/// A program without a run, with the symbolics beside it.
-fn alone(name: String, path: &Path) -> Result<Application, Failure> {
-    let Alone { map, program, .. } = inputs::alone(&Disk, path)?;
+/// Reads a program without a run, with the symbolics beside it.
+fn read_program(name: String, path: &Path) -> Result<Application, Failure> {
+    let LucidProgram { map, program, .. } = inputs::read_program(&Disk, path)?;
     Ok(application(name, program, map, path))
 }
 
@@ -123,12 +125,12 @@ fn application(name: String, program: Program, map: SourceMap, path: &Path) -> A
     Application { name, program, map, source }
 }
 
-/// The applications of a folder that have runs, by their names.
+/// Reads the applications of a folder that have runs.
 fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Failure> {
     let mut with_runs = Vec::new();
     for (name, found) in found_in(folder)? {
         if let Found::Run(run) = found {
-            with_runs.push((name, ready_run(&run)?.setup));
+            with_runs.push((name, run_of(&run)?.setup));
         }
     }
     if with_runs.is_empty() {
@@ -137,14 +139,14 @@ fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Failure> {
     Ok(with_runs)
 }
 
-/// The program files of the applications of a folder, in the paper's order.
+/// Finds the program files of the applications of a folder, in the paper's order.
 fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     let mut found: Vec<(String, PathBuf)> = found_in(folder)?
         .into_iter()
         .map(|(name, found)| {
             let path = match found {
                 Found::Program(path) => path,
-                Found::Run(run) => ready_run(&run)?.program_path,
+                Found::Run(run) => run_of(&run)?.program_path,
             };
             Ok((name, path))
         })
@@ -153,36 +155,37 @@ fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     Ok(found)
 }
 
-/// Measures what is wanted, or all figures.
+/// Measures the figures of the command line, or all figures.
 pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
     let quiet = console.is_quiet();
     let System::Lucid = arguments.system;
-    let most_exact = match toolchain::layouts::time_limit(arguments.time_limit) {
-        Ok(most_exact) => most_exact,
+    let exact_limit = match toolchain::layouts::time_limit(arguments.time_limit) {
+        Ok(exact_limit) => exact_limit,
         Err(message) => return wrong_usage(&message),
     };
     let done = match (&arguments.one, &arguments.corpus[..]) {
         (Some(one), _) => {
-            let way = one.first().and_then(|way| Way::named(way.to_str()?));
-            let (Some(way), Some(path)) = (way, one.get(1)) else {
-                return wrong_usage("--one takes v1model, tna or exact, and a program");
+            let choice = one.first().and_then(|choice| TargetChoice::named(choice.to_str()?));
+            let (Some(choice), Some(path)) = (choice, one.get(1)) else {
+                let names = TargetChoice::ALL.map(TargetChoice::name).join(", ");
+                return wrong_usage(&format!("--one needs one of {names}, and a program"));
             };
-            measured::one(way, Path::new(path), most_exact)
+            measured::one(choice, Path::new(path), exact_limit)
         }
         (None, []) if arguments.compile => with_bar(quiet, |progress| {
             let programs = program_files(&arguments.applications)?;
-            let found = measured::all(&programs, &Way::ALL, most_exact, progress)?;
+            let found = measured::all(&programs, &TargetChoice::ALL, exact_limit, progress)?;
             Ok(paper::compile_table(&found))
         }),
-        (None, []) => return all_figures(arguments, most_exact, console),
+        (None, []) => return all_figures(arguments, exact_limit, console),
         (None, folders) => with_bar(quiet, |progress| {
             let programs = measured::programs_in(folders)?;
-            let ways = [Way::V1Model, Way::Greedy];
-            let found = measured::all(&programs, &ways, most_exact, progress)?;
+            let choices = [TargetChoice::V1Model, TargetChoice::Greedy];
+            let found = measured::all(&programs, &choices, exact_limit, progress)?;
             Ok(paper::corpus_table(&found))
         }),
     };
-    ended(done, console)
+    ended(done.map(|()| ExitStatus::Fine), console)
 }
 
 fn wrong_usage(message: &str) -> ExitStatus {
@@ -190,14 +193,7 @@ fn wrong_usage(message: &str) -> ExitStatus {
     ExitStatus::WrongUsage
 }
 
-fn ended(done: Result<(), Failure>, console: &dyn Console) -> ExitStatus {
-    match done {
-        Ok(()) => ExitStatus::Fine,
-        Err(failure) => failure.print(console),
-    }
-}
-
-/// Prints a table that takes a while to make.
+/// Makes a table behind a progress bar, and prints it.
 fn with_bar(
     quiet: bool,
     make: impl FnOnce(&mut dyn FnMut(&str, f64)) -> Result<Table, Failure>,
@@ -215,17 +211,18 @@ fn with_bar(
     made.map(|table| output::print(&table.to_string()))
 }
 
-fn all_figures(arguments: &Bench, most_exact: Duration, console: &dyn Console) -> ExitStatus {
+fn all_figures(arguments: &Bench, exact_limit: Duration, console: &dyn Console) -> ExitStatus {
     let known = |number: &u32| FIGURES.iter().any(|figure| figure.0 == *number);
     if let Some(unknown) = arguments.figure.iter().find(|number| !known(number)) {
         let all: Vec<String> = FIGURES.iter().map(|figure| figure.0.to_string()).collect();
         let why = match unknown {
-            11 => "figure 11 says how long people took, which no program can measure".to_string(),
+            11 => "figure 11 shows the time that people took, which no program can measure"
+                .to_string(),
             other => format!("there is no figure {other} to measure"),
         };
         return wrong_usage(&format!("{why}; figures are {}", all.join(", ")));
     }
-    let given = Given { folder: &arguments.applications, most_exact };
+    let given = Given { folder: &arguments.applications, exact_limit };
     let mut is_first = true;
     for (number, measure) in FIGURES {
         if !arguments.figure.is_empty() && !arguments.figure.contains(number) {
@@ -238,7 +235,7 @@ fn all_figures(arguments: &Bench, most_exact: Duration, console: &dyn Console) -
             measure(&mut Measuring { seed: arguments.seed, progress }, &given)
         });
         if done.is_err() {
-            return ended(done, console);
+            return ended(done.map(|()| ExitStatus::Fine), console);
         }
     }
     ExitStatus::Fine

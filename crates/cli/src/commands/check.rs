@@ -37,8 +37,8 @@ fn one(
     json: &mut Vec<String>,
 ) -> Result<bool, Failure> {
     let language = language(path)?;
-    if arguments.arch.is_some() && !language.has_architectures() {
-        return Err(Failure::Message(selection::only_for_architectures("--arch", path)));
+    if arguments.arch.is_some() && language.architectures().is_empty() {
+        return Err(Failure::Message(selection::only_for_architectures("--arch", path, language)));
     }
     let options = arguments.reading.options();
     let checked = language.check(&on_disk(path, &options))?;
@@ -48,11 +48,10 @@ fn one(
         Format::Text if is_right => console.warnings(&checked.map, &checked.diagnostics),
         Format::Text => console.diagnostics(&checked.map, &checked.diagnostics),
     }
-    if let (true, Some(wanted)) = (is_right, arguments.arch)
-        && let Some(is) = other_architecture(&checked, wanted.name())
+    if let (true, Some(required)) = (is_right, &arguments.arch)
+        && let Some(is) = other_architecture(&checked, required)
     {
-        let (program, wanted) = (path.display(), wanted.name());
-        return Err(Failure::Message(format!("`{program}` {is}, not for {wanted}")));
+        return Err(Failure::Message(format!("`{}` {is}, not for {required}", path.display())));
     }
     if !console.is_quiet() && arguments.format == Format::Text {
         console.note(&summary(path, &checked.diagnostics));
@@ -60,10 +59,10 @@ fn one(
     Ok(is_right)
 }
 
-/// What a program is for, if not for the wanted architecture.
-fn other_architecture(checked: &Checked, wanted: &str) -> Option<String> {
+/// Returns what a program is written for, if not for the required architecture.
+fn other_architecture(checked: &Checked, required: &str) -> Option<String> {
     match &checked.architecture {
-        Architecture::Named(name) if name == wanted => None,
+        Architecture::Named(name) if name == required => None,
         Architecture::Named(name) => Some(format!("is for {name}")),
         Architecture::NoMain | Architecture::None => Some("has no `main`".to_string()),
     }

@@ -19,7 +19,7 @@ pub fn run(arguments: &Corpus, console: &dyn Console) -> ExitStatus {
         Ok(paths) if paths.is_empty() => {
             let ends: Vec<String> = judged().map(|(each, _)| registry::end(each)).collect();
             let folder = arguments.folder.display();
-            output::error(&format!("`{folder}` holds no {} files", ends.join(" or ")));
+            output::error(&format!("there are no {} files in `{folder}`", ends.join(" or ")));
             return ExitStatus::WrongInput;
         }
         Ok(paths) => paths,
@@ -49,12 +49,12 @@ pub fn run(arguments: &Corpus, console: &dyn Console) -> ExitStatus {
     }
 }
 
-/// The languages whose programs are judged.
+/// Returns the languages that judge programs.
 fn judged() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn CorpusJudge)> {
     registry::frontends().iter().filter_map(|each| Some((*each, each.corpus()?)))
 }
 
-/// What judges a program, by the end of its name; files that are only included are none.
+/// Returns the judge of a program, by its extension. Files that are only included have no judge.
 fn judge_of(path: &Path) -> Option<&'static dyn CorpusJudge> {
     let end = path.extension()?;
     let of_program = |each: &dyn Frontend| each.extensions().first().is_some_and(|one| end == *one);

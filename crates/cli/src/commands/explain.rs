@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane explain`: what a diagnostic code means.
+//! `plane explain`: prints the explanation of a diagnostic code.
 
 use crate::arguments::Explain;
 use crate::output;
@@ -17,14 +17,16 @@ pub fn run(arguments: &Explain) -> ExitStatus {
         output::print(&lines);
         return ExitStatus::Fine;
     }
-    let wanted = arguments.code.as_deref().unwrap_or("").to_ascii_uppercase();
-    match explanations::of(&wanted) {
+    let code = arguments.code.as_deref().unwrap_or("").to_ascii_uppercase();
+    match explanations::of(&code) {
         Some(explanation) => {
             output::print(&text(explanation));
             ExitStatus::Fine
         }
         None => {
-            output::error(&format!("no such code: `{wanted}`; `plane explain --list` lists all"));
+            output::error(&format!(
+                "no such code: `{code}`; `plane explain --list` lists all codes"
+            ));
             ExitStatus::WrongInput
         }
     }

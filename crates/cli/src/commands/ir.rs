@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane ir`: the intermediate representation that a program is run by, or a report of what its statements
-//! do, as text.
+//! `plane ir`: prints the intermediate representation of a program, or the effects of its statements.
 
 use crate::arguments::Ir;
 use crate::programs::{ended, language, on_disk};

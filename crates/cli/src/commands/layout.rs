@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane layout`: where a program's tables and arrays sit on the stages of a pipeline. How they are
-//! placed, and the documents that say so, are the `pisa` crate's.
+//! `plane layout`: assigns a program's tables and arrays to the stages of a pipeline. The crate `pisa` computes and
+//! prints layouts.
 
 use crate::arguments::{Layout, LayoutFormat};
 use crate::programs::{ended, language, on_disk};
@@ -23,7 +23,7 @@ fn lay_out(arguments: &Layout, console: &dyn Console) -> Result<ExitStatus, Fail
     let target = match layouts::target(&arguments.target) {
         Ok(target) => target,
         Err(TargetError::File(failure)) => return Err(failure),
-        // A name that there is not is a wrong command line.
+        // An unknown name is a wrong command line.
         Err(TargetError::Unknown(failure)) => {
             failure.print(console);
             return Ok(ExitStatus::WrongUsage);

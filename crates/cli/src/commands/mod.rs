@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One file a subcommand. Each reads its arguments, asks the language of its inputs, and says how it ended.
-//! Which languages there are is in `toolchain::registry`.
+//! One file for each subcommand. A command reads its arguments, calls the language of its inputs, and returns its exit
+//! status.
 
 mod bench;
 mod check;

@@ -72,11 +72,11 @@ fn ports_that_the_architecture_does_not_have() {
         );
         let ran = plane(&words);
         assert_eq!(ran.status.code(), Some(2));
-        let told = text(&ran.stderr);
+        let errors = text(&ran.stderr);
         for wrong in [&format!("--in 600={capture}"), "--cpu-port 9999"] {
-            assert!(told.contains(&format!("{wrong}: there is no port ")), "{told}");
+            assert!(errors.contains(&format!("{wrong}: there is no port ")), "{errors}");
         }
-        assert!(!told.contains("--in 1="), "{told}");
+        assert!(!errors.contains("--in 1="), "{errors}");
     }
 }
 
@@ -84,8 +84,8 @@ fn ports_that_the_architecture_does_not_have() {
 fn a_lucid_program_is_not_printed_but_the_ways_are_told() {
     let ran = plane("print examples/lucid/nat/nat.dpt");
     assert_eq!(ran.status.code(), Some(1));
-    let told = text(&ran.stderr);
-    assert!(told.contains("plane emit examples/lucid/nat/nat.dpt --target v1model"), "{told}");
+    let errors = text(&ran.stderr);
+    assert!(errors.contains("plane emit examples/lucid/nat/nat.dpt --target v1model"), "{errors}");
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn passes_that_take_time_run_on_the_interpreter() {
     };
     let timing = "[pass_timing]\nstage = \"10ns\"\n";
     for rest in ["", "--engine interp"] {
-        let (status, told, noted) = run(timing, rest);
+        let (status, errors, noted) = run(timing, rest);
         assert_eq!(status, Some(0), "{noted}");
-        assert!(told.contains("router.p4 (interpreter)"), "{told}");
+        assert!(errors.contains("router.p4 (interpreter)"), "{errors}");
         assert!(noted.contains("passes take time, so the interpreter runs them"), "{noted}");
     }
     for rest in ["--engine jit", "--verify"] {

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// So many packets of each example are compared.
-const MOST_PACKETS: usize = 400;
+const MAX_PACKETS: usize = 400;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -53,7 +53,7 @@ fn packets(words: &[String]) -> Vec<ArrivingPacket> {
         (port.parse().expect("a port"), reader)
     });
     let merged = MergedCaptures::new(readers.collect::<Vec<_>>());
-    merged.take(MOST_PACKETS).map(|packet| packet.expect("a packet")).collect()
+    merged.take(MAX_PACKETS).map(|packet| packet.expect("a packet")).collect()
 }
 
 fn device(program: &Arc<Program>, words: &[String], engine: EngineChoice) -> Device {

@@ -68,7 +68,7 @@ fn readme_commands_write_the_expected_captures() {
             // A second command of an example may write the same as the first, or have its own folder.
             let own = folder.path().join("expected").join(&name);
             let expected = if own.is_dir() { own } else { folder.path().join("expected") };
-            if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+            if testing::golden::is_blessing() {
                 let _ = std::fs::remove_dir_all(&expected);
                 std::fs::create_dir_all(&expected).expect("a folder");
                 for (name, bytes) in captures(out.path()) {

@@ -76,24 +76,32 @@ fn exit_statuses() {
         ("run wrong.dpt --spec count.yaml", 1, "LU-E00"),
         ("check wrong.dpt", 1, "LU-E00"),
         ("check count.dpt", 0, "count.dpt: ok"),
-        ("check --arch v1model count.dpt", 1, "--arch is for P4 programs"),
+        ("check --arch v1model count.dpt", 1, "--arch applies only to P4 programs"),
         ("test count.yaml", 0, ""),
         ("test --program count.dpt count.yaml", 0, ""),
         ("test wrong.yaml", 1, ""),
         ("test broken.yaml", 1, ""),
         ("test elsewhere.yaml", 1, ""),
         ("test nowhere.yaml", 1, ""),
-        ("run count.dpt --until soon", 2, "is no time"),
-        ("run count.dpt --until 5parsecs", 2, "is no unit of time"),
-        ("run count.dpt --in 1=x.pcap", 2, "name both"),
+        ("run count.dpt --until soon", 2, "is not a time"),
+        ("run count.dpt --until 5parsecs", 2, "is not a unit of time"),
+        ("run count.dpt --in 1=x.pcap", 2, "--in needs --out"),
         ("run count.dpt --in 1=x.pcap --out out", 1, "x.pcap"),
-        ("run count.dpt --out out", 2, "name both"),
+        ("run count.dpt --out out", 2, "--out needs --in"),
         ("run count.dpt --verify", 0, "as the reference interpreter: 3 handlers"),
         ("run count.dpt --engine reference", 0, ""),
-        ("run count.dpt --engine reference --target tna", 2, "compiles nothing"),
-        ("run x.p4 --engine reference --in 1=x.pcap --out out", 2, "is for Lucid programs"),
-        ("run count.dpt --trace-json", 2, "is for P4 programs"),
-        ("run x.p4 --spec count.yaml", 2, "is for Lucid programs"),
+        (
+            "run count.dpt --engine reference --target tna",
+            2,
+            "cannot be combined with --engine reference",
+        ),
+        (
+            "run x.p4 --engine reference --in 1=x.pcap --out out",
+            2,
+            "applies only to Lucid programs",
+        ),
+        ("run count.dpt --trace-json", 2, "applies only to P4 programs"),
+        ("run x.p4 --spec count.yaml", 2, "applies only to Lucid programs"),
         ("run x.p4", 2, "--in PORT=FILE"),
         ("run x.p4 --in 1=x.pcap", 2, "--out DIR"),
         ("run count.dpt --timeline a --state-out a", 2, "two options"),
@@ -190,8 +198,8 @@ fn a_run_tells_what_its_target_leaves_out() {
     let folder = folder(&[("count.yaml", RUN)]);
     for (words, warnings) in [("run count.dpt --target tna", 1), ("run count.dpt", 0)] {
         let ran = plane(folder.path(), words);
-        let told = text(&ran.stderr);
-        assert_eq!(told.matches("LU-W0701").count(), warnings, "{words}: {told}");
+        let errors = text(&ran.stderr);
+        assert_eq!(errors.matches("LU-W0701").count(), warnings, "{words}: {errors}");
     }
 }
 
@@ -407,10 +415,10 @@ fn p4_of_the_users_around_the_dispatcher() {
     assert!(said.contains("P4 of yours changed something: 1"), "{said}");
     for (words, status, message) in [
         (format!("{run} --target tna"), 1, "before.p4:1"),
-        (format!("{run} --record all.jsonl"), 2, "leave out --record"),
+        (format!("{run} --record all.jsonl"), 2, "cannot be used with"),
         (format!("{run} --state-out before.p4"), 2, "name the file `before.p4`"),
-        (format!("{run} --engine reference"), 2, "are for compiled programs"),
-        ("run count.dpt -D FROM=3".to_string(), 2, "-D is for P4 programs"),
+        (format!("{run} --engine reference"), 2, "cannot be combined with --engine reference"),
+        ("run count.dpt -D FROM=3".to_string(), 2, "-D applies only to P4 programs"),
         ("run count.dpt --p4-after none.p4".to_string(), 1, "none.p4"),
     ] {
         let wrong = plane(folder.path(), &words);

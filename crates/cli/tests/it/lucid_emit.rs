@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane emit`: what it writes is accepted by the other commands, and mistakes are told.
+//! `plane emit`: the other commands accept the files that it writes, and it reports mistakes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -84,7 +84,7 @@ fn the_delay_queue_is_released_as_the_run_says() {
     write("exact.yaml", "max time: 1ms\n");
     write("coarse.yaml", "max time: 1ms\ndelay granularity: 20us\n");
     for target in ["v1model", "tna"] {
-        for (run, period, told) in [
+        for (run, period, explained) in [
             ("", "100000000ps", "every 100 us"),
             ("--delay queue --spec exact.yaml", "100000000ps", "every 100 us"),
             ("--spec coarse.yaml", "20000000ps", "every 20 us"),
@@ -95,7 +95,7 @@ fn the_delay_queue_is_released_as_the_run_says() {
             let count = device.matches("period = ").count();
             assert!(device.contains(&format!("period = \"{period}\"")), "{device}");
             assert_eq!(count > 1, target == "tna", "{device}");
-            assert!(readme.contains(told) && readme.contains("delay granularity"), "{readme}");
+            assert!(readme.contains(explained) && readme.contains("delay granularity"), "{readme}");
             succeeds(&format!(
                 "run {folder}/tick.p4 --entries {folder}/commands-0.txt --device \
                  {folder}/device-0.toml --in 1=examples/router/captures/host1.pcap --out {folder}/out"
@@ -168,7 +168,7 @@ fn the_readme_says_how_to_run_it() {
 fn all_files_are_written_or_none() {
     let out = tempfile::tempdir().expect("a temporary folder");
     let folder = out.path().join("nat");
-    // A folder is in the way of one of the files.
+    // One of the files cannot be written: a folder has its name.
     std::fs::create_dir_all(folder.join("device-0.toml")).expect("a folder");
     let command = format!("emit examples/lucid/nat/nat.dpt -o {}", folder.display());
     let wrong = plane(&command);
@@ -201,7 +201,7 @@ fn inputs_are_not_overwritten() {
     assert_eq!(std::fs::read_to_string(&input).expect("still there"), text);
 }
 
-/// Files for switches that there are no more go; what somebody else wrote stays.
+/// `plane emit` removes files of switches that no longer exist, and keeps files that it did not write.
 #[test]
 fn files_of_earlier_switches_are_removed() {
     let out = tempfile::tempdir().expect("a temporary folder");
@@ -276,7 +276,7 @@ fn an_endless_program_runs_until_a_time() {
         "run {folder}/tick.p4 --entries {folder}/commands-0.txt --device {folder}/device-0.toml \
          --in 1=examples/router/captures/host1.pcap --out {folder}/out --until 20us"
     );
-    let expected = "the run was over at 20000 ns; packets were on their way; the captures have later \
+    let expected = "the run was over at 20000 ns; packets were in flight; the captures have later \
                     packets\n";
     let plain = succeeds(&run);
     assert!(plain.contains(expected), "{plain}");

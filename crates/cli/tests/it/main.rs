@@ -2,6 +2,7 @@
 //! Integration tests of `cli`, one program.
 
 mod conduct;
+mod documents;
 mod engines;
 mod examples;
 mod lucid;

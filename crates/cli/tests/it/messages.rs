@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What users are told about wrong programs and wrong inputs: the cases in `tests/messages`.
+//! Messages about wrong programs and wrong inputs: the cases in `tests/messages`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,12 +16,12 @@ fn messages_are_as_expected() {
         .collect();
     cases.sort();
     assert!(cases.len() >= 20, "only {} cases were found", cases.len());
-    let bless = std::env::var_os("PLANEWRIGHT_BLESS").is_some();
+    let bless = testing::golden::is_blessing();
     let mut failures = String::new();
     for case in cases {
         let command = std::fs::read_to_string(case.join("command")).expect("a command");
         let out = tempfile::tempdir().expect("a temporary folder");
-        // The output folder is nobody's business here.
+        // The name of the output folder must not occur in messages.
         let words = command.split_whitespace().map(|word| match word {
             "out" => out.path().display().to_string(),
             word => word.to_string(),

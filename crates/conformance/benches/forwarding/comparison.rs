@@ -8,7 +8,7 @@ use super::processes::{Prepared, Scratch, Side};
 /// Compares all sides with the last one, the interpreter, and returns how many outputs there were.
 pub fn compare(prepared: &Prepared, scratch: &Scratch) -> Result<usize, String> {
     let sides = prepared.sides();
-    let (reference, others) = sides.split_last().ok_or("nobody forwards this workload")?;
+    let (reference, others) = sides.split_last().ok_or("no engine forwards this workload")?;
     let expected = outputs(prepared, *reference, scratch)?;
     for side in others {
         let given = outputs(prepared, *side, scratch)?;

@@ -16,7 +16,7 @@ pub const BURST_PACKETS: usize = 32;
 /// An output: place of the packet in what was given, port, bytes.
 pub type Output = (u32, u32, Vec<u8>);
 
-/// A way to forward.
+/// An engine that forwards.
 pub trait Engine {
     /// Takes the packets that [`Engine::forward`] goes round.
     fn load_ring(&mut self, packets: Vec<Packet>);
@@ -149,7 +149,7 @@ impl Engine for Jit {
     fn forward(&mut self, count: u64) -> u64 {
         let (mut sent, mut ports) = (0, 0);
         for _ in 0..count / BURST_PACKETS as u64 {
-            // As in C: what comes next is on its way while these are forwarded.
+            // As in C: the next packets are prefetched while these are forwarded.
             let ahead = if self.next + 1 < self.ring.len() { self.next + 1 } else { 0 };
             self.ring[self.next].rewind();
             let (parts, _) = self.pristine[self.next].as_chunks::<FETCHED_AT_ONCE>();

@@ -23,7 +23,7 @@ fn flow(random: &mut Random) -> Ipv4 {
     }
 }
 
-/// A SYN or datagram from inside opens a conversation; then packets go both ways. One packet in eight
+/// A SYN or datagram from inside opens a conversation; then packets go in both directions. One packet in eight
 /// comes from outside unasked.
 fn packets(count: usize, sizes: Sizes, seed: u64) -> Vec<Packet> {
     let mut random = Random::new(seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program of the kind that runs other programs: packets are taken apart into 100 one-byte headers,
 //! joined into 800 bits, and matched stage by stage by whichever of seven tables the stage before
-//! chose. 50 stages make 350 tables. The program is written here; nobody has written it in C.
+//! chose. 50 stages make 350 tables. The program is generated here; there is no version in C.
 
 use super::entries::EntryWriter;
 use super::packets::{Packet, Sizes};

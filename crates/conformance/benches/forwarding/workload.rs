@@ -12,9 +12,9 @@ pub struct Workload {
     /// Of the P4 program, for diagnostics.
     pub program_file: String,
     pub program: String,
-    /// An entries file by name and text, for what goes the way of every user.
+    /// An entries file by name and text, which goes through `control` like the entries of any user.
     pub commands: (String, String),
-    /// Further entries, given to the state store directly: text is no way for a million.
+    /// Further entries, written to the state store directly: a million entries as text would take too long.
     pub updates: Vec<UpdateMaker>,
     /// The packets of the timed ring: a multiple of 32.
     pub ring: Box<dyn Fn(Sizes) -> Vec<Packet>>,

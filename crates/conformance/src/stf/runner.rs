@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Packets are this far apart, so that meters and time stamps see time go by.
 const PACKET_GAP_PS: u64 = 1_000_000_000;
 
-/// How many packets that nobody expected are shown for each port.
-const MOST_UNEXPECTED: usize = 10;
+/// The maximum number of unexpected packets that are shown for each port.
+const MAX_UNEXPECTED: usize = 10;
 
 /// What became of a test.
 #[derive(Debug, Default, PartialEq)]
@@ -182,7 +182,7 @@ impl Running {
                 }
                 continue;
             }
-            let most = expected.len() + MOST_UNEXPECTED;
+            let most = expected.len() + MAX_UNEXPECTED;
             if received.len() > most {
                 self.report.failures.push(format!(
                     "port {port}: {} packets came, {} were expected",

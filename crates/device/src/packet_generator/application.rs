@@ -1,51 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An application of Tofino's packet generator: a timer that makes batches of packets, each with the
-//! generator's header in front, which come to the ingress parser by a port of the pipe. What becomes of
-//! them there is the architecture's.
+//! An application of Tofino's packet generator: a timer that makes batches of packets. Each packet starts with the
+//! generator's header and arrives at the ingress parser by a port of the pipe.
 
-/// How many applications a generator has.
+/// Number of applications of a generator.
 pub const GENERATOR_APPLICATIONS: u8 = 8;
 
-/// The port that packets of applications come by, unless set otherwise: on Tofino one of the ports 68 to
-/// 71 of the pipe.
+/// Default ingress port of an application's packets: on Tofino one of the ports 68 to 71 of the pipe.
 pub const GENERATOR_PORT: u32 = 68;
 
-/// The most batches of a timer, and packets of a batch: their numbers have 16 bits.
+/// Largest number of batches of a timer and of packets of a batch: their numbers have 16 bits.
 pub const MAX_BATCHES: u32 = 1 << 16;
 
-/// How often a timer is over.
+/// How often a timer fires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GeneratorTimer {
-    /// Again and again.
+    /// At the end of each period.
     #[default]
     Periodic,
-    /// One time.
+    /// Once, at the end of the first period.
     Once,
 }
 
-/// What an application makes. Each time its timer is over it makes `batches` batches of `packets`
-/// packets. While it makes them, a timer that is over again is missed.
+/// An application: each time its timer fires it makes `batches` batches of `packets` packets. The timer does not fire
+/// while packets of the previous time are outstanding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratorApplication {
-    /// Which one, below [`GENERATOR_APPLICATIONS`].
+    /// Its number, below [`GENERATOR_APPLICATIONS`].
     pub id: u8,
-    /// The port that the packets come by.
+    /// The ingress port of the packets.
     pub port: u32,
-    /// How often the timer is over.
+    /// How often the timer fires.
     pub timer: GeneratorTimer,
-    /// When the timer starts, in picoseconds from when the application is set.
+    /// Start of the timer after the application is set, in picoseconds.
     pub offset_ps: u64,
-    /// From the timer's start to its end, in picoseconds; at least 1.
+    /// Time from the timer's start until it fires, in picoseconds; at least 1.
     pub period_ps: u64,
-    /// Batches each time; 1 to [`MAX_BATCHES`].
+    /// Batches per timer event; 1 to [`MAX_BATCHES`].
     pub batches: u32,
     /// From the last packet of a batch to the first of the next, in picoseconds.
     pub batch_gap_ps: u64,
-    /// Packets of a batch; 1 to [`MAX_BATCHES`].
+    /// Packets per batch; 1 to [`MAX_BATCHES`].
     pub packets: u32,
     /// From packet to packet of a batch, in picoseconds.
     pub packet_gap_ps: u64,
-    /// What follows the header.
+    /// The bytes after the header.
     pub bytes: Vec<u8>,
 }
 
@@ -67,9 +65,9 @@ impl Default for GeneratorApplication {
     }
 }
 
-/// Where a packet stands among those that an application makes.
+/// The position of a packet among those of an application.
 struct Place {
-    /// How often the timer was over before.
+    /// Number of earlier timer events.
     timer: u64,
     batch: u64,
     packet: u64,
@@ -83,7 +81,7 @@ impl GeneratorApplication {
         Place { timer: number / each_time, batch: within / packets, packet: within % packets }
     }
 
-    /// When a packet comes after the first of its timer.
+    /// Returns the time of a packet after the first one of its timer event.
     fn after_first_ps(&self, batch: u64, packet: u64) -> u64 {
         let gaps = u64::from(self.packets.max(1)) - 1;
         let of_batch = gaps.saturating_mul(self.packet_gap_ps).saturating_add(self.batch_gap_ps);
@@ -91,8 +89,8 @@ impl GeneratorApplication {
         before.saturating_add(packet.saturating_mul(self.packet_gap_ps))
     }
 
-    /// When a packet comes, after the application was set; the number counts its packets from 0. `None`
-    /// when it makes no more.
+    /// Returns the time of a packet after the application was set; `number` counts its packets from 0. `None` after the
+    /// last packet.
     pub(crate) fn time_ps(&self, number: u64) -> Option<u64> {
         let Place { timer, batch, packet } = self.place(number);
         if self.timer == GeneratorTimer::Once && timer > 0 {
@@ -105,7 +103,7 @@ impl GeneratorApplication {
         ends_ps.checked_add(self.offset_ps)?.checked_add(self.after_first_ps(batch, packet))
     }
 
-    /// The packet: `pktgen_timer_header_t` and what follows.
+    /// Makes the packet: `pktgen_timer_header_t` and the payload.
     pub(crate) fn packet(&self, number: u64) -> Vec<u8> {
         let Place { batch, packet, .. } = self.place(number);
         let pipe = (self.port >> 7 & 3) as u8;

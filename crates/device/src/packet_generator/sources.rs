@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! SourceKind a packet generator makes next: its trains and applications by number, and how far each has come.
-//! Their events are in `switch_core`.
+//! `Sources`: the trains and applications of a packet generator by number, with their progress. `switch_core` schedules
+//! their events.
 
 use super::application::{GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer};
 use super::train::{PacketTrain, TrainTarget, packet_number};
 use std::collections::BTreeMap;
 
-/// Sources have 15 bits in numbers of packets; the last ones are applications, the others trains.
+/// Packet numbers have 15 bits for the source; the last numbers are applications, the others trains.
 const FIRST_APPLICATION: usize = MAX_TRAINS;
 
-/// How many trains there can be.
+/// Largest number of trains.
 pub(crate) const MAX_TRAINS: usize = (1 << 15) - GENERATOR_APPLICATIONS as usize;
 
 #[derive(Debug)]
 enum SourceKind {
     Train(PacketTrain),
-    /// And when it was set.
+    /// With the time at which it was set.
     Application(GeneratorApplication, u64),
 }
 
 #[derive(Debug)]
 struct Source {
     kind: SourceKind,
-    /// How many it made.
+    /// Number of packets made.
     made: u64,
-    /// The number of its first packet among those of equal source.
+    /// The number of its first packet among those of equal source number.
     first: u64,
 }
 
-/// A packet that was made.
+/// A generated packet.
 #[derive(Debug)]
 pub(crate) struct GeneratedPacket {
     pub number: u64,
@@ -41,7 +41,7 @@ pub(crate) struct GeneratedPacket {
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     by_number: BTreeMap<usize, Source>,
-    /// Packets that applications made which are no more.
+    /// Numbers of packets of removed applications.
     made_before: [u64; GENERATOR_APPLICATIONS as usize],
 }
 
@@ -67,17 +67,17 @@ impl Sources {
         Sources { by_number, ..Sources::default() }
     }
 
-    /// The numbers of all of them.
+    /// Returns the numbers of all sources.
     pub fn numbers(&self) -> Vec<usize> {
         self.by_number.keys().copied().collect()
     }
 
-    /// The number of an application.
+    /// Returns the source number of an application.
     pub fn number_of(id: u8) -> usize {
         FIRST_APPLICATION + usize::from(id % GENERATOR_APPLICATIONS)
     }
 
-    /// Sets an application anew, at a time. Returns its number.
+    /// Sets an application and restarts it. Returns its source number.
     pub fn set(&mut self, application: GeneratorApplication, now_ps: u64) -> usize {
         let id = application.id;
         self.remove(id);
@@ -88,12 +88,12 @@ impl Sources {
         number
     }
 
-    /// Whether an application is set.
+    /// Returns whether an application is set.
     pub fn has(&self, id: u8) -> bool {
         self.by_number.contains_key(&Sources::number_of(id))
     }
 
-    /// Stops an application; returns whether there was one.
+    /// Removes an application. Returns whether it was set.
     pub fn remove(&mut self, id: u8) -> bool {
         let number = Sources::number_of(id);
         let Some(before) = self.by_number.remove(&number) else { return false };
@@ -101,7 +101,7 @@ impl Sources {
         true
     }
 
-    /// The port that its packets come by.
+    /// Returns the ingress port of a source's packets.
     pub fn port(&self, number: usize) -> u32 {
         match self.by_number.get(&number).map(|source| &source.kind) {
             Some(SourceKind::Train(train)) => train.port,
@@ -110,7 +110,7 @@ impl Sources {
         }
     }
 
-    /// Whether it goes on for ever.
+    /// Returns whether a source has no last packet.
     pub fn is_endless(&self, number: usize) -> bool {
         match self.by_number.get(&number).map(|source| &source.kind) {
             Some(SourceKind::Train(train)) => train.count.is_none(),
@@ -121,12 +121,12 @@ impl Sources {
         }
     }
 
-    /// When its next packet comes.
+    /// Returns the time of a source's next packet.
     pub fn next_ps(&self, number: usize) -> Option<u64> {
         self.by_number.get(&number)?.time_ps()
     }
 
-    /// Makes its next packet.
+    /// Makes a source's next packet.
     pub fn make(&mut self, number: usize) -> Option<GeneratedPacket> {
         let source = self.by_number.get_mut(&number)?;
         let place = source.made;

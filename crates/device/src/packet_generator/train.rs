@@ -1,46 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Trains: equal packets at equal distances, and the numbers of generated packets. Which train is due is in
-//! `sources`.
+//! `PacketTrain`: equal packets at equal intervals, and the numbers of generated packets.
 
 use crate::flow_control::PauseFrame;
 
-/// Numbers of generated packets have this bit, so that those of received packets count from 0: then
-/// 15 bits for the train (0x7ff8 and the id for an application) and 48 for the place in it.
+/// This bit marks the numbers of generated packets. Below it are 15 bits for the train (0x7ff8 plus the id for an
+/// application) and 48 bits for the position in it.
 pub const GENERATED_PACKET: u64 = 1 << 63;
 
-/// Where generated packets come in.
+/// Where generated packets enter the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrainTarget {
-    /// At the MAC of the port, as if they came by its wire: flow control frames end there.
+    /// At the MAC of the port, which consumes flow control frames.
     #[default]
     Mac,
-    /// At the ingress pipeline, as packets of the port.
+    /// At the ingress pipeline.
     Ingress,
 }
 
-/// Equal packets at equal distances.
+/// Equal packets at equal intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketTrain {
-    /// The port that they come in by.
+    /// The ingress port.
     pub port: u32,
-    /// Where they come in.
+    /// Where they enter the device.
     pub target: TrainTarget,
-    /// When the first one comes, in picoseconds.
+    /// Time of the first packet, in picoseconds.
     pub offset_ps: u64,
-    /// From one to the next, in picoseconds; at least 1.
+    /// Interval between packets, in picoseconds; at least 1.
     pub period_ps: u64,
-    /// How many; `None` is without end.
+    /// Number of packets; `None` is endless.
     pub count: Option<u64>,
     /// The packet.
     pub bytes: Vec<u8>,
 }
 
-/// So often a pausable queue is paused anew within a period.
+/// Largest number of pause frames that a pausable queue needs within a period.
 const MAX_RENEWALS: u64 = 1000;
 
 impl PacketTrain {
-    /// What a period, in picoseconds, that [`PacketTrain::pausable_queue`] is not for has to be; nothing for
-    /// those that it is for. On a fast port a frame pauses for a short time.
+    /// Checks a period for [`PacketTrain::pausable_queue`]; returns the requirement that it does not meet. On a fast port
+    /// a frame pauses only for a short time, so a long period needs many frames.
     pub fn unfit_period(period_ps: u64, rate_bps: Option<u64>) -> Option<String> {
         let is_unfit = period_ps / PauseFrame::longest_ps(rate_bps) > MAX_RENEWALS;
         is_unfit.then(|| {
@@ -50,10 +49,10 @@ impl PacketTrain {
         })
     }
 
-    /// What time a pausable queue (Lucid §3.2): at each multiple of a period a frame that releases the
-    /// queue of a class, and `open_ps` later one that pauses it again, with more of them where a period
-    /// of the port's rate is longer than one frame can pause. They come to the MAC of the port. The first
-    /// frame of all, at time 0, pauses the queue; the first release is at `period_ps`.
+    /// Makes the trains of a pausable queue (Lucid §3.2): at each multiple of the period a frame resumes the queue of a
+    /// class, `open_ps` later a frame pauses it again, and further frames renew the pause where one frame cannot cover
+    /// the period at the port's rate. The frames enter at the MAC of the port. The first frame, at time 0, pauses the
+    /// queue; the first frame that resumes it is at `period_ps`.
     pub fn pausable_queue(
         port: u32,
         class: u8,
@@ -83,14 +82,14 @@ impl PacketTrain {
         trains
     }
 
-    /// When the packet of this place in the train comes, if there is one.
+    /// Returns the time of the packet at a position in the train, if there is one.
     pub(crate) fn time_ps(&self, place: u64) -> Option<u64> {
         let is_there = self.count.is_none_or(|count| place < count);
         is_there.then(|| self.period_ps.max(1).checked_mul(place)?.checked_add(self.offset_ps))?
     }
 }
 
-/// The number of a generated packet.
+/// Returns the number of a generated packet.
 pub(crate) fn packet_number(train: usize, place: u64) -> u64 {
     GENERATED_PACKET | (train as u64 & 0x7fff) << 48 | place & 0xffff_ffff_ffff
 }

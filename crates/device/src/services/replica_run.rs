@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs the fast path of a multicast group's copies: one unit for each copy, in the order in which their ports
-//! send. What the units do is the architecture's.
+//! Runs the fast path of a multicast group's copies: the unit of the architecture once for each copy, in the order of
+//! their ports.
 
 use super::Services;
 use crate::compiled_program::{Bound, BoundReplicaPath};
@@ -14,18 +14,17 @@ use jit::UnitExit;
 use state::Replica;
 use std::cell::Cell;
 
-/// What a packet's copies have in common.
+/// Properties that the copies of a packet share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copies {
     pub group: u32,
     pub queue: u32,
-    /// What a copy fills of the buffer.
+    /// Length of a copy in the buffer.
     pub length_bytes: u32,
     pub largest_port: u32,
 }
 
-/// Puts copies in the order in which their ports send. Returns whether none has to wait for another or
-/// goes where nothing is.
+/// Sorts copies by port, the order in which ports transmit. Returns whether all ports are distinct and exist.
 fn order(replicas: &[Replica], largest_port: u32, ordered: &mut Vec<Replica>) -> bool {
     ordered.clear();
     ordered.extend_from_slice(replicas);
@@ -35,8 +34,7 @@ fn order(replicas: &[Replica], largest_port: u32, ordered: &mut Vec<Replica>) ->
 }
 
 impl Services<'_> {
-    /// Sends the copies of a packet that left the fast path, if nothing would hold a copy up. Else the packet is
-    /// handed back.
+    /// Sends the copies of a packet that took the exit after ingress, if no copy has to wait. Else returns the packet.
     pub fn send_copies(
         &mut self,
         left: FastPathExit,
@@ -82,7 +80,7 @@ impl Services<'_> {
         let mut environment = random.environment(&clock, &run, outputs);
         let Bound { code, instance } = bound;
         let mut runs = code.begin(instance, forwarding, cells, &mut environment);
-        // What the last copy sent.
+        // `context.emitted` keeps the headers of the last copy.
         context.emitted.clear();
         let mut has_bytes = false;
         for (replica, pass_number) in ordered.iter().zip(1..) {
@@ -112,11 +110,11 @@ impl Services<'_> {
                     self.core.list_sent(program, port, time_ps, bytes, number, queue);
                 }
                 UnitExit::StepLimit { .. } => self.core.drop_packet(DropReason::StepLimit, None),
-                // Nothing else ends a unit that asserts nothing and calls nothing.
+                // A unit without assertions and externs ends otherwise only by the drop exit.
                 _ => self.core.fast_path.dropped(0, 1),
             }
         }
-        // Whoever wrote in the meantime wrote behind what stood there.
+        // Lines written during the run follow the earlier ones.
         std::mem::swap(&mut self.core.log, &mut log);
         self.core.log.append(&mut log);
         self.runner.recycle(context);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Collects the passes of packets as they happen, and limits what is kept of them. How they are
-//! written is not here.
+//! `PassRecorder`: collects the passes of packets into traces of bounded size.
 
 use crate::ingress_source::IngressSource;
 use interpreter::trace::{StoreSite, TraceNode, TraceValue};
@@ -8,12 +7,12 @@ use std::collections::BTreeMap;
 
 /// How many passes of a received packet and its copies are kept.
 pub const PASSES_KEPT_PER_PACKET: u64 = 100;
-/// When a packet's passes have so many steps, no further pass is begun.
+/// Number of steps of a packet's passes above which no further pass is kept.
 pub const STEPS_KEPT_PER_PACKET: usize = 20_000;
 /// How many steps of a device (queued copies, say) are kept of a pass.
 const DEVICE_STEPS_KEPT_PER_PASS: usize = 2_000;
 
-/// Why there is a pass.
+/// The cause of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The packet came to ingress.
@@ -44,17 +43,17 @@ pub(crate) struct PassId {
 }
 
 impl PassId {
-    /// Whether its steps are wanted.
+    /// Returns whether the trace keeps its steps.
     pub fn is_kept(self) -> bool {
         self.is_kept
     }
 }
 
-/// A pass as far as it went.
+/// A recorded pass.
 #[derive(Debug)]
 struct Pass {
     node: TraceNode,
-    /// Who set the output port last.
+    /// The statement that set the drop slot last.
     last_store: Option<StoreSite>,
     further_steps: u64,
 }
@@ -129,7 +128,7 @@ impl PassRecorder {
         }
     }
 
-    /// Notes who set the output port, if anyone did.
+    /// Records the statement that set the drop slot.
     pub fn note_store(&mut self, pass: PassId, site: Option<StoreSite>) {
         let known = self.packets.get_mut(&pass.packet);
         if let (Some(kept), Some(site)) =
@@ -139,12 +138,12 @@ impl PassRecorder {
         }
     }
 
-    /// Who set the output port last in a pass.
+    /// Returns the statement that set the drop slot last in a pass.
     pub fn last_store(&self, pass: PassId) -> Option<StoreSite> {
         self.packets.get(&pass.packet)?.passes.get(&pass.number)?.last_store.clone()
     }
 
-    /// The trees of the packets since the last call, in order of reception.
+    /// Takes the traces of the packets since the last call, in order of reception.
     pub fn drain(&mut self) -> Vec<TraceNode> {
         std::mem::take(&mut self.packets)
             .into_iter()

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the device's own steps of a trace read in the text for people. Steps of blocks are the
-//! interpreter's.
+//! The text form of the device's steps of a trace. The interpreter formats the steps of blocks.
 
 use interpreter::trace::{TraceNode, TraceValue, count_text};
 use source::quantity::seconds;
 
-/// A step of the device in words.
+/// Formats a step of the device.
 pub(super) fn words_of(node: &TraceNode) -> Option<String> {
     let name = &node.name;
     let number = |key| match node.detail(key) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates: a bit for each queue of each port, set while a packet that comes to the queue would not leave it
-//! at once without a trace. Compiled code looks at them ([`jit::Gate`]). The traffic manager keeps them as
-//! its paths change; nothing here decides when a path may send.
+//! `Gates`: a bit for each queue of each port, set (closed) while a packet could not leave the queue at once without an
+//! effect on queues and signals. Compiled code reads them ([`jit::Gate`]); the traffic manager updates them when a path
+//! changes.
 
 use super::paths::{Path, Paths};
 use crate::options::{PortOptions, TrafficManagerOptions};
 use crate::wire::OutputPath;
 
-/// Ports below this have gates.
+/// Number of ports with gates.
 pub(crate) const GATE_ROWS: u32 = 512;
 
-/// Queues from here on have no gates.
+/// Number of queues of a port with gates.
 const GATE_BITS: usize = u64::BITS as usize;
 
 /// What an open gate promises to a packet on the fast path.
@@ -22,19 +22,19 @@ pub(crate) enum GateKind {
     InstantWire,
 }
 
-/// The gates of all ports, of both kinds.
+/// The gates of all ports.
 #[derive(Debug)]
 pub(super) struct Gates {
     prompt: Vec<u64>,
     gone: Vec<u64>,
-    /// Ports whose wire is busy, and until when.
+    /// Times at which busy wires become idle, with their ports.
     busy: Vec<(u64, u32)>,
-    /// When the first of them is idle again.
+    /// The first of these times.
     first_idle_ps: u64,
 }
 
-/// The bits of queues that are closed whatever happens, depths aside: those that a port lacks, and all of a
-/// port that never lets a packet pass.
+/// Returns the bits of queues that are always closed: queues that the port does not have, or all queues of a port whose
+/// options make packets wait. Ignores depths.
 fn closed_by_options(options: &PortOptions, kind: GateKind) -> u64 {
     let passes = match kind {
         GateKind::IdleWire => options.is_prompt(),
@@ -47,7 +47,7 @@ fn closed_by_options(options: &PortOptions, kind: GateKind) -> u64 {
     }
 }
 
-/// The bits of a path's closed queues, but for what its options say and a busy wire.
+/// Returns the bits of queues that are closed by their state, apart from options and a busy wire.
 fn closed_by_state<T>(path: &Path<T>, now_ps: u64) -> u64 {
     if path.paused {
         return u64::MAX;
@@ -78,7 +78,7 @@ impl Gates {
         gates
     }
 
-    /// A path is another than before. What it does is as of the last time that it was busy.
+    /// Updates the gates of a path after a change.
     pub fn update<T>(&mut self, path: OutputPath, state: &Path<T>, now_ps: u64) {
         let OutputPath::Port(port @ 0..GATE_ROWS) = path else { return };
         let at = port as usize;
@@ -95,7 +95,7 @@ impl Gates {
         self.gone[at] = by_state | closed_by_options(&state.options, GateKind::InstantWire);
     }
 
-    /// Opens gates of ports whose wire is idle by now.
+    /// Opens the gates of ports whose wire has become idle.
     pub fn advance_to<T>(&mut self, now_ps: u64, paths: &Paths<T>) {
         if self.first_idle_ps > now_ps {
             return;
@@ -114,7 +114,7 @@ impl Gates {
         }
     }
 
-    /// The words, one a port.
+    /// Returns the gates as words, one for each port.
     pub fn words(&self, kind: GateKind) -> &[u64] {
         match kind {
             GateKind::IdleWire => &self.prompt,

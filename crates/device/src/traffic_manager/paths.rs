@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Output paths: what each is made of and when it may send, and all of them by number. Which of them sends
-//! next is the parent module's.
+//! `Path` and `Paths`: the state of an output path, the time at which it may send, and all paths by number. The parent
+//! module schedules them.
 
 use super::queue::Queue;
 use crate::options::PortOptions;
 use crate::wire::{OutputPath, PICOSECONDS_PER_SECOND};
 use std::collections::BTreeMap;
 
-/// Ports below this are found by their number, others and internal paths by search.
+/// Ports below this number are in a flat array; other ports and internal paths are in a map.
 const FLAT_PORTS: u32 = 512;
 
 #[derive(Debug)]
@@ -15,15 +15,15 @@ pub(super) struct Path<T> {
     pub options: PortOptions,
     pub queues: Vec<Queue<T>>,
     pub paused: bool,
-    /// No packet leaves a queue before.
+    /// No packet leaves a queue before this time.
     pub busy_until_ps: u64,
-    /// When the last packet that was sent is off the wire.
+    /// End of the last transmission.
     pub wire_idle_ps: u64,
-    /// What stands for this path in the schedule.
+    /// The time of this path in the schedule.
     pub scheduled_ps: Option<u64>,
 }
 
-/// Time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
+/// Returns the time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
 pub(super) fn gap_ps(rate_pps: u64) -> u64 {
     if rate_pps == 0 { 0 } else { PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
 }
@@ -43,12 +43,12 @@ impl<T> Path<T> {
         }
     }
 
-    /// Whether a packet would pass all queues at once, whichever it comes to, when the wire is idle.
+    /// Returns whether a packet would leave any queue at once, if the wire is idle.
     pub fn has_open_queues(&self, now_ps: u64) -> bool {
         !self.paused && self.queues.iter().all(|queue| queue.is_open(now_ps))
     }
 
-    /// The earliest time at which some queue may send.
+    /// Returns the earliest time at which some queue may send.
     pub fn ready_ps(&self) -> Option<u64> {
         if self.paused {
             return None;
@@ -65,7 +65,7 @@ impl<T> Path<T> {
 /// Paths that have been used.
 #[derive(Debug)]
 pub(super) struct Paths<T> {
-    /// By number, as far as some port was used.
+    /// Ports below [`FLAT_PORTS`] by number, up to the largest used one.
     ports: Vec<Option<Box<Path<T>>>>,
     others: BTreeMap<OutputPath, Path<T>>,
 }
@@ -93,7 +93,7 @@ impl<T> Paths<T> {
         }
     }
 
-    /// A path, which begins as said.
+    /// Returns a path, created by `new` on first use.
     #[inline]
     pub fn get_or_insert(
         &mut self,
@@ -112,7 +112,7 @@ impl<T> Paths<T> {
         }
     }
 
-    /// All of them in order.
+    /// Returns all paths in order.
     pub fn iter(&self) -> impl Iterator<Item = (OutputPath, &Path<T>)> {
         let flat = (0..)
             .zip(&self.ports)

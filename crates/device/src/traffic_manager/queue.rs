@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One queue of a path: its packets, who holds it up, and what is counted of it. When it may send among
-//! the queues of its path is the parent module's.
+//! `Queue`: a queue of a path with its packets, pauses and statistics. The parent module chooses among the queues of a
+//! path.
 
 use std::collections::VecDeque;
 
@@ -13,20 +13,20 @@ pub(super) struct Waiting<T> {
     pub eligible_ps: u64,
 }
 
-/// What is known of a queue.
+/// Statistics of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueStatistics {
     /// Packets in it now.
     pub depth_packets: u64,
     /// Bytes in it now.
     pub depth_bytes: u64,
-    /// The most packets that were in it for any time; what goes through without waiting does not count.
+    /// Largest number of packets that were in it for any time; packets that do not wait do not count.
     pub peak_packets: u64,
-    /// The most bytes that were in it for any time.
+    /// Largest number of bytes that were in it for any time.
     pub peak_bytes: u64,
-    /// For how long it was paused so far, in picoseconds, by whomever.
+    /// Time for which it was paused so far, by users or by flow control, in picoseconds.
     pub paused_ps: u64,
-    /// How often flow control paused it; a pause that is renewed counts once.
+    /// Number of pauses by flow control; a renewed pause counts once.
     pub flow_control_pauses: u64,
 }
 
@@ -37,13 +37,13 @@ pub(super) struct Queue<T> {
     pub gap_ps: u64,
     pub last_eligible_ps: Option<u64>,
     pub congested: bool,
-    /// By the user, who may also pause all queues of the path.
+    /// Paused by a user.
     paused: bool,
     path_paused: bool,
     flow_paused_until_ps: Option<u64>,
-    /// Since when it has been paused, if it is.
+    /// Begin of the current pause.
     paused_since_ps: Option<u64>,
-    /// Depths in it are those of other times: see [`QueueStatistics`].
+    /// Counters and peaks so far; its current depths are not used.
     counted: QueueStatistics,
     bytes: u64,
 }
@@ -65,12 +65,12 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Whether it may not send for a reason of its own.
+    /// Returns whether the queue itself is paused.
     pub fn is_held(&self) -> bool {
         self.paused || self.flow_paused_until_ps.is_some()
     }
 
-    /// Whether a packet that comes would pass it at once, without a trace, when the path may send.
+    /// Returns whether a packet would leave the queue at once without an effect on it, if the path may send.
     pub fn is_open(&self, now_ps: u64) -> bool {
         !self.is_held()
             && !self.congested
@@ -80,7 +80,7 @@ impl<T> Queue<T> {
             && self.packets.is_empty()
     }
 
-    /// Whether flow control is all that pauses it.
+    /// Returns whether only flow control pauses it.
     pub fn is_held_by_flow_control(&self) -> bool {
         !self.paused && !self.path_paused && self.flow_paused_until_ps.is_some()
     }
@@ -94,8 +94,8 @@ impl<T> Queue<T> {
         self.packets.push_back(waiting);
     }
 
-    /// Takes the first packet. A packet that waited stood behind or before all that are there, so the
-    /// most that were there for a time is known by now.
+    /// Takes the first packet. If it has waited, all packets in the queue have been there together, so the peak counts
+    /// them.
     pub fn pop(&mut self, now_ps: u64) -> Option<Waiting<T>> {
         let has_waited = self.packets.front().is_some_and(|head| head.enqueued_ps < now_ps);
         if has_waited {
@@ -142,7 +142,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// What is known of it at a time.
+    /// Returns the statistics at a time.
     pub fn statistics(&self, now_ps: u64) -> QueueStatistics {
         let (packets, counted) = (self.packets.len() as u64, self.counted);
         let paused_now_ps = self.paused_since_ps.map_or(0, |since| now_ps.saturating_sub(since));

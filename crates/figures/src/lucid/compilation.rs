@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What it takes to compile a program, and what comes of it: time by pass, memory, stages, or why not.
-//! One compilation is measured in a process of its own, so that memory is that of the one; who starts
-//! processes and looks at their memory is not here. What a process found goes through JSON.
+//! Measures the compilation of a program: time by pass, memory, stages, or the error that refuses it. The caller
+//! compiles each program in a process of its own, so that the peak of memory is that of one compilation, and passes
+//! the [`Outcome`] between processes as JSON.
 
-use super::Table;
-use super::stages::{p4_lines, published_title};
+use super::published::published_title;
+use super::tofino::{self, p4_lines};
+use crate::Table;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::syntax::Loader;
-use lucid_compiler::{Compiled, Options, Target, support, tna, v1model};
+use lucid_compiler::{Backend, Compiled, Options, support, tna, v1model};
 use lucid_network::ready;
 use p4::preprocessor::PreprocessorOptions;
 use pisa::Problem;
@@ -18,12 +19,9 @@ use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The recirculation port of a Tofino.
-pub(super) const TOFINO_RECIRCULATION_PORT: u32 = 68;
-
-/// How a program is compiled.
+/// The target and layout that a program is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum TargetChoice {
     /// To v1model.
     V1Model,
     /// To Tofino with the greedy layout.
@@ -32,33 +30,34 @@ pub enum Way {
     Exact,
 }
 
-impl Way {
-    /// All.
-    pub const ALL: [Way; 3] = [Way::V1Model, Way::Greedy, Way::Exact];
+impl TargetChoice {
+    /// All choices.
+    pub const ALL: [TargetChoice; 3] =
+        [TargetChoice::V1Model, TargetChoice::Greedy, TargetChoice::Exact];
 
-    /// What it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
-            Way::V1Model => "v1model",
-            Way::Greedy => "tna",
-            Way::Exact => "exact",
+            TargetChoice::V1Model => "v1model",
+            TargetChoice::Greedy => "tna",
+            TargetChoice::Exact => "exact",
         }
     }
 
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Way> {
-        Way::ALL.into_iter().find(|way| way.name() == name)
+    /// Returns the choice of this name.
+    pub fn named(name: &str) -> Option<TargetChoice> {
+        TargetChoice::ALL.into_iter().find(|choice| choice.name() == name)
     }
 }
 
-/// How far a program gets.
+/// The steps of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// It is read, checked and elaborated.
+    /// The program is read, checked and elaborated.
     Check,
-    /// It is compiled.
+    /// The program is compiled.
     Compile,
-    /// What was printed is read again, checked and lowered.
+    /// The printed program is read again, checked and lowered.
     ReadAgain,
 }
 
@@ -74,23 +73,23 @@ impl Step {
     }
 }
 
-/// Why a program is refused: the first error.
+/// The first error of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// Where it ended.
+    /// The step that failed.
     pub step: Step,
     /// The diagnostic's code.
     pub code: String,
     /// `file:line:column`; empty if the diagnostic has no place.
     pub place: String,
-    /// What it says.
+    /// The message.
     pub message: String,
-    /// How many errors there are.
+    /// The number of errors.
     pub errors: u64,
 }
 
 impl Refusal {
-    /// By the first error of these.
+    /// Takes the first error of these diagnostics.
     pub fn of(step: Step, map: &SourceMap, found: &Diagnostics) -> Refusal {
         let errors = || found.iter().filter(|one| one.severity == Severity::Error);
         let first = errors().next();
@@ -106,7 +105,7 @@ impl Refusal {
     }
 }
 
-/// What came of one compilation.
+/// The result of one compilation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Passes in order with their time in milliseconds.
@@ -115,23 +114,23 @@ pub struct Outcome {
     pub peak_kib: Option<u64>,
     /// Stages of the layout.
     pub stages: Option<u64>,
-    /// What is known of fewer stages, for people.
+    /// Whether a layout with fewer stages can exist.
     pub optimality: String,
     /// Lines of P4_16 that are neither blank nor comments.
     pub lines: u64,
-    /// What the checker warns of when it reads what was printed.
+    /// Warnings of the checker for the printed program.
     pub warnings: u64,
-    /// Why there is no program.
+    /// The error, if the program was refused.
     pub refusal: Option<Refusal>,
 }
 
 impl Outcome {
-    /// A refusal.
+    /// Creates the outcome of a refused program.
     pub fn refused(refusal: Refusal) -> Outcome {
         Outcome { refusal: Some(refusal), ..Outcome::default() }
     }
 
-    /// All passes together, in milliseconds.
+    /// Returns the time of all passes, in milliseconds.
     pub fn total_ms(&self) -> f64 {
         self.passes.iter().map(|pass| pass.1).sum()
     }
@@ -140,12 +139,12 @@ impl Outcome {
         self.passes.iter().filter(|pass| pass.0 == name).map(|pass| pass.1).sum()
     }
 
-    /// Whether it came as far as the end of a step.
+    /// Whether the program passed a step.
     pub fn passed(&self, step: Step) -> bool {
         self.refusal.as_ref().is_none_or(|refusal| refusal.step > step)
     }
 
-    /// For another process.
+    /// Writes the outcome for another process.
     pub fn to_json(&self) -> String {
         let refusal = self.refusal.as_ref().map(|refusal| {
             json!({
@@ -168,7 +167,7 @@ impl Outcome {
         .to_string()
     }
 
-    /// From another process; `None` if it is not what [`Outcome::to_json`] writes.
+    /// Reads the text of [`Outcome::to_json`]; `None` for any other text.
     pub fn from_json(text: &str) -> Option<Outcome> {
         let value: Value = serde_json::from_str(text).ok()?;
         let string = |value: &Value| value.as_str().map(str::to_string);
@@ -195,13 +194,13 @@ impl Outcome {
     }
 }
 
-/// A program to be compiled, as text.
+/// The text of a program to compile.
 pub struct Source<'s> {
-    /// What the user calls it.
+    /// The name of its file.
     pub name: &'s str,
     /// Its text.
     pub text: String,
-    /// Where included files come from.
+    /// Loads included files.
     pub loader: &'s dyn Loader,
     /// Values of its symbolics.
     pub symbolics: &'s Symbolics,
@@ -228,12 +227,12 @@ impl Watch {
     }
 }
 
-/// Compiles a program one way. `most_exact` bounds the search of [`Way::Exact`]; `peak_kib` looks at the
-/// memory of this process.
+/// Compiles a program for one target. `exact_limit` bounds the search of [`TargetChoice::Exact`]; `peak_kib` reads the
+/// peak memory of this process.
 pub fn compile_measured(
     source: Source<'_>,
-    way: Way,
-    most_exact: Duration,
+    choice: TargetChoice,
+    exact_limit: Duration,
     peak_kib: &dyn Fn() -> Option<u64>,
 ) -> Outcome {
     let mut map = SourceMap::new();
@@ -243,7 +242,7 @@ pub fn compile_measured(
     let program = watch.pass(ELABORATE, || analysis.elaborate(symbolics, &[]));
     drop(analysis);
     let made = match program {
-        Ok(program) => compiled(&program, &map, way, most_exact, &mut watch)
+        Ok(program) => compiled(&program, &map, choice, exact_limit, &mut watch)
             .map_err(|found| Refusal::of(Step::Compile, &map, &found)),
         Err(found) => Err(Refusal::of(Step::Check, &map, &found)),
     };
@@ -259,28 +258,24 @@ pub fn compile_measured(
 fn compiled(
     program: &Program,
     map: &SourceMap,
-    way: Way,
-    most_exact: Duration,
+    choice: TargetChoice,
+    exact_limit: Duration,
     watch: &mut Watch,
 ) -> Result<Compiled, Diagnostics> {
-    if way == Way::V1Model {
+    if choice == TargetChoice::V1Model {
         let options = Options::default();
-        let target = Target::V1Model;
+        let target = Backend::V1Model;
         let supported = watch.pass(NORMALIZE, || support::normal_form(program, target))?;
         return watch.pass(WRITE, || v1model::compile(&supported.program, map.clone(), &options));
     }
-    let options = Options {
-        target: Target::Tna,
-        recirculation_port: TOFINO_RECIRCULATION_PORT,
-        ..Options::default()
-    };
+    let options = tofino::options();
     let target = tna::tofino()?;
-    let supported = watch.pass(NORMALIZE, || support::normal_form(program, Target::Tna))?;
+    let supported = watch.pass(NORMALIZE, || support::normal_form(program, Backend::Tna))?;
     let prepared = watch.pass(STATEMENTS, || tna::prepare(&supported.program, &options))?;
-    let lay_out = |problem: &Problem| match way {
-        Way::Exact => {
+    let lay_out = |problem: &Problem| match choice {
+        TargetChoice::Exact => {
             let begin = Instant::now();
-            pisa::exact::exact(problem, &target, &mut |_| begin.elapsed() > most_exact)
+            pisa::exact::exact(problem, &target, &mut |_| begin.elapsed() > exact_limit)
         }
         _ => pisa::greedy::greedy(problem, &target),
     };
@@ -291,7 +286,7 @@ fn compiled(
     watch.pass(WRITE, write).map(|made| made.compiled)
 }
 
-/// What the P4_16 checker and the lowering say of what is printed.
+/// Checks and lowers the printed program.
 fn read_again(compiled: &Compiled, outcome: &mut Outcome) {
     let text = compiled.built.print();
     outcome.lines = p4_lines(&text).count() as u64;
@@ -307,14 +302,14 @@ fn read_again(compiled: &Compiled, outcome: &mut Outcome) {
     }
 }
 
-/// Outcomes of a program, by the ways that it was compiled.
-pub type Outcomes = BTreeMap<Way, Outcome>;
+/// Outcomes of a program, by target.
+pub type Outcomes = BTreeMap<TargetChoice, Outcome>;
 
 fn mebibytes(kib: Option<u64>) -> String {
     kib.map_or("-".to_string(), |kib| format!("{:.0} MB", kib as f64 * 1024.0 / 1e6))
 }
 
-/// Time and memory of compiling each application.
+/// Returns the table of `--compile`: time and memory of compiling each application.
 pub fn compile_table(applications: &[(String, Outcomes)]) -> Table {
     let passes = [READ, ELABORATE, NORMALIZE, STATEMENTS, LAYOUT, WRITE];
     let mut columns = vec!["application", "v1model", "memory", "tna"];
@@ -329,12 +324,13 @@ pub fn compile_table(applications: &[(String, Outcomes)]) -> Table {
     let nothing = Outcome::default();
     let (mut worst_ms, mut worst_kib) = (0.0f64, 0);
     for (name, outcomes) in applications {
-        let of = |way: Way| outcomes.get(&way).unwrap_or(&nothing);
+        let of = |choice: TargetChoice| outcomes.get(&choice).unwrap_or(&nothing);
         let total = |outcome: &Outcome| match &outcome.refusal {
             Some(refusal) => refusal.code.clone(),
             None => milliseconds(outcome.total_ms()),
         };
-        let (v1model, greedy, exact) = (of(Way::V1Model), of(Way::Greedy), of(Way::Exact));
+        let (v1model, greedy, exact) =
+            (of(TargetChoice::V1Model), of(TargetChoice::Greedy), of(TargetChoice::Exact));
         for outcome in [v1model, greedy] {
             worst_ms = worst_ms.max(outcome.total_ms());
             worst_kib = worst_kib.max(outcome.peak_kib.unwrap_or(0));
@@ -347,7 +343,7 @@ pub fn compile_table(applications: &[(String, Outcomes)]) -> Table {
         row.push(match (greedy.stages, exact.stages) {
             (Some(greedy), Some(exact)) => {
                 let proved = exact.to_string();
-                match of(Way::Exact).optimality.as_str() {
+                match of(TargetChoice::Exact).optimality.as_str() {
                     "no layout has fewer" => format!("{greedy}, {proved}"),
                     other => format!("{greedy}, {proved} ({other})"),
                 }
@@ -369,12 +365,12 @@ pub fn compile_table(applications: &[(String, Outcomes)]) -> Table {
     table
 }
 
-/// What becomes of the programs of folders.
+/// Returns the table of `--corpus`: which programs of folders compile.
 pub fn corpus_table(programs: &[(String, Outcomes)]) -> Table {
-    let ways = [Way::V1Model, Way::Greedy];
+    let choices = [TargetChoice::V1Model, TargetChoice::Greedy];
     let mut table = Table::new(
-        "Programs by what becomes of them",
-        &["program", "check", "v1model", "tna", "stages", "most memory", "time"],
+        "Programs that check and compile",
+        &["program", "check", "v1model", "tna", "stages", "peak memory", "time"],
     );
     let verdict = |outcome: Option<&Outcome>, step: Step| match outcome {
         None => "-".to_string(),
@@ -388,29 +384,29 @@ pub fn corpus_table(programs: &[(String, Outcomes)]) -> Table {
         },
     };
     for (name, outcomes) in programs {
-        let of = |way: Way| outcomes.get(&way);
+        let of = |choice: TargetChoice| outcomes.get(&choice);
         let memory = outcomes.values().filter_map(|outcome| outcome.peak_kib).max();
         let time_ms = outcomes.values().map(Outcome::total_ms).fold(0.0, f64::max);
-        let stages = of(Way::Greedy).and_then(|outcome| outcome.stages);
+        let stages = of(TargetChoice::Greedy).and_then(|outcome| outcome.stages);
         table.row([
             name.clone(),
-            verdict(of(Way::V1Model), Step::Check),
-            verdict(of(Way::V1Model), Step::Compile),
-            verdict(of(Way::Greedy), Step::Compile),
+            verdict(of(TargetChoice::V1Model), Step::Check),
+            verdict(of(TargetChoice::V1Model), Step::Compile),
+            verdict(of(TargetChoice::Greedy), Step::Compile),
             stages.map_or(String::new(), |stages| stages.to_string()),
             mebibytes(memory),
             format!("{time_ms:.0} ms"),
         ]);
     }
-    for way in ways {
-        let of = || programs.iter().filter_map(|program| program.1.get(&way));
+    for choice in choices {
+        let of = || programs.iter().filter_map(|program| program.1.get(&choice));
         let passed = |step: Step| of().filter(|outcome| outcome.passed(step)).count();
         let quiet =
             of().filter(|outcome| outcome.refusal.is_none() && outcome.warnings == 0).count();
         table.remark(format!(
-            "{}: of {} programs {} check, {} compile; of what was printed for them the checker accepts {}, \
-             {quiet} without a warning. Most memory {}.",
-            way.name(),
+            "{}: of {} programs {} check, {} compile; the checker accepts {} of the printed programs, \
+             {quiet} without a warning. Peak memory {}.",
+            choice.name(),
             programs.len(),
             passed(Step::Check),
             passed(Step::Compile),
@@ -427,15 +423,15 @@ fn refusals(table: &mut Table, programs: &[(String, Outcomes)]) {
     let mut lines: Vec<String> = Vec::new();
     let mut without = 0;
     for (name, outcomes) in programs {
-        for (way, outcome) in outcomes {
+        for (choice, outcome) in outcomes {
             let Some(refusal) = &outcome.refusal else { continue };
-            // What no target can compile is told once.
+            // An error of the checker is the same for all targets and printed once.
             let of_check = refusal.step == Step::Check;
-            if of_check && outcomes.keys().next() != Some(way) {
+            if of_check && outcomes.keys().next() != Some(choice) {
                 continue;
             }
             without += usize::from(refusal.code.is_empty() || refusal.place.is_empty());
-            let step = if of_check { refusal.step.name() } else { way.name() };
+            let step = if of_check { refusal.step.name() } else { choice.name() };
             let place = if refusal.place.is_empty() { "no place" } else { &refusal.place };
             lines.push(format!(
                 "{step:8} {} {place}: {}{}",
@@ -457,11 +453,11 @@ mod tests {
     use super::*;
     use lucid::syntax::NoFiles;
 
-    fn outcome(text: &str, way: Way) -> Outcome {
+    fn outcome(text: &str, choice: TargetChoice) -> Outcome {
         let symbolics = Symbolics::default();
         let text = text.to_string();
         let source = Source { name: "p.dpt", text, loader: &NoFiles, symbolics: &symbolics };
-        compile_measured(source, way, Duration::from_secs(10), &|| Some(1000))
+        compile_measured(source, choice, Duration::from_secs(10), &|| Some(1000))
     }
 
     const RIGHT: &str = "global Array.t<32> a = Array.create(8);
@@ -471,28 +467,28 @@ mod tests {
 
     #[test]
     fn programs_compile_all_ways_and_go_through_json() {
-        for way in Way::ALL {
-            let found = outcome(RIGHT, way);
-            assert_eq!((&found.refusal, found.warnings), (&None, 0), "{way:?}");
-            assert_eq!(found.stages.is_some(), way != Way::V1Model);
+        for choice in TargetChoice::ALL {
+            let found = outcome(RIGHT, choice);
+            assert_eq!((&found.refusal, found.warnings), (&None, 0), "{choice:?}");
+            assert_eq!(found.stages.is_some(), choice != TargetChoice::V1Model);
             assert!(found.total_ms() > 0.0 && found.lines > 50);
             assert_eq!(Outcome::from_json(&found.to_json()), Some(found));
         }
     }
 
     #[test]
-    fn refusals_say_how_far_a_program_came() {
-        let wrong = outcome("event e(int x);\nhandle e(int x) { y = 1; }", Way::Greedy);
+    fn refusals_name_the_step_that_failed() {
+        let wrong = outcome("event e(int x);\nhandle e(int x) { y = 1; }", TargetChoice::Greedy);
         let refusal = wrong.refusal.clone().expect("refused");
         assert_eq!((refusal.step, refusal.place.as_str()), (Step::Check, "p.dpt:2:19"));
         assert_eq!(Outcome::from_json(&wrong.to_json()), Some(wrong.clone()));
         let seed =
             "event e(int x, int s);\nhandle e(int x, int s) { generate e(hash<32>(s, x), s); }";
-        let refused = outcome(seed, Way::Greedy);
+        let refused = outcome(seed, TargetChoice::Greedy);
         assert!(!refused.passed(Step::Compile) && refused.passed(Step::Check));
         let programs = [
-            ("p.dpt".to_string(), [(Way::Greedy, wrong)].into()),
-            ("q.dpt".to_string(), [(Way::Greedy, refused)].into()),
+            ("p.dpt".to_string(), [(TargetChoice::Greedy, wrong)].into()),
+            ("q.dpt".to_string(), [(TargetChoice::Greedy, refused)].into()),
         ];
         let text = corpus_table(&programs).to_string();
         assert!(text.contains("tna: of 2 programs 1 check, 0 compile"), "{text}");

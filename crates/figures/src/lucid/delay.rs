@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figure 14: what it costs to delay events, and how exact delays are, with the pausable queue and
-//! without it. Switches compiled for Tofino with a recirculation port of 100 Gb/s, by which the frames that
-//! time the queue go too; events of 64 bytes, each delayed again as soon as it is due (Lucid §7.2).
+//! Figure 14: bandwidth, lateness and packet buffer of delayed events, with and without the pausable queue (Lucid §7.2).
+//! A switch compiled for Tofino delays events of 64 bytes again and again; its recirculation port of 100 Gb/s also
+//! carries the frames that time the queue.
 
-use super::{Measuring, Table};
+use crate::{Measuring, Table};
 use device::{DeviceOptions, EngineChoice};
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::syntax::NoFiles;
-use lucid_compiler::{Compiled, Delay, Options, Target, compile};
+use lucid_compiler::{Backend, Compiled, Delay, Options, compile};
 use lucid_network::CompiledSimulation;
 use lucid_reference::interpreter::Value;
 use lucid_reference::simulation::{Observation, ObservationKind, Observer, Setup};
@@ -21,9 +21,9 @@ use std::sync::Arc;
 const NAME: &str = "delayed_event.dpt";
 const TEXT: &str = include_str!("delayed_event.dpt");
 
-/// How many events are delayed at a time.
+/// Numbers of events that are delayed at a time.
 const CONCURRENT: [u64; 5] = [10, 30, 50, 70, 90];
-/// What each asks for: 1 ms and a bit, so that it does not fall together with releases of the queue.
+/// The delay of an event: a bit more than 1 ms, so that it does not coincide with releases of the queue.
 const DELAY_NS: u64 = 1_037_300;
 /// Simulated time of a measurement: 20 ms.
 const MEASURED_PS: u64 = 20_000_000_000;
@@ -34,10 +34,10 @@ const BETWEEN_FRAMES_BYTES: u64 = 20;
 /// Queues hold packets in cells of this many bytes.
 const CELL_BYTES: u64 = 80;
 
-/// Published at 90 events, in Gb/s: with the queue and without.
+/// The published bandwidth for 90 events in Gb/s, with the queue and without.
 const PUBLISHED_GBPS: (f64, f64) = (5.5, 95.0);
 
-/// When each event was handled last, and how late events were.
+/// The last time at which each event was handled, and the lateness of events.
 #[derive(Default)]
 struct Lateness {
     last_ps: HashMap<u128, u64>,
@@ -55,7 +55,7 @@ impl Observer for Lateness {
     }
 }
 
-/// What came of one measurement.
+/// The result of one measurement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     gbps: f64,
@@ -75,7 +75,7 @@ fn measured(
         let rest = std::iter::repeat_n(Argument::Int(0), 11);
         let arguments = [Argument::Int(which.into())].into_iter().chain(rest).collect();
         Input {
-            // One after the other, spread over a period of the queue.
+            // Spread over a period of the queue.
             time_ps: Some(which * 100_000_000 / concurrent),
             locations: vec![(0, 0)],
             kind: InputKind::Event { name: "wait".to_string(), arguments },
@@ -113,7 +113,7 @@ fn measured(
     Ok(cost)
 }
 
-/// Both ways of waiting, for each number of events.
+/// Measures both kinds of waiting, for each number of events.
 fn costs(
     map: &mut SourceMap,
     measuring: &mut Measuring<'_>,
@@ -126,11 +126,11 @@ fn costs(
     };
     let made = front::compile(map, NAME, TEXT.to_string(), &NoFiles, &symbolics, &[])?;
     let program = Arc::new(made.program);
-    let way = |delay: Delay| {
-        let options = Options { target: Target::Tna, delay, ..Options::default() };
+    let compiled = |delay: Delay| {
+        let options = Options { target: Backend::Tna, delay, ..Options::default() };
         compile(&program, map, &options).map(Arc::new)
     };
-    let (queue, round) = (way(Delay::Queue)?, way(Delay::Recirculation)?);
+    let (queue, round) = (compiled(Delay::Queue)?, compiled(Delay::Recirculation)?);
     let mut found = Vec::new();
     for (at, count) in concurrent.iter().enumerate() {
         (measuring.progress)("figure 14", at as f64 / concurrent.len() as f64);
@@ -143,11 +143,11 @@ fn costs(
     Ok(found)
 }
 
-/// The figure.
+/// Measures figure 14.
 ///
 /// # Errors
 ///
-/// Diagnostics of the measured program: a mistake of ours.
+/// Diagnostics of the measured program, which are a mistake in Planewright.
 pub fn figure_14(measuring: &mut Measuring<'_>) -> Result<Table, (SourceMap, Diagnostics)> {
     let mut map = SourceMap::new();
     let found = match costs(&mut map, measuring, &CONCURRENT, MEASURED_PS) {
@@ -187,7 +187,7 @@ pub fn figure_14(measuring: &mut Measuring<'_>) -> Result<Table, (SourceMap, Dia
         ]);
     }
     table.remark(
-        "Published besides: delays off by up to about 50 us, and around 7 KB of packet buffer for 90 events. \
+        "Also published: delays off by up to about 50 us, and around 7 KB of packet buffer for 90 events. \
          The queue is released every 100 us for 1 us. Bandwidth counts 20 bytes between frames. Ours are \
          never early, so an event is up to a period late; the paper's are off by half a period to both \
          sides. A round takes 600 ns besides its time on the wire. The buffer is counted in cells of 80 bytes. \

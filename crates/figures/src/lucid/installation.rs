@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figure 17: how long it takes to install a flow in the stateful firewall's table of 2,048 entries
-//! at a load of 0.3125, over 1,000 trials (Lucid §7.4). A trial fills an empty table with flows at
-//! random and installs one more: simulated with the paper's time of a round (`simulated`), and compiled
-//! and run on a device of ours (`switch`). The baseline is a remote controller that fills a match table
-//! (`remote`).
+//! Figure 17: the time to install a flow in the stateful firewall's table of 2,048 entries at a load of 0.3125, over
+//! 1,000 trials (Lucid §7.4). A trial fills an empty table with random flows and installs one more: simulated with the
+//! paper's time of a round (`simulated`), and compiled on our device (`switch`). The baseline is a remote controller
+//! that writes a match table (`remote`).
 
 mod remote;
 mod simulated;
 mod switch;
 
-use super::distribution::Distribution;
 use super::flow_table::program;
-use super::{Measuring, Table};
+use crate::distribution::Distribution;
+use crate::{Measuring, Table};
 use lucid_network::LoadError;
 use remote::Installed;
 use source::{Diagnostics, SourceMap};
 
 /// Entries of the table, both halves together.
 const ENTRIES: u64 = 2048;
-/// Flows in the table when one more comes: a load of 0.3125.
+/// Flows in the table before the measured one: a load of 0.3125.
 const FLOWS: u64 = 640;
-/// How many trials.
+/// The number of trials.
 const TRIALS: u64 = 1000;
 
 /// Average and worst published times in nanoseconds.
 const PUBLISHED_AVERAGE_NS: f64 = 49.0;
 const PUBLISHED_WORST_NS: f64 = 2400.0;
-/// Published for remote control (Mantis): least and average.
+/// Published times of remote control (Mantis) in nanoseconds: minimum and average.
 const REMOTE_NS: (f64, f64) = (12_000.0, 17_500.0);
 
 /// One installation.
@@ -34,11 +33,11 @@ const REMOTE_NS: (f64, f64) = (12_000.0, 17_500.0);
 struct Trial {
     /// The first packet's own time, in nanoseconds; simulated packets take none.
     first_packet_ns: f64,
-    /// From then to the end of the last control event, in nanoseconds.
+    /// The time from then to the end of the last control event, in nanoseconds.
     rest_ns: f64,
-    /// How often a control event went round.
+    /// The number of recirculations of control events.
     rounds: u64,
-    /// Whether a flow found no place.
+    /// Whether the installation failed for lack of a slot.
     has_failed: bool,
 }
 
@@ -47,17 +46,17 @@ fn seed(measuring: &Measuring<'_>, trial: u64) -> u64 {
     measuring.seed.wrapping_mul(TRIALS).wrapping_add(trial)
 }
 
-/// A mistake of ours.
+/// Returns diagnostics for a mistake in Planewright.
 fn internal(message: &str) -> Diagnostics {
     LoadError { switch: 0, message: message.to_string() }.diagnostics()
 }
 
-/// What both kinds of trials tell.
+/// The summary of trials of one kind.
 struct Summary {
     first_packet_ns: Distribution,
     rest_ns: Distribution,
     all_ns: Distribution,
-    /// How many flows needed so many rounds.
+    /// The number of flows by number of rounds.
     by_rounds: Vec<u64>,
     failed: u64,
     installed: u64,
@@ -85,7 +84,7 @@ impl Summary {
         format!("{:.1}%", count as f64 * 100.0 / self.installed.max(1) as f64)
     }
 
-    /// Packets that an installation takes: the first one and the rounds.
+    /// The packets of an installation: the first one and the rounds.
     fn packets(&self) -> String {
         let rounds: u64 =
             self.by_rounds.iter().zip(0..).map(|(count, rounds)| count * rounds).sum();
@@ -108,11 +107,11 @@ fn spread(of: &Distribution) -> String {
     format!("{:.0}, {:.0}, {:.0} ns", of.at(0.5), of.at(0.99), of.at(1.0))
 }
 
-/// The figure.
+/// Measures figure 17.
 ///
 /// # Errors
 ///
-/// Diagnostics of the measured programs: a mistake of ours.
+/// Diagnostics of the measured programs, which are a mistake in Planewright.
 pub fn figure_17(measuring: &mut Measuring<'_>) -> Result<Table, (SourceMap, Diagnostics)> {
     let mut map = SourceMap::new();
     let found = firewall(&mut map, measuring, TRIALS).map_err(|found| (map, found))?;
@@ -120,7 +119,7 @@ pub fn figure_17(measuring: &mut Measuring<'_>) -> Result<Table, (SourceMap, Dia
     Ok(table(&Summary::new(&found.0), &Summary::new(&found.1), &remote))
 }
 
-/// Trials of the firewall, simulated and on our switch.
+/// Runs trials of the firewall, simulated and on our switch.
 fn firewall(
     map: &mut SourceMap,
     measuring: &mut Measuring<'_>,
@@ -161,7 +160,7 @@ fn table(simulated: &Summary, ours: &Summary, remote: &[Installed]) -> Table {
         let what = format!("  flows with {rounds} recirculations");
         row(&what, nothing(), simulated.with_rounds(rounds), ours.with_rounds(rounds));
     }
-    row("  no place found", nothing(), simulated.failed.to_string(), ours.failed.to_string());
+    row("  without a free slot", nothing(), simulated.failed.to_string(), ours.failed.to_string());
     let unmeasured = || "-".to_string();
     row(
         "first packet itself: median, 99%, worst",
@@ -199,7 +198,7 @@ fn table(simulated: &Summary, ours: &Summary, remote: &[Installed]) -> Table {
         ratio(whole_ns.mean(), ours.all_ns.mean()),
     );
     table.remark(
-        "As published, an installation that is done when its first packet has passed takes 0 ns, and an \
+        "As in the paper, an installation that ends with its first packet takes 0 ns, and an \
          entry's time leaves out how the controller learns of the flow. The simulation takes the paper's \
          600 ns a round, and its ratio the paper's entry.",
     );
@@ -208,7 +207,7 @@ fn table(simulated: &Summary, ours: &Summary, remote: &[Installed]) -> Table {
          match table a controller fills, from the digest of the first packet to the entry that packets \
          see. Controller and switch are threads of this process, with a channel between them: no \
          network, no driver and no PCIe, which are most of the published times. A round costs what the \
-         processor needs for one more packet, not a way through hardware. Each trial is repeated five \
+         processor needs for one more packet, not the latency of hardware. Each trial is repeated five \
          times and the shortest time counts, so that other processes do not; which flows come is the \
          same for all repetitions. Hashes of simulation and device are the same, flows are not.",
     );
@@ -230,7 +229,7 @@ mod tests {
             let at_once = at_once.count();
             assert!(found.len() == 100 && at_once > 80 && at_once < 100, "{at_once} of 100");
         }
-        // Times are whole rounds, on the device as many as packets that went round.
+        // Times are whole rounds, on the device the number of recirculated packets.
         for trial in simulated {
             assert_eq!(trial.rest_ns, 600.0 * trial.rounds as f64);
         }

@@ -4,7 +4,7 @@
 //! flows a second (Lucid §7.3); the second term is the worst case of a cuckoo insertion.
 
 use super::flow_table::{new_flows, program, scan, setup};
-use super::{Measuring, Table};
+use crate::{Measuring, Table};
 use lucid_reference::simulation::{Observation, Observer, Simulation};
 use lucid_reference::specification::Gap;
 use source::{Diagnostics, SourceMap};

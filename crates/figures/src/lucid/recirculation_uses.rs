@@ -2,7 +2,7 @@
 //! Figure 15: what applications recirculate packets for. Every event that goes round is counted, while
 //! an application's own run is simulated; which use an event has is written down here.
 
-use super::{Measuring, Table};
+use crate::{Measuring, Table};
 use lucid::core::EventId;
 use lucid_reference::simulation::{
     Destination, Observation, ObservationKind, Observer, Setup, Simulation,
@@ -115,7 +115,7 @@ pub fn figure_15(measuring: &mut Measuring<'_>, applications: &[(String, Arc<Set
         let mut by_use: BTreeMap<Use, Vec<(String, u64)>> = BTreeMap::new();
         for (event, count) in &rounds.by_event {
             let event = &setup.program().events[event.0 as usize];
-            // A packet event on its way to the next switch is forwarded, not recirculated.
+            // A packet event for the next switch is forwarded, not recirculated.
             if event.sort == lucid::syntax::ast::EventSort::Packet {
                 continue;
             }

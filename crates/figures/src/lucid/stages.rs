@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures 9, 10, 12 and 13: applications compiled for Tofino; their lines, stages and statements. The
-//! stages are those of the printed program, the scheduler's tables included.
+//! Figures 9, 10, 12 and 13: lines, stages and statements of applications compiled for Tofino. Stages include the
+//! tables of the event scheduler.
 
-use super::compilation::TOFINO_RECIRCULATION_PORT;
-use super::{Measuring, Table};
+use super::published::{Published, place_in_paper, published, published_title};
+use super::tofino::{self, p4_lines};
+use crate::{Measuring, Table};
 use lucid::core::Program;
 use lucid::syntax::lexer;
 use lucid_compiler::tna::{self, Part, TnaProgram};
-use lucid_compiler::{Options, Target, atomic, normal};
+use lucid_compiler::{atomic, normal};
 use pisa::{Optimality, Problem};
 use source::{Diagnostics, FileId, SourceMap};
 use std::collections::BTreeSet;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// An application to be compiled.
 pub struct Application {
-    /// Its name: the paper's figures stand beside the names that it has there or here.
+    /// Its name; `published` knows those of the paper.
     pub name: String,
     /// The core program.
     pub program: Program,
@@ -25,109 +26,11 @@ pub struct Application {
     pub source: FileId,
 }
 
-/// What the paper says of an application (Lucid Figure 9).
-struct Published {
-    /// Folders and programs that are this application.
-    names: &'static [&'static str],
-    title: &'static str,
-    lucid_lines: u32,
-    p4_lines: u32,
-    stages: u32,
-}
-
-const PUBLISHED: [Published; 10] = [
-    Published {
-        names: &["stateful_firewall", "stateful_fw"],
-        title: "stateful firewall",
-        lucid_lines: 189,
-        p4_lines: 2267,
-        stages: 10,
-    },
-    Published {
-        names: &["fast_rerouter", "rerouter"],
-        title: "fast rerouter",
-        lucid_lines: 115,
-        p4_lines: 899,
-        stages: 8,
-    },
-    Published {
-        names: &["dns_defense", "dnsguard"],
-        title: "closed-loop DNS defense",
-        lucid_lines: 215,
-        p4_lines: 1874,
-        stages: 10,
-    },
-    Published {
-        names: &["starflow"],
-        title: "*Flow",
-        lucid_lines: 149,
-        p4_lines: 1927,
-        stages: 12,
-    },
-    Published {
-        names: &["sro", "chain_replication"],
-        title: "consistent shared state",
-        lucid_lines: 94,
-        p4_lines: 897,
-        stages: 11,
-    },
-    Published {
-        names: &["distributed_firewall", "chain_prob_stateful_firewall"],
-        title: "distributed prob. firewall",
-        lucid_lines: 66,
-        p4_lines: 1073,
-        stages: 10,
-    },
-    Published {
-        names: &["distributed_firewall_aging", "chain_prob_stateful_firewall_timeout"],
-        title: "  + aging",
-        lucid_lines: 119,
-        p4_lines: 1595,
-        stages: 10,
-    },
-    Published {
-        names: &["rip", "rip_single"],
-        title: "single-destination RIP",
-        lucid_lines: 81,
-        p4_lines: 764,
-        stages: 8,
-    },
-    Published {
-        names: &["nat", "NAT"],
-        title: "simple NAT",
-        lucid_lines: 41,
-        p4_lines: 707,
-        stages: 11,
-    },
-    Published {
-        names: &["count_min", "countmin_historical"],
-        title: "historical prob. queries",
-        lucid_lines: 93,
-        p4_lines: 856,
-        stages: 5,
-    },
-];
-
-/// An application's place in the paper's table.
-fn published(name: &str) -> Option<(usize, &'static Published)> {
-    PUBLISHED.iter().enumerate().find(|(_, one)| one.names.contains(&name))
-}
-
-/// Where an application stands in the paper's tables; others are behind all of them.
-pub fn place_in_paper(name: &str) -> usize {
-    published(name).map_or(usize::MAX, |(at, _)| at)
-}
-
-/// Applications in the order of the paper, others behind them.
+/// Sorts applications by the order of the paper; others come behind them.
 fn in_order(applications: &[Application]) -> Vec<&Application> {
     let mut order: Vec<&Application> = applications.iter().collect();
     order.sort_by_key(|one| place_in_paper(&one.name));
     order
-}
-
-/// What the paper calls an application; others keep their names.
-pub(super) fn published_title(name: &str) -> String {
-    published(name).map_or_else(|| name.to_owned(), |(_, one)| one.title.to_owned())
 }
 
 fn title(application: &Application) -> String {
@@ -142,21 +45,14 @@ fn wrong(application: &Application) -> impl FnOnce(Diagnostics) -> Wrong {
     move |found| (map, found)
 }
 
-fn options() -> Options {
-    Options {
-        target: Target::Tna,
-        recirculation_port: TOFINO_RECIRCULATION_PORT,
-        ..Options::default()
-    }
-}
-
 /// The program with its greedy layout, and how long that took from the core program on.
 fn compiled(application: &Application) -> Result<(TnaProgram, Duration), Wrong> {
     let target = tna::tofino().map_err(wrong(application))?;
     let begin = Instant::now();
     let greedy = |problem: &Problem| pisa::greedy::greedy(problem, &target);
     let (program, map) = (&application.program, application.map.clone());
-    let made = tna::compile_with(program, map, &options(), &greedy).map_err(wrong(application))?;
+    let made =
+        tna::compile_with(program, map, &tofino::options(), &greedy).map_err(wrong(application))?;
     Ok((made, begin.elapsed()))
 }
 
@@ -169,17 +65,12 @@ fn lucid_lines(application: &Application) -> usize {
     lines.map(|location| location.line).collect::<BTreeSet<_>>().len()
 }
 
-/// Lines of P4 that are neither blank nor comments.
-pub(super) fn p4_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))
-}
-
 fn milliseconds(time: Duration) -> String {
     format!("{:.0} ms", time.as_secs_f64() * 1000.0)
 }
 
-fn told(progress: &mut Measuring<'_>, application: &Application, at: usize, of: usize) {
-    (progress.progress)(&application.name, at as f64 / of.max(1) as f64);
+fn show_progress(measuring: &mut Measuring<'_>, application: &Application, at: usize, of: usize) {
+    (measuring.progress)(&application.name, at as f64 / of.max(1) as f64);
 }
 
 /// Lines and stages, greedy and exact.
@@ -190,7 +81,7 @@ fn told(progress: &mut Measuring<'_>, application: &Application, at: usize, of: 
 pub fn figure_9(
     measuring: &mut Measuring<'_>,
     applications: &[Application],
-    most_exact: Duration,
+    exact_limit: Duration,
 ) -> Result<Table, Wrong> {
     let mut table = Table::new(
         "Figure 9: lines of code and stages; published, and measured here",
@@ -208,11 +99,11 @@ pub fn figure_9(
         ],
     );
     for (at, application) in in_order(applications).into_iter().enumerate() {
-        told(measuring, application, at, applications.len());
+        show_progress(measuring, application, at, applications.len());
         let target = tna::tofino().map_err(wrong(application))?;
         let (made, time) = compiled(application)?;
         let begin = Instant::now();
-        let mut stop = |_| begin.elapsed() > most_exact;
+        let mut stop = |_| begin.elapsed() > exact_limit;
         let exact = pisa::exact::exact(&made.problem, &target, &mut stop);
         let exact = exact.map_err(wrong(application))?;
         let exact_time = begin.elapsed();
@@ -307,7 +198,7 @@ pub fn figure_10(
     columns.push("Lucid");
     let mut table = Table::new("Figure 10: lines of P4 by what they are", &columns);
     for (at, application) in in_order(applications).into_iter().enumerate() {
-        told(measuring, application, at, applications.len());
+        show_progress(measuring, application, at, applications.len());
         let (made, _) = compiled(application)?;
         let counts = parts(&made.compiled.built.print());
         let own = lucid_lines(application);
@@ -335,7 +226,7 @@ pub fn figure_12(
         &["application", "longest path", "stages", "ratio"],
     );
     for (at, application) in in_order(applications).into_iter().enumerate() {
-        told(measuring, application, at, applications.len());
+        show_progress(measuring, application, at, applications.len());
         let graph = atomic::translate(&normal::normalize(&application.program));
         let graph = graph.map_err(wrong(application))?;
         let (made, _) = compiled(application)?;
@@ -369,7 +260,7 @@ pub fn figure_13(
         &["application", "least", "mean", "most", "by stage"],
     );
     for (at, application) in in_order(applications).into_iter().enumerate() {
-        told(measuring, application, at, applications.len());
+        show_progress(measuring, application, at, applications.len());
         let (made, _) = compiled(application)?;
         let is_statement = |unit: &pisa::UnitId| {
             matches!(made.parts.get(unit.0 as usize), Some(Part::Statement(_)))

@@ -71,7 +71,7 @@ impl Checked {
 /// Compares with a file beside the program.
 fn compare(path: &Path, extension: &str, found: &str) {
     let expected = path.with_extension(extension);
-    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+    if testing::golden::is_blessing() {
         std::fs::write(&expected, found).expect("writable");
         return;
     }
@@ -379,7 +379,7 @@ fn corpus() -> Vec<(PathBuf, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(300), ..ProptestConfig::default() })]
 
     /// Words of one program, some left out, doubled or put elsewhere, are checked without panic, and
     /// what has no errors has no gaps.

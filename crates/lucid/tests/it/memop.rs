@@ -125,7 +125,7 @@ fn memops_of_the_examples_are_right() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(200), ..ProptestConfig::default() })]
 
     /// Programs with words changed, which mostly do not check, make nothing panic.
     #[test]

@@ -395,7 +395,7 @@ fn examples_are_in_order() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(200), ..ProptestConfig::default() })]
 
     /// Programs with words changed, which mostly do not check, make nothing panic and nothing loop.
     #[test]

@@ -93,7 +93,7 @@ pub fn said_in(path: &Path, text: &str, check: impl Fn(&CheckedProgram) -> Diagn
 /// Compares with the text beside a program.
 pub fn compare(path: &Path, found: &str) {
     let expected = path.with_extension("expected");
-    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+    if testing::golden::is_blessing() {
         std::fs::write(&expected, found).expect("writable");
         return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Takes what makes no difference: assignments and reads whose value nobody wants, branches without
+//! Removes dead code: assignments and reads whose value is not used, branches without
 //! statements, locals that are not mentioned. Random draws stay, since schedules count them, and so
 //! does what the user marked `@noinline`.
 

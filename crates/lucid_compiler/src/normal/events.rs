@@ -11,8 +11,7 @@ mod statements;
 use super::locals::{NewLocals, assign};
 use lucid::core::walk::{each_expression, each_statement, expressions, written};
 use lucid::core::{
-    Body, Event, EventId, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind,
-    Type,
+    Body, Event, EventId, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
 };
 use shapes::Shapes;
 use source::Span;
@@ -36,52 +35,6 @@ pub(super) fn run(program: &mut Program) {
     for parser in &mut program.parsers {
         super::parsers::without_events(&program.events, parser);
     }
-}
-
-/// A way to make an event value, taken apart. The outermost delay and place count.
-pub(super) struct Made<'a> {
-    pub(super) base: Base<'a>,
-    delay: Option<&'a Expression>,
-    place: Option<Place<'a>>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Base<'a> {
-    Constructor(EventId, &'a [Expression]),
-    Local(LocalId),
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    Switch(&'a Expression),
-    Switches(&'a Expression),
-}
-
-/// Takes an event value apart; `None` for what is no event value of a handler.
-pub(super) fn taken_apart(value: &Expression) -> Option<Made<'_>> {
-    let (mut inner, mut delay, mut place) = (value, None, None);
-    let base = loop {
-        match &inner.kind {
-            ExpressionKind::Delay { event, nanoseconds } => {
-                delay = delay.or(Some(&**nanoseconds));
-                inner = event;
-            }
-            ExpressionKind::Locate { event, switch } => {
-                place = place.or(Some(Place::Switch(switch)));
-                inner = event;
-            }
-            ExpressionKind::LocateMany { event, switches } => {
-                place = place.or(Some(Place::Switches(switches)));
-                inner = event;
-            }
-            ExpressionKind::Event { event, arguments } => {
-                break Base::Constructor(*event, arguments);
-            }
-            ExpressionKind::Local(local) => break Base::Local(*local),
-            _ => return None,
-        }
-    };
-    Some(Made { base, delay, place })
 }
 
 fn of_body(events: &[Event], own: EventId, body: &mut Body) {

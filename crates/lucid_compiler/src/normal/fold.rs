@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Puts what is known of locals into the expressions that read them, computes what is then known,
-//! and takes the ways that are decided. Assignments stay; `dead_code` takes those that nobody needs.
+//! and replaces branches whose condition is known by the path that is taken. Assignments stay; `dead_code` removes
+//! unused ones.
 
 use super::facts::Facts;
 use super::simplify::simplify;
-use lucid::core::walk::{bodies_mut, deep, each_expression_mut, expressions_mut, written};
+use super::substitution::put;
+use lucid::core::walk::{bodies_mut, deep, expressions_mut, written};
 use lucid::core::{Branch, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind};
 
 /// Folds all handlers, actions and parsers.
@@ -69,28 +71,6 @@ fn fold(mut statement: Statement, facts: &mut Facts, out: &mut Vec<Statement>) {
             }
             out.push(statement);
         }
-    }
-}
-
-/// Replaces reads by what they are worth, and simplifies.
-pub(super) fn put(expression: &mut Expression, facts: &Facts) {
-    each_expression_mut(expression, &mut |inner| {
-        if let ExpressionKind::Local(local) = inner.kind
-            && let Some(worth) = facts.worth(local, inner)
-        {
-            *inner = worth;
-        }
-    });
-    simplify(expression);
-    let mut decided = false;
-    each_expression_mut(expression, &mut |inner| {
-        if let Some(truth) = facts.decide(inner) {
-            *inner = Expression::bool(truth, inner.span);
-            decided = true;
-        }
-    });
-    if decided {
-        simplify(expression);
     }
 }
 

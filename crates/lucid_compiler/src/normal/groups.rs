@@ -212,7 +212,7 @@ impl Groups<'_> {
                             port.map(|port| one(to(flood(port, span)))).into_iter().collect()
                         }
                     };
-                    // To nobody it goes nowhere.
+                    // An empty group gets no copy.
                     if !inside.is_empty() {
                         branches.push((self.sources.number_of(&source), inside));
                     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! New locals of a body, with names of their own, and short ways to write the expressions and
+//! New locals of a body, with names of their own, and constructors of the expressions and
 //! statements that passes make.
 
 use crate::names::Unique;

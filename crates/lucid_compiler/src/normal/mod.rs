@@ -42,10 +42,11 @@
 //! invariants; `support` says which targets take them.
 //!
 //! A dead assignment goes, a random draw never (schedules count draws); a read of an array whose
-//! value nobody wants goes with it. Names and spans stay: a local that a pass makes is named after
+//! unused value goes with it. Names and spans stay: a local that a pass makes is named after
 //! the user's local (`e.tag`, `e.route.x`, `g.which`), and has its span.
 
 mod dead_code;
+mod event_values;
 mod events;
 mod facts;
 mod fold;
@@ -57,6 +58,7 @@ mod payloads;
 mod returns;
 mod simplify;
 mod slots;
+mod substitution;
 mod verify;
 
 pub use slots::{GenerateSlots, Slots, generate_slots};

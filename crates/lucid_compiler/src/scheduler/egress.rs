@@ -1,104 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Egress: of each copy from the serialiser one event stays; the time in the queue is taken off the
 //! delay; egress handlers run; packet events lose their frame as they leave, and packets are as long as
-//! their event.
+//! their event. `controls.p4` has the control, and here is what depends on the program's events.
 
-use crate::options::Clock;
-use crate::v1model::Context;
-use crate::wire::FRAME_BYTES;
-use source::Span;
+use crate::template::{Piece, Template};
+use crate::v1model::context::Context;
+use crate::v1model::shapes::EventShape;
+use lucid::core::Event;
 
-/// Declares the control.
-pub(crate) fn write(context: &mut Context<'_>) {
-    let parameters = crate::v1model::PARAMETERS;
-    context.put(Span::NONE, format!("control egress{parameters} {{"));
-    let handlers: Vec<(String, Vec<usize>)> = context
-        .handlers
-        .iter()
-        .filter(|handler| handler.egress)
-        .map(|handler| {
-            let events = handler.events.iter().map(|event| event.0 as usize).collect();
-            (handler.name.clone(), events)
-        })
-        .collect();
-    if context.shapes.slot_count > 1 {
-        context.put(Span::NONE, "bit<16> place;");
-    }
-    if !context.switch_groups.is_empty() {
-        context.put(
-            Span::NONE,
-            "action at_switch(bit<32> number) { hdr.frame.place_kind = PLACE_SWITCH; \
-             hdr.frame.place = number; } @name(\".member\") table member { \
-             key = { standard_metadata.egress_rid: exact @name(\"replica\"); } \
-             actions = { at_switch; } size = 4096; }",
-        );
-    }
-    context.put(Span::NONE, "bit<32> length; bit<1> has_payload; bit<1> is_bare;");
-    lengths(context);
-    for (name, events) in &handlers {
-        let span = context.program.events[events[0]].span;
-        context.put(span, format!("{name}() {name}_here;"));
-    }
-    context.put(Span::NONE, "apply {");
-    copies(context);
-    members(context);
-    context.put(Span::NONE, "if (hdr.frame.isValid()) {");
-    time(context);
-    context.put(
-        Span::NONE,
-        "if (meta.leaves == 1) { hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; }",
-    );
-    run(context, &handlers);
-    context.put(
-        Span::NONE,
-        format!(
-            "lengths.apply(); \
-             if (is_bare == 1 && meta.leaves == 1) {{ hdr.frame.setInvalid(); }} \
-             else {{ length = length + {FRAME_BYTES}; }} \
-             if (meta.whole == 0 && (has_payload == 0 || meta.empty == 1)) {{ truncate(length); }} }}"
-        ),
-    );
-    if context.recirculates() {
-        context.put(
-            Span::NONE,
-            "if (standard_metadata.egress_port == meta.recirculation_port) { \
-             meta.ingress_port = meta.recirculation_port; \
-             meta.ingress_time = standard_metadata.egress_global_timestamp; \
-             recirculate_preserving_field_list(0); }",
-        );
-    }
-    context.put(Span::NONE, "} }");
-    let comment = "The serialiser: each copy of a packet with several events keeps one.";
-    context.comments.push(("egress".to_string(), comment.to_string()));
+/// Fills in the control.
+pub(super) fn fill(context: &mut Context<'_>, template: &mut Template) {
+    let handlers = super::handlers(context, true);
+    template.part("PART_EGRESS_INSTANCES", super::instances(context, &handlers));
+    template.part("PART_LENGTHS", lengths(context));
+    template.define("LENGTHS_SIZE", context.shapes.events.len().max(1));
+    template.text("PART_COPIES", copies(context));
+    template.part("PART_EGRESS_HANDLERS", run(context, &handlers));
 }
 
 /// How long each event is on the wire.
-fn lengths(context: &mut Context<'_>) {
-    context.put(
-        Span::NONE,
-        "action measure(bit<32> bytes, bit<1> payload, bit<1> bare) { length = bytes; \
-         has_payload = payload; is_bare = bare; } \
-         table lengths { key = { hdr.frame.number: exact; } actions = { measure; } \
-         const default_action = measure(0, 1, 0); const entries = {",
-    );
-    for at in 0..context.shapes.events.len() {
-        let shape = &context.shapes.events[at];
-        let text = format!(
-            "{}: measure({}, {}, {});",
-            shape.constant,
-            shape.bytes,
-            u8::from(shape.has_payload),
-            u8::from(shape.is_bare)
-        );
-        context.put(context.program.events[at].span, text);
-    }
-    context.put(Span::NONE, format!("}} size = {}; }}", context.shapes.events.len().max(1)));
+fn lengths(context: &Context<'_>) -> Vec<Piece> {
+    let entry = |(event, shape): (&Event, &EventShape)| {
+        let EventShape { constant, bytes, has_payload, is_bare, .. } = shape;
+        let (payload, bare) = (u8::from(*has_payload), u8::from(*is_bare));
+        (event.span, format!("{constant}: measure({bytes}, {payload}, {bare});"))
+    };
+    context.program.events.iter().zip(&context.shapes.events).map(entry).collect()
 }
 
 /// Which event each copy keeps: replica i the one in place i - 1.
-fn copies(context: &mut Context<'_>) {
+fn copies(context: &Context<'_>) -> String {
     if context.shapes.slot_count < 2 {
-        return;
+        return String::new();
     }
     let mut text = String::from("place = standard_metadata.egress_rid;");
     if context.mixes {
@@ -123,14 +56,9 @@ fn copies(context: &mut Context<'_>) {
         text.push('}');
     }
     // A path that generated fewer events leaves places empty. What is due here and has no frame outside
-    // loses it on its way.
-    let bare: Vec<String> = context
-        .shapes
-        .events
-        .iter()
-        .filter(|shape| shape.is_bare)
-        .map(|shape| format!("hdr.frame.number == {}", shape.constant))
-        .collect();
+    // loses it as it leaves.
+    let bare = (0..context.shapes.events.len()).filter(|at| context.shapes.events[*at].is_bare);
+    let bare = super::numbers(context, bare);
     text.push_str(
         "if (place != 0) { if (!hdr.frame.isValid()) { \
          mark_to_drop(standard_metadata); }",
@@ -139,64 +67,23 @@ fn copies(context: &mut Context<'_>) {
         text.push_str(&format!(
             "else if (hdr.frame.place_kind == PLACE_HERE && hdr.frame.delay_ns == 0 && ({})) \
              {{ meta.leaves = 1; }}",
-            bare.join(" || ")
+            bare
         ));
     }
     text.push('}');
-    context.put(Span::NONE, text);
+    text
 }
 
-/// Of an event to a group of switches each copy is for one.
-fn members(context: &mut Context<'_>) {
-    if !context.switch_groups.is_empty() {
-        let first = crate::wire::FIRST_MEMBER;
-        let text = format!(
-            "if (standard_metadata.egress_rid >= {first} && hdr.frame.isValid()) \
-             {{ member.apply(); }}"
-        );
-        context.put(Span::NONE, text);
-    }
-}
-
-/// Takes the time in the queue off the delay of what comes back; on links there is none.
-fn time(context: &mut Context<'_>) {
-    let elapsed = format!("standard_metadata.egress_global_timestamp - {}", context.ingress_time());
-    let elapsed = match context.options.clock {
-        Clock::Nanoseconds => format!("({elapsed})"),
-        Clock::Microseconds => format!("(({elapsed}) * 1000)"),
-    };
-    context.put(
-        Span::NONE,
-        format!(
-            "if (standard_metadata.egress_port == meta.recirculation_port) {{ \
-             hdr.frame.delay_ns = (bit<32>)((bit<48>)hdr.frame.delay_ns |-| {elapsed}); \
-             hdr.frame.source_kind = standard_metadata.egress_global_timestamp[15:0]; \
-             if (hdr.frame.source_kind == SOURCE) {{ hdr.frame.source_kind = SOURCE + 1; }} \
-             }} else {{ hdr.frame.source_kind = SOURCE; hdr.frame.delay_ns = 0; }}"
-        ),
-    );
-}
-
-/// Runs egress handlers, on what is due and leaves now. What is for a switch by number meets none.
-fn run(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
-    if handlers.is_empty() {
-        return;
-    }
-    context.put(
-        Span::NONE,
-        "if (hdr.frame.delay_ns == 0 && meta.transit == 0 && \
-         hdr.frame.place_kind == PLACE_HERE) {",
-    );
+/// Runs the egress handler of an event.
+fn run(context: &Context<'_>, handlers: &[(String, Vec<usize>)]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
     let mut started = false;
     for (name, events) in handlers {
         let span = context.program.events[events[0]].span;
-        let conditions: Vec<String> = events
-            .iter()
-            .map(|at| format!("hdr.frame.number == {}", context.shapes.events[*at].constant))
-            .collect();
+        let conditions = super::numbers(context, events.iter().copied());
         let otherwise = if started { "else " } else { "" };
         started = true;
-        let mut text = format!("{otherwise}if ({}) {{", conditions.join(" || "));
+        let mut text = format!("{otherwise}if ({}) {{", conditions);
         // The event may be one that came in or one that was generated here.
         let mut outgoing = String::new();
         for ((_, event), name) in &context.shapes.slots {
@@ -221,7 +108,7 @@ fn run(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
              if (meta.generated == 0) {{ mark_to_drop(standard_metadata); }} else {{ \
              hdr.frame.number = hdr.frame_0.number; meta.empty = meta.empty | meta.empty_0; }} }}"
         ));
-        context.put(span, text);
+        pieces.push((span, text));
     }
-    context.put(Span::NONE, "}");
+    pieces
 }

@@ -1,180 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ingress: reads what a frame says about place and time, runs the handler of an event that is due
 //! here, and sends what the packet then is: one event on its way, several to the serialiser, or a
-//! frame in transit. Which frame each copy keeps is `egress`'s.
+//! frame in transit. `controls.p4` has the control, and here is what depends on the program's events.
 
 use crate::expressions::wire_bits;
-use crate::options::{Clock, Delay};
-use crate::v1model::Context;
+use crate::template::Template;
+use crate::v1model::context::Context;
 use crate::wire::{self, FRAME_BYTES};
 use lucid::core::Type;
 use lucid::syntax::ast::EventSort;
 use source::Span;
 
-/// The queue with the highest priority (v1model's `priority` has three bits).
-const HIGHEST_QUEUE: u32 = 7;
-
-/// Declares the control.
-pub(crate) fn write(context: &mut Context<'_>) {
-    let parameters = crate::v1model::PARAMETERS;
-    context.put(Span::NONE, format!("control ingress{parameters} {{"));
-    configuration(context);
-    at_once(context);
-    context.put(
-        Span::NONE,
-        "action forward_to(bit<9> port) { standard_metadata.egress_spec = port; } \
-         action unreachable() { mark_to_drop(standard_metadata); } \
-         @name(\".forward\") table forward { key = { hdr.frame.place: exact @name(\"switch\"); } \
-         actions = { forward_to; unreachable; } default_action = unreachable(); size = 4096; }",
-    );
-    let handlers: Vec<(String, Vec<usize>)> = context
-        .handlers
-        .iter()
-        .filter(|handler| !handler.egress)
-        .map(|handler| {
-            let events = handler.events.iter().map(|event| event.0 as usize).collect();
-            (handler.name.clone(), events)
-        })
-        .collect();
-    for (name, events) in &handlers {
-        let span = context.program.events[events[0]].span;
-        context.put(span, format!("{name}() {name}_here;"));
-    }
-    for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
-        if given.is_some() {
-            context.pieces.push((Span::NONE, format!("{hook}() {hook}_here;")));
-        }
-    }
-    context.put(
-        Span::NONE,
-        "apply { if (standard_metadata.parser_error != error.NoError) { \
-         mark_to_drop(standard_metadata); return; } configuration.apply();",
-    );
-    let port = "meta.ingress_port = standard_metadata.ingress_port;";
-    let came = match context.recirculates() {
-        // What comes round has both from egress.
-        true => format!(
-            "if (!({})) {{ {port} \
-             meta.ingress_time = standard_metadata.ingress_global_timestamp; }}",
-            context.came_round()
-        ),
-        false => port.to_string(),
-    };
-    context.put(Span::NONE, came);
-    if context.options.before.is_some() {
-        context.put(Span::NONE, "before_here.apply(hdr, meta, standard_metadata);");
-    }
-    arrival(context);
-    let waited = match waiters(context) {
-        numbers if numbers.is_empty() => String::new(),
-        numbers => format!(" && !(meta.waited == 1 && ({numbers}))"),
-    };
-    context.put(
-        Span::NONE,
-        format!(
-            "if (!hdr.frame.isValid() || \
-             hdr.frame.place_kind == PLACE_HERE && hdr.frame.delay_ns == 0{waited}) {{"
-        ),
-    );
-    dispatch(context, &handlers);
-    generated(context);
-    context.put(Span::NONE, "}");
-    if context.has_egress_handlers() {
-        context.put(
-            Span::NONE,
-            "else if (meta.ingress_port != meta.recirculation_port) { meta.transit = 1; }",
-        );
-    }
-    route(context);
-    if context.options.after.is_some() {
-        context.put(Span::NONE, "after_here.apply(hdr, meta, standard_metadata);");
-    }
-    context.put(Span::NONE, "} }");
-    let comment = "The dispatcher: frames that are for another place or another time go on their way; for \
-                   an event that is due here its handler runs, and what that generated is sent.";
-    context.comments.push(("ingress".to_string(), comment.to_string()));
-}
-
-/// The table of the ports that an event may leave by while others go round.
-fn at_once(context: &mut Context<'_>) {
-    if context.mixes {
-        context.put(
-            Span::NONE,
-            "action known() { } @name(\".at_once\") table at_once { \
-             key = { meta.direct_port: exact @name(\"port\"); } actions = { known; } \
-             size = 512; }",
-        );
-    }
-}
-
-/// Which frames have to go round once more when their delay is over, to meet their egress handler.
-fn waiters(context: &Context<'_>) -> String {
-    let events = context.handlers.iter().filter(|handler| handler.egress);
-    let numbers: Vec<String> = events
-        .flat_map(|handler| &handler.events)
-        .map(|event| format!("hdr.frame.number == {}", context.shapes.event(*event).constant))
-        .collect();
-    numbers.join(" || ")
-}
-
-/// What differs from switch to switch, as the data of a default action.
-fn configuration(context: &mut Context<'_>) {
-    let port = context.options.recirculation_port;
-    let mut parameters = String::from("bit<32> self_number, bit<9> recirculation_port");
-    let mut body =
-        String::from("meta.self = self_number; meta.recirculation_port = recirculation_port;");
-    let mut defaults = format!("0, {port}");
-    for (at, declared) in context.program.externs.iter().enumerate() {
-        if !matches!(declared.ty, Type::Int(_) | Type::Bool) {
-            continue;
-        }
-        let field = &context.externs[at];
+/// Fills in the dispatcher.
+pub(super) fn fill(context: &mut Context<'_>, template: &mut Template) {
+    let handlers = super::handlers(context, false);
+    let externs = context.program.externs.iter().zip(&context.externs);
+    let values = externs.filter(|(declared, _)| matches!(declared.ty, Type::Int(_) | Type::Bool));
+    let (mut parameters, mut body, mut defaults) = (String::new(), String::new(), String::new());
+    for (declared, field) in values {
         parameters.push_str(&format!(", bit<{}> {field}", wire_bits(declared.ty)));
         body.push_str(&format!("meta.{field} = {field};"));
         defaults.push_str(", 0");
     }
-    context.put(
-        Span::NONE,
-        format!(
-            "@name(\".configure\") action configure({parameters}) {{ {body} }} \
-             @name(\".configuration\") table configuration {{ actions = {{ configure; }} \
-             default_action = configure({defaults}); size = 1; }}"
-        ),
-    );
-}
-
-/// Place and remaining delay of a frame.
-fn arrival(context: &mut Context<'_>) {
-    // Both ends of the way through the recirculation port are the switch's, so 16 bits of the time
-    // tell how long it took. What the primitive brings back counts it in egress.
-    let elapsed = "(standard_metadata.ingress_global_timestamp[15:0] - hdr.frame.source_kind)";
-    let elapsed = match context.options.clock {
-        _ if context.recirculates() => String::new(),
-        Clock::Nanoseconds => format!("|-| (bit<32>){elapsed}"),
-        Clock::Microseconds => format!("|-| ((bit<32>){elapsed} * 1000)"),
-    };
-    let waited = match context.has_egress_handlers() {
-        true => {
-            "meta.waited = hdr.frame.delay_ns != 0 && hdr.frame.place_kind != PLACE_SWITCH \
-             ? 1w1 : 0;"
-        }
-        false => "",
-    };
-    context.put(
-        Span::NONE,
-        format!(
-            "if (hdr.frame.isValid()) {{ \
-             if (hdr.frame.place_kind < PLACE_HERE || hdr.frame.place_kind > PLACE_SWITCHES) {{ \
-             hdr.frame.place_kind = PLACE_HERE; }} \
-             {waited} \
-             if (hdr.frame.source_kind != SOURCE) {{ \
-             hdr.frame.delay_ns = meta.ingress_port == meta.recirculation_port ? \
-             hdr.frame.delay_ns {elapsed} : 0; }} \
-             if (hdr.frame.place_kind == PLACE_SWITCH && hdr.frame.place == meta.self && \
-             hdr.frame.delay_ns == 0) {{ hdr.frame.place_kind = PLACE_HERE; \
-             meta.ingress_port = 0; }} }}"
-        ),
-    );
+    template.text("PART_EXTERN_PARAMETERS", parameters);
+    template.text("PART_EXTERN_VALUES", body);
+    template.text("PART_EXTERN_DEFAULTS", defaults);
+    template.part("PART_INGRESS_INSTANCES", super::instances(context, &handlers));
+    let waiting = context.handlers.iter().filter(|handler| handler.egress);
+    let waiting = waiting.flat_map(|handler| &handler.events).map(|event| event.0 as usize);
+    template.text("PART_MEETS_EGRESS", super::numbers(context, waiting));
+    let bare = (0..context.shapes.events.len()).filter(|at| context.shapes.events[*at].is_bare);
+    template.text("PART_IS_BARE", super::numbers(context, bare));
+    template.part("PART_DISPATCH", context.written(|context| dispatch(context, &handlers)));
+    template.text("PART_GENERATED", generated(context));
+    template.text("PART_SEVERAL", several(context));
 }
 
 /// Runs the handler of the event, or sends it where it is handled.
@@ -267,10 +126,10 @@ fn frame(kind: &str, place: &str, number: &str) -> String {
 }
 
 /// What a handler generated: one event is the packet from now on; several go to the serialiser.
-fn generated(context: &mut Context<'_>) {
+fn generated(context: &Context<'_>) -> String {
     let slots = context.shapes.slot_count;
     if slots == 0 {
-        return;
+        return String::new();
     }
     let mut text = String::from("if (meta.generated == 1) {");
     for slot in 0..slots {
@@ -284,66 +143,7 @@ fn generated(context: &mut Context<'_>) {
         ));
     }
     text.push('}');
-    context.put(Span::NONE, text);
-}
-
-/// Sends the packet.
-fn route(context: &mut Context<'_>) {
-    let (waiting, urgent) = match context.options.delay {
-        Delay::Queue => (
-            format!("standard_metadata.priority = {};", context.options.delay_queue),
-            format!("standard_metadata.priority = {HIGHEST_QUEUE};"),
-        ),
-        Delay::Recirculation => (String::new(), String::new()),
-    };
-    let recirculate = "standard_metadata.egress_spec = meta.recirculation_port;";
-    let bare: Vec<String> = context
-        .shapes
-        .events
-        .iter()
-        .filter(|shape| shape.is_bare)
-        .map(|shape| format!("hdr.frame.number == {}", shape.constant))
-        .collect();
-    let bare = match bare.is_empty() {
-        true => String::new(),
-        false => format!("if ({}) {{ meta.leaves = 1; }}", bare.join(" || ")),
-    };
-    let switches = match context.switch_groups.is_empty() {
-        true => String::new(),
-        false => format!(
-            "else if (hdr.frame.place_kind == PLACE_SWITCHES) {{ {urgent} \
-             standard_metadata.mcast_grp = hdr.frame.place[15:0] + {}; }}",
-            wire::FIRST_SWITCHES
-        ),
-    };
-    let (group, flood) = (wire::FIRST_GROUP, wire::FIRST_FLOOD);
-    let mut text = String::new();
-    if context.shapes.slot_count > 1 {
-        text.push_str(&format!(
-            "if (meta.generated > 1) {{ {urgent} {} }} else ",
-            several(context)
-        ));
-    }
-    text.push_str(&format!(
-        "if (!hdr.frame.isValid()) {{ mark_to_drop(standard_metadata); }} \
-         else if (hdr.frame.delay_ns != 0) {{ {recirculate} {waiting} }} \
-         else if (hdr.frame.place_kind == PLACE_HERE || hdr.frame.place_kind == PLACE_SWITCH && \
-         hdr.frame.place == meta.self) {{ {recirculate} {urgent} \
-         if (hdr.frame.place_kind == PLACE_HERE) {{ {bare} }} }} \
-         else if (hdr.frame.place_kind == PLACE_SWITCH) {{ forward.apply(); }} \
-         else if (hdr.frame.place_kind == PLACE_PORT && hdr.frame.place < 511) {{ \
-         standard_metadata.egress_spec = hdr.frame.place[8:0]; meta.leaves = 1; }} \
-         else if (hdr.frame.place_kind == PLACE_GROUP) {{ \
-         standard_metadata.mcast_grp = hdr.frame.place[15:0] + {group}; meta.leaves = 1; }} \
-         else if (hdr.frame.place_kind == PLACE_FLOOD) {{ \
-         standard_metadata.mcast_grp = {flood} + (hdr.frame.place < 511 ? \
-         hdr.frame.place[15:0] : 511); meta.leaves = 1; }} \
-         {switches} else {{ mark_to_drop(standard_metadata); }}"
-    ));
-    if bare.is_empty() {
-        text = text.replace("if (hdr.frame.place_kind == PLACE_HERE) {  }", "");
-    }
-    context.put(Span::NONE, text);
+    text
 }
 
 /// Several events: copies of the packet to the recirculation port, and where an event leaves by a port,

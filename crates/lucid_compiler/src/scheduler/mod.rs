@@ -3,14 +3,15 @@
 //! handler runs, and how generated events get out of the packet. What a frame is stands in
 //! [`super::wire`]; handlers are `v1model`'s.
 
-pub(super) mod egress;
-pub(super) mod ingress;
+mod egress;
+mod ingress;
 pub(super) mod probes;
 
 use super::expressions::wire_bits;
-use super::v1model::Context;
+use super::v1model::context::{Context, HandlerControl};
 use super::wire::{self, PlaceKind};
-use crate::options::Recirculation;
+use crate::options::{Clock, Delay, Recirculation};
+use crate::template::{Piece, Template};
 use lucid::core::{LUCID_ETHER_TYPE, Type};
 use source::Span;
 
@@ -116,21 +117,76 @@ pub(super) fn metadata(context: &mut Context<'_>) {
     context.put(Span::NONE, "}");
 }
 
-/// Checksums, the deparser and the switch.
-pub(super) fn deparser(context: &mut Context<'_>) {
-    let empty = "(inout headers_t hdr, inout metadata_t meta) { apply { } }";
-    let mut text = format!("control verify_checksums{empty} control compute_checksums{empty}");
-    text.push_str("control deparser(packet_out packet, in headers_t hdr) { apply {");
-    text.push_str("packet.emit(hdr.frame);");
-    for (_, name) in context.shapes.events.iter().filter_map(|shape| shape.header.as_ref()) {
-        text.push_str(&format!("packet.emit(hdr.{name});"));
+/// The queue with the highest priority (v1model's `priority` has three bits).
+const HIGHEST_QUEUE: u32 = 7;
+
+/// The controls of the switch but for the parser.
+pub(super) fn controls(context: &mut Context<'_>) {
+    let mut template = Template::new(include_str!("controls.p4"));
+    let options = context.options;
+    let ingress_time = context.ingress_time();
+    let [delay_queue, event_queue] = match options.delay {
+        Delay::Recirculation => [String::new(), String::new()],
+        Delay::Queue => [options.delay_queue, HIGHEST_QUEUE]
+            .map(|queue| format!("standard_metadata.priority = {queue};")),
+    };
+    template.choose("MIXES", context.mixes);
+    template.choose("RECIRCULATES", context.recirculates());
+    template.choose("COUNTS_MICROSECONDS", options.clock == Clock::Microseconds);
+    template.choose("HAS_BEFORE", options.before.is_some());
+    template.choose("HAS_AFTER", options.after.is_some());
+    template.choose("HAS_EGRESS_HANDLERS", context.has_egress_handlers());
+    template.choose("HAS_SWITCH_GROUPS", !context.switch_groups.is_empty());
+    template.choose("HAS_BARE", context.shapes.events.iter().any(|shape| shape.is_bare));
+    template.define("SLOTS", context.shapes.slot_count);
+    template.define("RECIRCULATION_PORT", options.recirculation_port);
+    template.define("INGRESS_TIME", ingress_time);
+    template.define("SET_DELAY_QUEUE", delay_queue);
+    template.define("SET_EVENT_QUEUE", event_queue);
+    template.define("FRAME_BYTES", wire::FRAME_BYTES);
+    template.define("FIRST_MEMBER", wire::FIRST_MEMBER);
+    template.define("FIRST_GROUP", wire::FIRST_GROUP);
+    template.define("FIRST_FLOOD", wire::FIRST_FLOOD);
+    template.define("FIRST_SWITCHES", wire::FIRST_SWITCHES);
+    ingress::fill(context, &mut template);
+    egress::fill(context, &mut template);
+    let headers = context.shapes.events.iter().filter_map(|shape| shape.header.as_ref());
+    let headers = headers.map(|(_, name)| name).chain(context.shapes.slots.values().flatten());
+    let emits: String = headers.map(|name| format!("packet.emit(hdr.{name});")).collect();
+    template.text("PART_EMITS", emits);
+    context.pieces.extend(template.pieces());
+    for (control, comment) in [
+        (
+            "ingress",
+            "The dispatcher: frames that are for another place or another time go on their way; for \
+             an event that is due here its handler runs, and what that generated is sent.",
+        ),
+        ("egress", "The serialiser: each copy of a packet with several events keeps one."),
+    ] {
+        context.comments.push((control.to_string(), comment.to_string()));
     }
-    for name in context.shapes.slots.values().flatten() {
-        text.push_str(&format!("packet.emit(hdr.{name});"));
-    }
-    text.push_str(
-        "} } V1Switch(packet_parser(), verify_checksums(), ingress(), egress(), \
-         compute_checksums(), deparser()) main;",
-    );
-    context.put(Span::NONE, text);
+}
+
+/// Controls of handlers and their events.
+fn handlers(context: &Context<'_>, egress: bool) -> Vec<(String, Vec<usize>)> {
+    let handlers = context.handlers.iter().filter(|handler| handler.egress == egress);
+    let events = |handler: &HandlerControl| {
+        (handler.name.clone(), handler.events.iter().map(|event| event.0 as usize).collect())
+    };
+    handlers.map(events).collect()
+}
+
+/// Instances of the controls of handlers.
+fn instances(context: &Context<'_>, handlers: &[(String, Vec<usize>)]) -> Vec<Piece> {
+    let instance = |(name, events): &(String, Vec<usize>)| {
+        (context.program.events[events[0]].span, format!("{name}() {name}_here;"))
+    };
+    handlers.iter().map(instance).collect()
+}
+
+/// Whether the frame is of one of these events.
+fn numbers(context: &Context<'_>, events: impl Iterator<Item = usize>) -> String {
+    let constant =
+        |at: usize| format!("hdr.frame.number == {}", context.shapes.events[at].constant);
+    events.map(constant).collect::<Vec<_>>().join(" || ")
 }

@@ -2,7 +2,7 @@
 //! Probes of a program for v1model: each handler is a control of its own, in which its event is in a header.
 
 use crate::probes::{EventSlots, GeneratedSlots, HandlerProbes, ProbePoint, Probes, parameters};
-use crate::v1model::Context;
+use crate::v1model::context::Context;
 
 /// What probes see of a program.
 pub(crate) fn probes(context: &Context<'_>) -> Probes {

@@ -5,7 +5,7 @@
 use super::name;
 use crate::atomic::codes::{SEED, SHIFT_BY_VARIABLE, WIDE_ARITHMETIC};
 use crate::normal::generate_slots;
-use crate::options::Target;
+use crate::options::Backend;
 use crate::{codes, wire};
 use lucid::core::walk::{bodies, deep, each_expression, each_statement, expressions};
 use lucid::core::{
@@ -27,8 +27,9 @@ enum Gress {
 }
 
 /// What the target cannot do, and what it leaves out.
-pub(super) fn check(program: &Program, target: Target) -> Diagnostics {
-    let mut checker = Checker { program, target, found: Diagnostics::new(), told: HashSet::new() };
+pub(super) fn check(program: &Program, target: Backend) -> Diagnostics {
+    let mut checker =
+        Checker { program, target, found: Diagnostics::new(), reported: HashSet::new() };
     for global in &program.globals {
         checker.global(global);
     }
@@ -60,15 +61,15 @@ fn compares_groups(expression: &Expression) -> bool {
 
 struct Checker<'p> {
     program: &'p Program,
-    target: Target,
+    target: Backend,
     found: Diagnostics,
     /// A statement of a function is inlined many times and reported once.
-    told: HashSet<(&'static str, Span)>,
+    reported: HashSet<(&'static str, Span)>,
 }
 
 impl Checker<'_> {
     fn tell(&mut self, diagnostic: Diagnostic) {
-        if self.told.insert((diagnostic.code.0, diagnostic.primary.span)) {
+        if self.reported.insert((diagnostic.code.0, diagnostic.primary.span)) {
             self.found.push(diagnostic);
         }
     }
@@ -78,7 +79,7 @@ impl Checker<'_> {
     }
 
     fn is_tna(&self) -> bool {
-        self.target == Target::Tna
+        self.target == Backend::Tna
     }
 
     fn global(&mut self, global: &Global) {
@@ -196,7 +197,8 @@ impl Checker<'_> {
             }
             StatementKind::Print { .. } if self.is_tna() => {
                 let message = "this is left out: a pipeline of Tofino has no log";
-                let help = "compile for v1model to see it, or generate an event instead";
+                let other = Backend::V1Model.name();
+                let help = format!("compile for {other} to see it, or generate an event instead");
                 self.tell(Diagnostic::warning(codes::PRINT, span, message).help(help));
             }
             StatementKind::Generate { destination: Destination::Port(port), .. } => {

@@ -7,7 +7,7 @@ use super::bridge::{TASK_COPIES, TASK_MEMBER, TASK_WAIT};
 use super::context::Context;
 use super::egress_parser::HERE;
 use super::parts::MEMBER_ENTRIES;
-use super::scheduler_tables::{extern_type, values_table};
+use super::switch_values::{extern_type, values_table};
 use source::Span;
 
 /// Where delayed events have time stamps the source address has the time while they last; what leaves has none.

@@ -7,10 +7,9 @@ use super::context::Context;
 use super::egress_tables;
 use super::parts::{FORWARD_ENTRIES, SchedulerPart};
 use super::slots::{Serialisation, serialise_rules, slot_shapes, spreads};
-use crate::expressions::type_text;
+use super::switch_values::{extern_type, values_table};
 use crate::options::Delay;
 use crate::wire::{self, PlaceKind};
-use lucid::core::Type;
 use pisa::Gress;
 use source::Span;
 
@@ -75,48 +74,6 @@ pub(super) fn table(
 fn switch_values(context: &mut Context<'_>, stage: usize) -> Option<String> {
     values_table(context, stage, ("switch_values", "set_switch_values"), "ig_md");
     Some("switch_values.apply();".into())
-}
-
-/// A table without a key whose default action holds what the control plane says of this switch.
-pub(super) fn values_table(
-    context: &mut Context<'_>,
-    stage: usize,
-    (table, action): (&str, &str),
-    metadata: &str,
-) {
-    let mut parameters = vec!["bit<32> self_switch".to_string()];
-    let mut body = format!("{metadata}.self_switch = self_switch;");
-    let mut defaults = vec!["0".to_string()];
-    if context.options.own_recirculation_ports {
-        parameters.push("PortId_t recirculation_port".to_string());
-        body.push_str(&format!("{metadata}.recirculation_port = recirculation_port;"));
-        defaults.push(context.options.recirculation_port.to_string());
-    }
-    for (at, one) in context.program.externs.iter().enumerate() {
-        let Some(ty) = extern_type(one.ty) else { continue };
-        let name = &context.externs[at];
-        parameters.push(format!("{ty} {name}"));
-        body.push_str(&format!("{metadata}.{name} = {name};"));
-        defaults.push("0".into());
-    }
-    context.put(
-        Span::NONE,
-        format!(
-            "action {action}({}) {{ {body} }} @stage({stage}) table {table} {{ \
-             actions = {{ {action}; }} default_action = {action}({}); size = 1; }}",
-            parameters.join(", "),
-            defaults.join(", ")
-        ),
-    );
-}
-
-/// The type of an extern as metadata; none for groups, which are multicast groups.
-pub(super) fn extern_type(ty: Type) -> Option<String> {
-    match ty {
-        Type::Int(_) => Some(type_text(ty)),
-        Type::Bool => Some("bit<1>".into()),
-        Type::Event | Type::Group | Type::Payload => None,
-    }
 }
 
 fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {

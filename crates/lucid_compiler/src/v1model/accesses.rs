@@ -2,7 +2,7 @@
 //! Accesses of arrays, pairs and counters: one read, a computation, one write, which the pipeline IR
 //! fuses into one transaction (`ir::transactions`). A cell out of range reads zero.
 
-use super::handlers::Control;
+use super::control::Control;
 use crate::expressions::{self, BuiltIn, Environment, wire_bits};
 use lucid::core::{
     Access, CONDITION_1, CONDITION_2, Expression, GlobalId, GlobalKind, LocalId, Memop, MemopBody,
@@ -42,7 +42,7 @@ pub(super) fn access(
         let ty = format!("bit<{width_bits}>");
         let cell = control.declare(control.span, &ty, &format!("{register}_cell"));
         if may_miss {
-            // What a read beyond the end gives is the target's business otherwise.
+            // Otherwise the target decides what a read beyond the end gives.
             control.put(format!("{cell} = 0;"));
         }
         control.put(format!("{register}.read({cell}, {index});"));

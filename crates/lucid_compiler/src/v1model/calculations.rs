@@ -2,32 +2,27 @@
 //! Hashes and checksums as calls of v1model's `hash`, and the names that the control plane knows them
 //! by. What they compute is [`lucid::core::hash`]'s.
 
-use super::Context;
+use super::context::{CALCULATION_MARK, Context};
 use crate::expressions::literal;
 use std::sync::Arc;
-
-/// Stands around the number of a calculation in texts in the making; no P4 has it.
-pub(super) const MARK: char = '\u{1}';
 
 /// Takes the marks out and names what they mark: as p4c names calculations, in the order of the
 /// program's text.
 pub(super) fn name(context: &mut Context<'_>) -> Vec<(Arc<str>, u32)> {
+    let architecture = ir::architecture::named("v1model");
     let mut hashes = Vec::new();
     let mut count = 0;
     for (_, text) in &mut context.pieces {
-        if !text.contains(MARK) {
+        if !text.contains(CALCULATION_MARK) {
             continue;
         }
         let mut without = String::new();
-        for (at, part) in text.split(MARK).enumerate() {
+        for (at, part) in text.split(CALCULATION_MARK).enumerate() {
             if at % 2 == 0 {
                 without.push_str(part);
                 continue;
             }
-            let name = match count {
-                0 => Arc::from("calc"),
-                number => Arc::from(format!("calc_{}", number - 1)),
-            };
+            let name = architecture.and_then(|it| it.calculation_name(count)).unwrap_or_default();
             count += 1;
             let polynomial = part.parse().ok().and_then(|at: usize| context.calculations.get(at));
             if let Some(Some(polynomial)) = polynomial {

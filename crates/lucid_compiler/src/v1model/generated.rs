@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Generated events: into the headers of their places, with where they go and how long they wait. What
-//! becomes of those is `scheduler`'s.
+//! sends them is `scheduler`.
 
-use super::handlers::Control;
+use super::control::Control;
 use crate::compiled::PortGroup;
 use crate::expressions::{self, Environment, literal, wire_bits};
 use crate::options::Clock;

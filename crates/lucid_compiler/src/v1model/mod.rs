@@ -8,223 +8,32 @@
 
 mod accesses;
 mod calculations;
+pub mod codes;
+pub(super) mod context;
+mod control;
 mod generated;
 mod handlers;
+mod headers;
+mod interface;
 mod parsers;
 pub(super) mod shapes;
 mod tables;
 mod user;
 
-pub(super) use handlers::PARAMETERS;
-
 use super::names::Names;
 use super::scheduler;
 use crate::compiled::{Compiled, GlobalPlace, PortGroup};
 use crate::options::{Delay, Options};
-use lucid::core::{EventId, ExternId, GlobalId, GlobalKind, Program};
+use codes::INTERNAL;
+use context::Context;
+use lucid::core::{GlobalId, GlobalKind, Program};
 use p4::build::ProgramBuilder;
 use shapes::Shapes;
-use source::{Code, Diagnostic, Diagnostics, Explanation, SourceMap, Span};
+use source::{Diagnostic, Diagnostics, SourceMap};
 use std::sync::Arc;
 use user::UserDeclarations;
 pub use user::add_files;
 pub(super) use user::tokens as user_tokens;
-
-/// What v1model cannot do, or this compiler not yet.
-pub const NOT_ON_TARGET: Code = Code("LU-E0790");
-/// The user's P4 around the dispatcher does not go with the rest of the program.
-pub const USER_P4: Code = Code("LU-E0791");
-/// The P4_16 program that was made is wrong: a mistake of ours.
-pub const INTERNAL: Code = Code("LU-E0799");
-
-/// What `plane explain` says about these codes.
-pub const EXPLANATIONS: &[Explanation] = &[
-    Explanation {
-        code: NOT_ON_TARGET,
-        title: "the target cannot do this",
-        text: "The reference interpreter runs it, but no P4_16 program for this target can do it. The \
-               message says what would do instead.",
-        wrong: "",
-        right: "",
-    },
-    Explanation {
-        code: USER_P4,
-        title: "P4 of yours that does not go with the rest of the program",
-        text: "What `--p4-before` and `--p4-after` name is put into the program that the compiler makes. Its \
-               names have to be others than those of the program, and its control `before` or `after` takes \
-               `inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t \
-               standard_metadata`.",
-        wrong: "",
-        right: "",
-    },
-    Explanation {
-        code: INTERNAL,
-        title: "the compiler made a wrong P4_16 program",
-        text: "This is a mistake in Planewright. The notes tell what the P4_16 checker found; please \
-               report them with the program.",
-        wrong: "",
-        right: "",
-    },
-];
-
-/// Names of `v1model.p4` and of what the compiler declares itself.
-const RESERVED: &[&str] = &[
-    "Checksum16",
-    "CloneType",
-    "CounterType",
-    "HashAlgorithm",
-    "MeterType",
-    "V1Switch",
-    "Parser",
-    "VerifyChecksum",
-    "Ingress",
-    "Egress",
-    "ComputeChecksum",
-    "Deparser",
-    "H",
-    "M",
-    "action_profile",
-    "action_selector",
-    "assert",
-    "assume",
-    "clone",
-    "clone3",
-    "clone_preserving_field_list",
-    "counter",
-    "digest",
-    "direct_counter",
-    "direct_meter",
-    "hash",
-    "log_msg",
-    "mark_to_drop",
-    "meter",
-    "optional",
-    "random",
-    "range",
-    "recirculate",
-    "recirculate_preserving_field_list",
-    "register",
-    "resubmit",
-    "resubmit_preserving_field_list",
-    "selector",
-    "standard_metadata_t",
-    "truncate",
-    "update_checksum",
-    "update_checksum_with_payload",
-    "verify_checksum",
-    "verify_checksum_with_payload",
-    "standard_metadata",
-    "hdr",
-    "meta",
-    "packet",
-    "headers_t",
-    "metadata_t",
-    "lucid_t",
-    "packet_parser",
-    "ingress",
-    "egress",
-    "deparser",
-    "verify_checksums",
-    "compute_checksums",
-    "before",
-    "after",
-    "configuration",
-    "configure",
-    "forward",
-    "forward_to",
-    "unreachable",
-    "at_once",
-    "known",
-    "member",
-    "at_switch",
-    "lengths",
-    "measure",
-    "PLACE_HERE",
-    "PLACE_SWITCH",
-    "PLACE_PORT",
-    "PLACE_GROUP",
-    "PLACE_FLOOD",
-    "PLACE_SWITCHES",
-    "SOURCE",
-    "RECIRCULATED",
-    "ETHERTYPE_LUCID",
-];
-
-/// A piece of the program and what it stands for.
-pub(super) type Piece = (Span, String);
-
-/// The program in the making, with what its parts have to know of each other.
-pub(super) struct Context<'p> {
-    pub(super) program: &'p Program,
-    pub(super) options: &'p Options,
-    pub(super) names: Names,
-    pub(super) shapes: Shapes,
-    pub(super) pieces: Vec<Piece>,
-    pub(super) comments: Vec<(String, String)>,
-    pub(super) found: Diagnostics,
-    pub(super) port_groups: Vec<PortGroup>,
-    pub(super) switch_groups: Vec<PortGroup>,
-    pub(super) floods: bool,
-    /// Whether an event leaves by a port, and may have others beside it.
-    pub(super) mixes: bool,
-    /// Whether an event is delayed.
-    pub(super) delays: bool,
-    /// Calculations, in the order in which they were written; with a polynomial if they are hashes.
-    pub(super) calculations: Vec<Option<u32>>,
-    pub(super) globals: Vec<GlobalPlace>,
-    /// Names of the fields of the metadata that hold externs.
-    pub(super) externs: Vec<String>,
-    /// Control of each handler that has one: name, and whether it is of egress.
-    pub(super) handlers: Vec<HandlerControl>,
-    /// Whether a parser makes an event with a payload that is empty whatever the packet has.
-    pub(super) empties_payload: bool,
-}
-
-/// The control of one or, where they share a table, several handlers.
-pub(super) struct HandlerControl {
-    pub(super) name: String,
-    pub(super) events: Vec<EventId>,
-    pub(super) egress: bool,
-}
-
-impl Context<'_> {
-    /// Adds text of the program.
-    pub(super) fn put(&mut self, span: Span, text: impl Into<String>) {
-        self.pieces.push((span, text.into()));
-    }
-
-    /// Says that the target cannot do something.
-    pub(super) fn refuse(&mut self, span: Span, what: impl Into<String>, help: impl Into<String>) {
-        self.found.push(Diagnostic::error(NOT_ON_TARGET, span, what).help(help));
-    }
-
-    /// What to write in front of a call of `hash`, so that [`calculations::name`] finds it.
-    pub(super) fn calculation(&mut self, polynomial: Option<u32>) -> String {
-        self.calculations.push(polynomial);
-        let mark = calculations::MARK;
-        format!("{mark}{}{mark}", self.calculations.len() - 1)
-    }
-
-    /// Whether some handler runs in egress.
-    pub(super) fn has_egress_handlers(&self) -> bool {
-        self.handlers.iter().any(|handler| handler.egress)
-    }
-
-    /// The register of an array, pair array or counter.
-    pub(super) fn register(&self, global: GlobalId) -> Option<(Arc<str>, u32, bool)> {
-        self.globals.iter().find_map(|place| match place {
-            GlobalPlace::Register { global: of, name, cell_bits, is_pair } if *of == global => {
-                Some((name.clone(), *cell_bits, *is_pair))
-            }
-            _ => None,
-        })
-    }
-
-    /// The metadata field of an extern.
-    pub(super) fn extern_field(&self, number: ExternId) -> &str {
-        &self.externs[number.0 as usize]
-    }
-}
 
 /// Compiles a program in normal form. The map has its sources.
 ///
@@ -236,7 +45,7 @@ pub fn compile(
     mut map: SourceMap,
     options: &Options,
 ) -> Result<Compiled, Diagnostics> {
-    let mut names = Names::new(RESERVED);
+    let mut names = interface::INTERFACE.names();
     let shapes = Shapes::new(program, &mut names);
     let mut metadata_names = Names::new(&[]);
     let externs =
@@ -267,12 +76,10 @@ pub fn compile(
     let parser = std::mem::take(&mut context.pieces);
     handlers::write(&mut context);
     let handlers = std::mem::take(&mut context.pieces);
-    scheduler::ingress::write(&mut context);
-    scheduler::egress::write(&mut context);
-    scheduler::deparser(&mut context);
+    scheduler::controls(&mut context);
     let scheduler = std::mem::take(&mut context.pieces);
     scheduler::constants(&mut context);
-    shapes::write(&mut context);
+    headers::write(&mut context);
     scheduler::metadata(&mut context);
     context.pieces.extend(registers);
     context.pieces.extend(parser);
@@ -314,7 +121,7 @@ fn registers(context: &mut Context<'_>) {
 
 /// A builder of the program, with what has been written so far.
 fn builder(context: &Context<'_>, map: SourceMap) -> ProgramBuilder {
-    let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+    let mut builder = ProgramBuilder::new(map, &["core.p4", interface::FILE]);
     for (span, text) in &context.pieces {
         builder.put(*span, text);
     }
@@ -329,7 +136,7 @@ fn finish(
     hashes: Vec<(Arc<str>, u32)>,
     user: &UserDeclarations,
 ) -> Result<Compiled, Diagnostics> {
-    let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+    let mut builder = ProgramBuilder::new(map, &["core.p4", interface::FILE]);
     for (declaration, text) in &context.comments {
         builder.comment(declaration, text.as_str());
     }

@@ -3,7 +3,7 @@
 //! program's parser `main`, state by state. A packet that is too short, and one that no branch
 //! matches, becomes no event.
 
-use super::Context;
+use super::context::Context;
 use super::shapes::Chunk;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::names::{Names, identifier};
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(super) fn write(context: &mut Context<'_>) {
     let mut states = States {
         context,
-        names: Names::new(super::RESERVED),
+        names: super::interface::INTERFACE.names(),
         states: Vec::new(),
         declarations: Vec::new(),
         entered: BTreeMap::new(),
@@ -85,8 +85,8 @@ struct Entry {
 struct States<'c, 'p> {
     context: &'c mut Context<'p>,
     names: Names,
-    states: Vec<super::Piece>,
-    declarations: Vec<super::Piece>,
+    states: Vec<super::context::Piece>,
+    declarations: Vec<super::context::Piece>,
     entered: BTreeMap<(ParserId, u32), Entry>,
     waiting: Vec<(ParserId, u32)>,
     reads_events: bool,
@@ -94,7 +94,7 @@ struct States<'c, 'p> {
 
 impl<'p> States<'_, 'p> {
     /// The states that read each event's parameters.
-    fn events(&mut self) -> Vec<super::Piece> {
+    fn events(&mut self) -> Vec<super::context::Piece> {
         let mut pieces = Vec::new();
         let mut choices = String::new();
         for (at, event) in self.context.program.events.iter().enumerate() {

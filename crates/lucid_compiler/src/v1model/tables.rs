@@ -3,22 +3,13 @@
 //! since several statements may look it up. Entries are the control plane's.
 
 use super::calculations::{checksum_text, hash_text, joined};
-use super::handlers::Control;
+use super::control::{Control, DeclaredTable};
 use crate::compiled::GlobalPlace;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::names::Names;
 use lucid::core::{Action, Constant, Expression, GlobalId, GlobalKind, LocalId, Table, Type};
 use source::Span;
 use std::sync::Arc;
-
-/// A table that a control has.
-pub(super) struct Declared {
-    table: GlobalId,
-    name: String,
-    keys: Vec<String>,
-    arguments: Vec<String>,
-    results: Vec<String>,
-}
 
 /// Writes one lookup.
 pub(super) fn lookup(
@@ -99,7 +90,7 @@ fn declared(control: &mut Control<'_, '_>, id: GlobalId) -> Option<usize> {
         name: Arc::from(public),
         actions: public_actions.collect(),
     };
-    control.tables.push(Declared { table: id, name, keys, arguments, results });
+    control.tables.push(DeclaredTable { table: id, name, keys, arguments, results });
     Some(control.tables.len() - 1)
 }
 
@@ -110,7 +101,7 @@ fn action_text(
     arguments: &[String],
     results: &[String],
 ) -> String {
-    let mut names = Names::new(super::RESERVED);
+    let mut names = super::interface::INTERFACE.names();
     for name in arguments.iter().chain(results) {
         names.fresh(name);
     }

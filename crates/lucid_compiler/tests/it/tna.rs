@@ -9,7 +9,7 @@ use lucid::front;
 use lucid::syntax::{Loader, NoFiles};
 use lucid_compiler::tna::lines::{LineKind, lines};
 use lucid_compiler::tna::{Part, TnaProgram, compile_with};
-use lucid_compiler::{Delay, Options, Target};
+use lucid_compiler::{Backend, Delay, Options};
 use pisa::Problem;
 use source::{Diagnostics, RenderOptions, SourceMap, Span, render_text};
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ impl Loader for Disk {
     }
 }
 
-fn tofino() -> pisa::Target {
-    pisa::Target::named("tofino", Span::NONE).expect("a shipped target")
+fn tofino() -> pisa::HardwareModel {
+    pisa::HardwareModel::named("tofino", Span::NONE).expect("a shipped target")
 }
 
 fn compile_text(
@@ -44,7 +44,7 @@ fn compile_text(
 }
 
 fn options() -> Options {
-    Options { target: Target::Tna, ..Options::default() }
+    Options { target: Backend::Tna, ..Options::default() }
 }
 
 fn small(text: &str) -> TnaProgram {
@@ -90,7 +90,7 @@ fn statements_of_different_branches_share_a_table() {
              else { if (proto == 17) { Array.setm(counts, port, plus, 2); } }\n\
          }\n",
     );
-    insta::assert_snapshot!("shared_table", ingress(&made));
+    testing::assert_snapshot!("shared_table", ingress(&made));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn generated_events_leave_as_copies() {
              generate_port(3, answer(2));\n\
          }\n",
     );
-    insta::assert_snapshot!("copies", made.compiled.built.print());
+    testing::assert_snapshot!("copies", made.compiled.built.print());
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn memops_become_register_actions() {
     );
     let text = ingress(&made);
     let end = text.find("action ").expect("actions");
-    insta::assert_snapshot!("register_actions", &text[..end]);
+    testing::assert_snapshot!("register_actions", &text[..end]);
 }
 
 /// Lucid Figure 8: the merged tables of Figure 6's handler.
@@ -163,7 +163,7 @@ fn figure_8() {
     assert_eq!(stage_of("nexthops["), Some(0));
     assert_eq!(stage_of("hcts["), Some(0));
     assert_eq!(stage_of("tcp_cts["), Some(2));
-    insta::assert_snapshot!("figure_8", ingress(&made));
+    testing::assert_snapshot!("figure_8", ingress(&made));
 }
 
 /// Stages of tables as printed.

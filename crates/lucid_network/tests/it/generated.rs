@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Generated programs compiled. `PLANEWRIGHT_SEEDS` says how many large ones, or which (`56..57`).
+//! Generated programs compiled and compared with the reference interpreter.
 
 use crate::oracle::{Judged, judge, judge_as};
-use crate::shrink::shrink;
 use device::EngineChoice;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 use lucid_reference::specification::{Format, read};
-use lucid_testing::generator::{Features, Generated, generate, tape};
+use lucid_testing::generator::{Features, Generated, generate};
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, render_text};
+use testing::tape::shrink;
 
 /// The core program of a generated one.
 fn core(map: &mut SourceMap, source: &str) -> Result<Program, String> {
@@ -39,7 +39,7 @@ fn is_too_large(said: &str) -> bool {
 }
 
 /// Compares a program; the error says what is wrong.
-fn run(generated: &Generated, target: Target, engine: EngineChoice) -> Result<Ran, String> {
+fn run(generated: &Generated, target: Backend, engine: EngineChoice) -> Result<Ran, String> {
     let mut map = SourceMap::new();
     let program = core(&mut map, &generated.source)?;
     let file = map.add("random.json", generated.run.clone());
@@ -59,7 +59,7 @@ fn run(generated: &Generated, target: Target, engine: EngineChoice) -> Result<Ra
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 60,
+        cases: testing::cases(60),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -69,7 +69,7 @@ proptest! {
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
         let generated = generate(&tape, Features::ALL);
-        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Target::V1Model, EngineChoice::Interpreter) {
+        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Backend::V1Model, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
     }
@@ -77,7 +77,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 30,
+        cases: testing::cases(30),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -87,7 +87,7 @@ proptest! {
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
         let generated = generate(&tape, Features::ALL);
-        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Target::Tna, EngineChoice::Interpreter) {
+        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Backend::Tna, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
     }
@@ -108,20 +108,12 @@ fn smallest(
     differs(&generated).unwrap_or_else(|| said.to_string())
 }
 
-/// The seeds of large programs, 30 if nobody says how many.
-fn seeds() -> std::ops::Range<u64> {
-    let Ok(text) = std::env::var("PLANEWRIGHT_SEEDS") else { return 0..30 };
-    let (first, end) = text.split_once("..").unwrap_or(("0", &text));
-    let number = |text: &str| text.parse().expect("PLANEWRIGHT_SEEDS is `57` or `56..57`");
-    number(first)..number(end)
-}
-
-fn large_programs(target: Target) {
+fn large_programs(target: Backend) {
     let (mut dispatches, mut cells) = (0, 0);
     let (mut wrong, mut too_large) = (Vec::new(), Vec::new());
-    let count = seeds().count();
-    for seed in seeds() {
-        let tape = tape(seed, 800);
+    let count = testing::seeds(30).count();
+    for seed in testing::seeds(30) {
+        let tape = testing::tape::from_seed(seed, 800);
         match run(&generate(&tape, Features::ALL), target, EngineChoice::Jit) {
             Ok(Ran::Same(handlers, compared)) => {
                 dispatches += handlers;
@@ -149,23 +141,23 @@ fn large_programs(target: Target) {
 
 #[test]
 fn large_programs_do_on_devices_what_they_mean() {
-    large_programs(Target::V1Model);
+    large_programs(Backend::V1Model);
 }
 
 #[test]
 fn large_programs_do_for_tna_what_they_mean() {
-    large_programs(Target::Tna);
+    large_programs(Backend::Tna);
 }
 
 /// Five register actions on one array are one too many for Tofino: said, and no mistake of the compiler.
 #[test]
 fn programs_too_large_for_tna_are_told_apart() {
-    let large = generate(&tape(1535, 800), Features::ALL);
+    let large = generate(&testing::tape::from_seed(1535, 800), Features::ALL);
     let engine = EngineChoice::Interpreter;
-    let Ok(Ran::TooLarge(said)) = run(&large, Target::Tna, engine) else { panic!("it fits") };
+    let Ok(Ran::TooLarge(said)) = run(&large, Backend::Tna, engine) else { panic!("it fits") };
     assert!(said.contains("5 register actions are needed"), "{said}");
     assert!(!is_too_large(&said.replace("PI-E0203", "LU-E0701")));
-    assert!(matches!(run(&large, Target::V1Model, engine), Ok(Ran::Same(..))));
+    assert!(matches!(run(&large, Backend::V1Model, engine), Ok(Ran::Same(..))));
 }
 
 /// Whether a program whose memops were compiled wrongly differs from what it means.
@@ -187,7 +179,7 @@ fn differs_with_a_mistake(generated: &Generated) -> Option<String> {
 #[test]
 fn differences_are_made_small() {
     let seen = (0..40).find_map(|seed| {
-        let tape = tape(seed, 300);
+        let tape = testing::tape::from_seed(seed, 300);
         let said = differs_with_a_mistake(&generate(&tape, Features::ALL))?;
         Some((tape, said))
     });

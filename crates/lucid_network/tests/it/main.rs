@@ -11,7 +11,6 @@ mod links;
 mod oracle;
 mod ports;
 mod shipped;
-mod shrink;
 mod small;
 mod user;
 mod v1model;

@@ -466,7 +466,7 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        insta::assert_snapshot!(judged(
+        testing::assert_snapshot!(judged(
             "  - {event: request, args: [1, true], switch: 0, port: 3, count: 1}
   - {event: request, args: [_, _], count: 2}
   - {event: request, count: 1}
@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn expectations_that_make_no_sense() {
-        insta::assert_snapshot!(judged(
+        testing::assert_snapshot!(judged(
             "  - {event: requests}
   - {event: zzz}
   - {event: request, args: [1]}

@@ -174,11 +174,14 @@ mod tests {
 
     #[test]
     fn as_json() {
-        insta::assert_json_snapshot!(state_json(&example::program(), states().iter()));
+        testing::assert_snapshot!(format!(
+            "{:#}",
+            state_json(&example::program(), states().iter())
+        ));
     }
 
     #[test]
     fn as_text() {
-        insta::assert_snapshot!(state_text(&example::program(), states().iter()));
+        testing::assert_snapshot!(state_text(&example::program(), states().iter()));
     }
 }

@@ -193,7 +193,7 @@ mod tests {
         for line in text.lines() {
             assert!(serde_json::from_str::<Value>(line).is_ok_and(|value| value.is_object()));
         }
-        insta::assert_snapshot!(text);
+        testing::assert_snapshot!(text);
     }
 
     /// Every kind of observation is among the examples, so none goes untested.

@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn everything() {
-        insta::assert_snapshot!(logged(Detail::Everything));
+        testing::assert_snapshot!(logged(Detail::Everything));
     }
 
     #[test]
     fn results() {
-        insta::assert_snapshot!(logged(Detail::Results));
+        testing::assert_snapshot!(logged(Detail::Results));
     }
 }

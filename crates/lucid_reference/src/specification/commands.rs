@@ -4,9 +4,9 @@
 
 use super::argument::integer;
 use super::codes;
-use super::document::{Kind, Node};
-use super::fields::{Fields, Messages};
 use super::run::{Command, KeyPattern, Places};
+use super::values::RunValues;
+use document::{Fields, Messages, Node, NodeKind};
 use source::Diagnostic;
 
 const COMMANDS: &[&str] = &[
@@ -23,11 +23,11 @@ const COMMANDS: &[&str] = &[
 pub(super) fn command(
     fields: &mut Fields<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
-    let node = fields.need(&["name"], "\"name\": \"Array.get\"", messages);
+    let node = fields.need(&["name"], "\"name\": \"Array.get\"");
     let example = "\"args\": {\"array\": \"a\", \"index\": 0}";
-    let arguments = fields.need(&["args", "arguments"], example, messages);
+    let arguments = fields.need(&["args", "arguments"], example);
     let node = node?;
     let name = messages.text(node, "`name`")?;
     let Some(name) = COMMANDS.iter().find(|known| **known == name) else {
@@ -64,10 +64,10 @@ impl<'n> CommandArguments<'n> {
     fn of(
         node: &'n Node,
         command: &'static str,
-        messages: &mut Messages,
+        messages: &'n Messages,
     ) -> Option<CommandArguments<'n>> {
         match &node.kind {
-            Kind::List(list) if command.starts_with("Array") => {
+            NodeKind::List(list) if command.starts_with("Array") => {
                 Some(CommandArguments::Listed { node, list, next: 0 })
             }
             _ => Fields::of(node, "the command's `args`", messages).map(CommandArguments::Named),
@@ -79,17 +79,17 @@ impl<'n> CommandArguments<'n> {
         &mut self,
         names: &[&'static str],
         example: &str,
-        messages: &mut Messages,
+        messages: &Messages,
     ) -> Option<&'n Node> {
         match self {
-            CommandArguments::Named(fields) => fields.need(names, example, messages),
+            CommandArguments::Named(fields) => fields.need(names, example),
             CommandArguments::Listed { node, list, next } => {
                 let found = list.get(*next);
                 *next += 1;
                 if found.is_none() {
                     let message = format!("the command has no `{}`", names[0]);
                     let diagnostic = Diagnostic::error(codes::MISSING, node.span, message);
-                    messages.list.push(diagnostic.help(format!("such as {{{example}}}")));
+                    messages.push(diagnostic.help(format!("such as {{{example}}}")));
                 }
                 found
             }
@@ -103,9 +103,9 @@ impl<'n> CommandArguments<'n> {
         }
     }
 
-    fn finish(self, messages: &mut Messages) {
+    fn finish(self, messages: &Messages) {
         match self {
-            CommandArguments::Named(fields) => fields.finish(messages),
+            CommandArguments::Named(fields) => fields.finish(),
             CommandArguments::Listed { list, next, .. } => {
                 if let Some(further) = list.get(next) {
                     let message = format!("the command takes {next} arguments");
@@ -120,7 +120,7 @@ fn named(
     node: Option<&Node>,
     what: &str,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<String> {
     let node = node?;
     places.name = node.span;
@@ -131,17 +131,17 @@ fn named(
 fn indices(
     parts: &mut CommandArguments<'_>,
     range: bool,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<(u64, Option<u64>)> {
     if !range {
         let index = parts.need(&["index"], "\"index\": 0", messages)?;
-        return Some((messages.long(index, "`index`")?, None));
+        return Some((messages.integer_u64(index, "`index`")?, None));
     }
     let start = parts.need(&["start"], "\"start\": 0", messages);
     let end = parts.need(&["end"], "\"end\": 8", messages);
-    let start = start.and_then(|start| messages.long(start, "`start`"));
+    let start = start.and_then(|start| messages.integer_u64(start, "`start`"));
     let node = end?;
-    let (start, end) = (start?, messages.long(node, "`end`")?);
+    let (start, end) = (start?, messages.integer_u64(node, "`end`")?);
     if end < start {
         let message = format!("`end` is {end}, before `start`, {start}");
         let help = "`end` is one past the last index";
@@ -155,7 +155,7 @@ fn array_get(
     parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let array = parts.need(&["array"], "\"array\": \"counts\"", messages);
     let array = named(array, "`array`", places, messages);
@@ -167,7 +167,7 @@ fn array_set(
     parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let array = parts.need(&["array"], "\"array\": \"counts\"", messages);
     let array = named(array, "`array`", places, messages);
@@ -175,7 +175,7 @@ fn array_set(
     let node = parts.need(&["value", "values"], "\"value\": [5]", messages)?;
     // A list of the cell's parts; a number alone will do.
     let list = match &node.kind {
-        Kind::List(list) => list.as_slice(),
+        NodeKind::List(list) => list.as_slice(),
         _ => std::slice::from_ref(node),
     };
     places.arguments = list.iter().map(|value| value.span).collect();
@@ -194,7 +194,7 @@ fn array_set(
 fn table_name(
     parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<String> {
     let table = parts.need(&["table"], "\"table\": \"routes\"", messages);
     named(table, "`table`", places, messages)
@@ -203,7 +203,7 @@ fn table_name(
 fn table_install(
     parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let table = table_name(parts, places, messages);
     let key = key(parts, places, messages);
@@ -211,7 +211,7 @@ fn table_install(
     let arguments = parts.need(&["args", "arguments"], "\"args\": [1]", messages);
     let priority = parts.get(&["priority"]);
     let priority = match priority {
-        Some(node) => Some(messages.small(node, "`priority`")?),
+        Some(node) => Some(messages.integer_u32(node, "`priority`")?),
         None => None,
     };
     let action = action.and_then(|node| {
@@ -226,7 +226,7 @@ fn table_install(
 fn table_remove(
     parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let table = table_name(parts, places, messages);
     let key = key(parts, places, messages);
@@ -236,7 +236,7 @@ fn table_remove(
 fn table_get(
     parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     Some(Command::TableGet { table: table_name(parts, places, messages)? })
 }
@@ -244,7 +244,7 @@ fn table_get(
 fn key(
     parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Vec<KeyPattern>> {
     let node = parts.need(&["key"], "\"key\": [\"5<32>\"]", messages);
     let masks = parts.get(&["mask"]);
@@ -258,7 +258,7 @@ fn key(
     if list.len() != patterns.len() {
         let message = format!("`mask` has {} parts and `key` has {}", list.len(), patterns.len());
         let diagnostic = Diagnostic::error(codes::BAD_KEY, masks.span, message);
-        messages.list.push(diagnostic.label(node.span, "the key"));
+        messages.push(diagnostic.label(node.span, "the key"));
         return None;
     }
     for (pattern, mask) in patterns.iter_mut().zip(list) {
@@ -270,9 +270,9 @@ fn key(
     Some(patterns)
 }
 
-fn mask_value(node: &Node, messages: &mut Messages) -> Option<u128> {
+fn mask_value(node: &Node, messages: &Messages) -> Option<u128> {
     match &node.kind {
-        Kind::Bool(value) => Some(if *value { u128::MAX } else { 0 }),
+        NodeKind::Bool(value) => Some(if *value { u128::MAX } else { 0 }),
         _ => messages.integer(node, "a mask", u128::MAX),
     }
 }
@@ -281,11 +281,11 @@ const KEY_HELP: &str =
     "write 5, \"5<32>\" (value and width), \"9<<24>> &&& 7\" (value and mask) or \"_\" (anything)";
 
 /// One field of a key.
-fn pattern(node: &Node, messages: &mut Messages) -> Option<KeyPattern> {
+fn pattern(node: &Node, messages: &Messages) -> Option<KeyPattern> {
     let text = match &node.kind {
-        Kind::Int(value) => return Some(KeyPattern { value: *value, mask: None }),
-        Kind::Bool(value) => return Some(KeyPattern { value: u128::from(*value), mask: None }),
-        Kind::Text(text) => text,
+        NodeKind::Int(value) => return Some(KeyPattern { value: *value, mask: None }),
+        NodeKind::Bool(value) => return Some(KeyPattern { value: u128::from(*value), mask: None }),
+        NodeKind::Text(text) => text,
         _ => {
             messages.wrong_type(node, "a field of a key", "a number or a pattern");
             return None;

@@ -6,19 +6,15 @@
 mod argument;
 pub mod codes;
 mod commands;
-mod document;
 mod expectations;
-mod fields;
 mod inputs;
-mod json;
 mod names;
 mod network;
 mod quantities;
 mod reader;
 mod roots;
 mod run;
-mod toml;
-mod yaml;
+mod values;
 
 pub use argument::{BytesError, bytes, integer};
 pub use codes::EXPLANATIONS;

@@ -428,7 +428,7 @@ fn printed(text: &str, inputs: &[(u32, u32)]) -> Option<Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(192), ..ProptestConfig::default() })]
 
     #[test]
     fn elaborated_functions_do_what_is_written(

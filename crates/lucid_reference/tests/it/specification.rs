@@ -154,7 +154,7 @@ fn symbolics_files() {
 
 #[test]
 fn messages_about_wrong_specifications() {
-    let bless = std::env::var_os("PLANEWRIGHT_BLESS").is_some();
+    let bless = testing::golden::is_blessing();
     let mut names: Vec<String> = std::fs::read_dir(folder("wrong"))
         .expect("cases")
         .flatten()
@@ -265,7 +265,7 @@ fn reads_without_panic(text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(200)))]
 
     #[test]
     fn arguments_are_the_same_in_all_notations(values in prop::collection::vec(value(), 0..5)) {

@@ -3,7 +3,7 @@
 
 use super::Generator;
 
-impl Generator<'_> {
+impl Generator {
     /// An integer of a width.
     pub(super) fn integer(&mut self, width: u32, depth: u32) -> String {
         if depth == 0 {

@@ -2,7 +2,7 @@
 //! Random Lucid programs with runs, as source text: for oracles that need programs of all shapes. A
 //! program is a function of a *tape* of numbers: each choice takes the next one; behind its end a tape
 //! gives zeros, the simplest choices. A shorter tape of smaller numbers is a simpler program, so shrinking
-//! the tape shrinks the program. [`tape`] makes one from a seed.
+//! the tape shrinks the program. `testing::tape` makes tapes from seeds.
 //!
 //! Every program checks and elaborates: it accesses arrays in the order of their declaration, at
 //! most once a path; events carry a number of hops, so that runs end.
@@ -10,8 +10,8 @@
 mod expressions;
 mod statements;
 
-use arithmetic::random::SplitMix64;
 use std::fmt::Write as _;
+use testing::Choices;
 
 /// Which constructs may be used.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,6 @@ pub struct Generated {
     pub run: String,
 }
 
-/// A tape of this length from a seed.
-pub fn tape(seed: u64, length: usize) -> Vec<u32> {
-    let mut numbers = SplitMix64::new(seed);
-    (0..length).map(|_| (numbers.next_number() >> 32) as u32).collect()
-}
-
 /// What a program's arrays are.
 #[derive(Clone, Debug)]
 enum State {
@@ -81,8 +75,8 @@ struct Variable {
     width: u32,
 }
 
-struct Generator<'a> {
-    tape: std::slice::Iter<'a, u32>,
+struct Generator {
+    choices: Choices,
     features: Features,
     states: Vec<State>,
     events: Vec<Event>,
@@ -113,7 +107,7 @@ const SWITCHES: u32 = 3;
 /// The program of a tape.
 pub fn generate(tape: &[u32], features: Features) -> Generated {
     let mut generator = Generator {
-        tape: tape.iter(),
+        choices: Choices::from_tape(tape.iter().copied()),
         features,
         states: Vec::new(),
         events: Vec::new(),
@@ -134,14 +128,14 @@ pub fn generate(tape: &[u32], features: Features) -> Generated {
     Generated { source: generator.text, run }
 }
 
-impl Generator<'_> {
+impl Generator {
     /// A choice from 0 to `count` - 1.
     fn choose(&mut self, count: usize) -> usize {
-        self.tape.next().map_or(0, |number| *number as usize % count.max(1))
+        self.choices.below(count)
     }
 
     fn any(&mut self) -> u32 {
-        self.tape.next().copied().unwrap_or(0)
+        self.choices.word() as u32
     }
 
     fn line(&mut self, text: &str) {

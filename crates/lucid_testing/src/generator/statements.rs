@@ -3,7 +3,7 @@
 
 use super::{Generator, MAX_GENERATED, SWITCHES, State, Variable, type_text};
 
-impl Generator<'_> {
+impl Generator {
     pub(super) fn statements(&mut self, count: usize, depth: u32) {
         for _ in 0..count {
             self.statement(depth);

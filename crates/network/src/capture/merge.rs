@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Merging the captures of several ports into one sequence of arrivals, ordered by time stamp, then
-//! port, then place in the file. Does not sort inside one file: what a capture holds is the order
-//! in which the packets arrived, and a clock that steps back does not change it.
+//! Merges the captures of several ports into one sequence of arrivals, ordered by time stamp, then port, then position in
+//! the file. Packets of one capture keep their order, also where its clock steps back.
 
 use super::{CaptureError, CaptureReader, CapturedPacket};
 use std::io::Read;

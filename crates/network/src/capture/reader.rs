@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The reader of capture files: finds out the format and hands out packets one at a time.
-//! What the bytes mean is in `pcap` and `pcapng`.
+//! `CaptureReader`: detects the format of a capture and returns its packets one at a time. `pcap` and `pcapng` decode the
+//! records.
 
 use super::input::{CountedInput, Step};
 use super::pcap::PcapSection;
@@ -46,8 +46,8 @@ impl CaptureReader<BufReader<File>> {
 }
 
 impl<R: Read> CaptureReader<R> {
-    /// Starts reading a capture: finds out its format and byte order from its first bytes. Hand in
-    /// a buffered input; the reader makes small reads.
+    /// Starts reading a capture: detects its format and byte order from its first bytes. The input should be buffered,
+    /// because the reader makes small reads.
     ///
     /// # Errors
     /// When these bytes are those of no capture format, or of a version that is not read.
@@ -69,8 +69,7 @@ impl<R: Read> CaptureReader<R> {
         })
     }
 
-    /// Hands out packets of every link type instead of Ethernet only; the caller then looks at
-    /// [`CapturedPacket::link_type`].
+    /// Returns packets of every link type instead of Ethernet only; the caller checks [`CapturedPacket::link_type`].
     #[must_use]
     pub fn accepting_any_link_type(mut self) -> Self {
         self.accepts_any_link_type = true;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A device as a node of a network: packets in and out, and priority flow control at its ports.
-//! What the device does with them is its own business.
+//! `Node` for a device: packets in and out, and priority flow control at its ports.
 
 use super::{Departure, FlowControl, Node, NodeError};
 use device::{Device, OutputPath};
 
 impl Node<Vec<u8>> for Device {
     fn receive(&mut self, port: u32, time_ps: u64, message: Vec<u8>) {
-        // A delivery is never earlier than what the device did last; if it were, now is the time.
+        // A delivery in the device's past would arrive now.
         let time_ps = time_ps.max(self.now_ps());
         let _ = self.inject(port, time_ps, message);
     }

@@ -80,12 +80,12 @@ fn messages_by_ports_without_links_are_kept() {
     let mut network = Simulation::new(0);
     let host = network.add("host", Host::new(vec![(5, vec![1u8])]));
     network.run_until(4).expect("ends");
-    assert_eq!(network.drain_strays(), []);
+    assert_eq!(network.drain_undelivered(), []);
     network.run_until(10).expect("ends");
     assert_eq!(network.now_ps(), 10);
     assert_eq!(
-        network.drain_strays(),
-        [Stray { node: host, port: 0, time_ps: 5, message: vec![1u8] }]
+        network.drain_undelivered(),
+        [Undelivered { node: host, port: 0, time_ps: 5, message: vec![1u8] }]
     );
 }
 

@@ -2,7 +2,7 @@
 //! Tests of the formatter: texts before and after, and that formatting twice changes nothing.
 
 use super::{format_source, format_tokens};
-use insta::assert_snapshot;
+use testing::assert_snapshot;
 
 /// The formatted text, which formatting leaves alone.
 fn formatted(text: &str) -> String {

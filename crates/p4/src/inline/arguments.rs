@@ -29,7 +29,7 @@ pub(super) struct CallContext<'s> {
     pub(super) is_action: bool,
 }
 
-/// A variable for a parameter or a part of an l-value.
+/// A variable that holds a parameter or a part of an l-value.
 pub(super) struct Local {
     pub(super) name: Arc<str>,
     pub(super) ty: TypeRef,
@@ -73,7 +73,7 @@ impl Reference {
     }
 }
 
-/// Decides for all arguments. `fresh` gives names that nothing has.
+/// Decides for each argument between a copy and substitution. `fresh` returns unused names.
 pub(super) fn pass(
     builder: &mut NodeBuilder<'_>,
     call: &Call,
@@ -324,8 +324,8 @@ fn part(builder: &NodeBuilder<'_>, expression: &Expression) -> Option<Reference>
     }
 }
 
-/// Returns an l-value that names the same place before and after the body: what its indices are is
-/// kept in variables.
+/// Returns an l-value that names the same place before and after the body, with its indices in
+/// variables.
 fn steady(
     builder: &mut NodeBuilder<'_>,
     target: &Expression,

@@ -196,7 +196,7 @@ pub(super) fn inline(
     Ok(())
 }
 
-/// Annotations that hold for a block as they hold for a control.
+/// Returns the annotations of a control that a block may have, too.
 fn atomic(builder: &mut NodeBuilder<'_>, annotations: &[Annotation]) -> Vec<Annotation> {
     let found: Vec<&Annotation> =
         annotations.iter().filter(|annotation| &*annotation.name.text == "atomic").collect();
@@ -213,7 +213,7 @@ fn has_control_plane_name(local: &Declaration) -> bool {
     )
 }
 
-/// Returns the names of the actions' parameters: the control plane knows them.
+/// Returns the names of the actions' parameters, which the control plane uses.
 fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     let mut names = FxHashSet::default();
     for local in locals {
@@ -224,7 +224,7 @@ fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     names
 }
 
-/// Leaves out actions that only were called directly, and are inlined.
+/// Leaves out actions that were only called directly and are inlined.
 fn drop_unused_actions(
     builder: &NodeBuilder<'_>,
     locals: &mut Vec<Declaration>,

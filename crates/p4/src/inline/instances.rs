@@ -12,7 +12,7 @@ use crate::typed::{CallInfo, Callee, Definition};
 use crate::visit::{Visit, walk_expression};
 use std::sync::Arc;
 
-/// An applied instance.
+/// The instance that a call applies.
 pub(super) struct Applied {
     /// Its declaration; `None` where a type is applied directly (P4_16 v1.2.5 §15.1).
     pub(super) instance: Option<NodeId>,

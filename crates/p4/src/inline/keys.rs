@@ -9,7 +9,7 @@ use crate::ast::{
 use crate::typed::{Callee, Constant, TypeKind};
 use std::sync::Arc;
 
-/// Writes down the names of a table's keys.
+/// Adds `@name` to the keys of a table.
 pub(super) fn keep_names(builder: &NodeBuilder<'_>, declaration: &mut Declaration) {
     let DeclarationKind::Table(table) = &mut declaration.kind else { return };
     for property in &mut table.properties {

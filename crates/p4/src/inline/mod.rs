@@ -53,18 +53,18 @@ pub enum CallKind {
 pub struct Inlined {
     /// The checked program, and where its nodes came from.
     pub program: Rewritten,
-    /// How many calls were inlined. A call in what was inlined itself counts where it went.
+    /// The number of inlined calls. A call in an inlined body counts in each copy.
     pub inlined: BTreeMap<CallKind, usize>,
     /// Calls that stay, by their identity in the original program.
     pub refused: Vec<(NodeId, Obstacle)>,
 }
 
-/// Inlines one call in the tree of a rewriter, which has to stand in a body that the original program has
-/// or that was copied from one. Calls inside of what is called stay calls.
+/// Inlines one call in the tree of a rewriter. The call must stand in a body of the original program or in
+/// a copy of one. Calls in the inlined body stay calls.
 ///
 /// # Errors
 ///
-/// Why it is not possible; then the tree is as it was.
+/// Returns why the call cannot be inlined; then the tree is unchanged.
 pub fn inline_block(rewriter: &mut Rewriter, call: NodeId) -> Result<(), Obstacle> {
     // As deep as the deepest program.
     stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || inline_one(rewriter, call))
@@ -82,7 +82,7 @@ fn inline_noting(
     }
     let first = NodeId(rewriter.program().node_count);
     let through = sites.label(call).cloned();
-    // Actions and tables of what is called keep their control-plane names, which their calls go by.
+    // Actions and tables of the callee keep their control-plane names, which the keys of their calls begin with.
     let callee = rewriter.original().calls.get(&rewriter.model_of(call)).map(|info| info.callee);
     let inside: FxHashSet<NodeId> = match (&through, callee) {
         (
@@ -154,12 +154,12 @@ fn here(builder: &NodeBuilder<'_>, call: &crate::ast::Call, callee: NodeId) -> N
     }
 }
 
-/// Inlines all calls of a program that can be inlined, the innermost first. What was inlined and is not
-/// used any more goes; other declarations stay, and [`Rewriter::prune`] removes those without use.
+/// Inlines all calls of a program that can be inlined, the innermost first, and removes inlined declarations
+/// without further uses. [`Rewriter::prune`] removes other unused declarations.
 ///
 /// # Errors
 ///
-/// The program itself does not pass the checker again.
+/// Returns the errors if the original program does not pass the checker again.
 #[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
 pub fn inline_all(
     typed: &Arc<TypedProgram>,
@@ -193,9 +193,9 @@ pub fn inline_all(
     })
 }
 
-/// Calls of bodies that have no calls to inline themselves.
+/// Calls of bodies without calls to inline.
 struct Round {
-    /// Each call, what it calls, and the declaration of that.
+    /// Each call, its kind, and the declaration of the callee.
     calls: Vec<(NodeId, CallKind, NodeId)>,
 }
 

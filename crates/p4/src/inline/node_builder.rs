@@ -110,7 +110,8 @@ pub(super) fn given_name(annotations: &[Annotation]) -> Option<Arc<str>> {
     }
 }
 
-/// What the control plane calls something inside of an instance, seen from where the instance is.
+/// Returns the control-plane name of a declaration in an instance, relative to the block around the
+/// instance.
 pub(super) fn qualified(prefix: &str, annotations: &[Annotation], name: &str) -> String {
     match given_name(annotations) {
         Some(given) if given.starts_with('.') => given.to_string(),

@@ -31,7 +31,7 @@ pub enum Obstacle {
     NotAtStateLevel,
     /// The called body returns from within a loop.
     ReturnInLoop,
-    /// An argument cannot be passed without a copy, and what is called may end by `exit` or `reject` where
+    /// An argument cannot be passed without a copy, and the callee may end by `exit` or `reject` where
     /// the copy cannot be written back.
     CopyOut,
     /// An argument's evaluation cannot be moved before the others.
@@ -39,7 +39,7 @@ pub enum Obstacle {
     /// The callee computes a hash, in a program with custom CRCs of v1model: the control plane names
     /// them by their numbers among all calculations of the program's text.
     NamedByPlace,
-    /// The type of a value cannot be written.
+    /// The type of a value has no name, so no variable can be declared for it.
     UnwritableType,
     /// The inlined program did not pass the checker; the message is its first.
     Refused(Arc<str>),
@@ -51,25 +51,25 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Obstacle::NoSuchCall => "there is no such call",
-            Obstacle::NoBody => "what is called has no body",
+            Obstacle::NoBody => "the callee has no body",
             Obstacle::DeclaredElsewhere => {
-                "what is called is an instance or function from elsewhere"
+                "the callee is declared outside of the program part that can be changed"
             }
             Obstacle::Generic => "the called block has type parameters",
             Obstacle::StateWithSeveralCalls => {
-                "what is called has tables or instances and is called more than once"
+                "the callee has tables or instances and is called more than once"
             }
             Obstacle::InsideExpression => "the call is a part of a larger expression",
             Obstacle::OutsideStatements => "the call is not in a statement",
             Obstacle::InLoopHeader => "the call is in the parentheses of a `for`",
             Obstacle::NotAtStateLevel => "a sub-parser is applied inside of a block or condition",
             Obstacle::ReturnInLoop => "the called body returns from within a loop",
-            Obstacle::CopyOut => "an argument would be copied and what is called may exit",
+            Obstacle::CopyOut => "an argument needs a copy, and the callee may exit before the copy is written back",
             Obstacle::Argument => "an argument cannot be evaluated before the call",
             Obstacle::NamedByPlace => {
-                "what is called computes a hash, and custom hashes are named by their places"
+                "the callee computes a hash, and the control plane names custom hashes by their order in the text"
             }
-            Obstacle::UnwritableType => "a type cannot be written",
+            Obstacle::UnwritableType => "the type of a value has no name",
             Obstacle::Refused(message) => {
                 return write!(formatter, "the checker refused the result: {message}");
             }

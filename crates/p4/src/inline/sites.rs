@@ -96,7 +96,7 @@ fn position_in(expression: &Expression, call: NodeId) -> Option<Position> {
     })
 }
 
-/// Whether a call is what an expression evaluates first.
+/// Whether an expression evaluates a call first.
 fn is_first(expression: &Expression, call: NodeId) -> bool {
     let first = match &expression.kind {
         _ if expression.id == call => return true,
@@ -169,8 +169,8 @@ pub(super) fn is_plain(target: &Expression) -> bool {
     }
 }
 
-/// What replaces a statement: it gets the statement, and whether that is a branch or a loop's body, in
-/// which case exactly one statement takes its place.
+/// Returns the replacement of a statement. The second argument says whether the statement is a branch or
+/// a loop's body, which exactly one statement may replace.
 pub(super) type Replace<'f> =
     &'f mut dyn FnMut(Statement, bool) -> Result<Vec<Statement>, Obstacle>;
 
@@ -304,7 +304,7 @@ pub(super) fn transition_contains(transition: &Transition, call: NodeId) -> bool
     }
 }
 
-/// Returns the call with an identity in a declaration.
+/// Returns the call with this identity in a declaration.
 pub(super) fn find_call(declaration: &Declaration, call: NodeId) -> Option<&Expression> {
     struct Find<'a>(NodeId, Option<&'a Expression>);
     impl<'a> Visit<'a> for Find<'a> {

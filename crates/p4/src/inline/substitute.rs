@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(super) enum Replacement {
     /// Another name.
     Name(Arc<str>),
-    /// An expression of the caller's.
+    /// An expression of the caller.
     Expression(Expression),
     /// A type.
     Type(TypeRef),
@@ -35,7 +35,7 @@ pub(super) struct Substitution<'m, 'r> {
     pub(super) replacements: FxHashMap<NodeId, Replacement>,
     /// The state that stands for `accept`.
     pub(super) accept: Option<Arc<str>>,
-    /// Names that something in the caller has.
+    /// Names that the caller uses.
     pub(super) hidden: &'m FxHashSet<Arc<str>>,
 }
 
@@ -47,7 +47,7 @@ impl Substitution<'_, '_> {
         }
     }
 
-    /// A reference by name that stays one.
+    /// Renames a reference.
     fn rename_path(&self, reference: NodeId, path: &mut Path) {
         let Some(target) = self.target(reference) else { return };
         if let Some(Replacement::Name(name)) = self.replacements.get(&target) {
@@ -181,7 +181,7 @@ impl VisitMut for BeforeExit<'_, '_> {
     }
 }
 
-/// All declarations in statements and loops of a part, and names of everything.
+/// Collects the declarations in statements and loops of a part, and all names.
 #[derive(Default)]
 pub(super) struct Declared {
     /// Declarations, with the names that they have.

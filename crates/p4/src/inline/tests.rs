@@ -6,7 +6,7 @@ use super::*;
 use crate::compile::compile;
 use crate::interfaces::InterfacesOnly;
 use crate::preprocessor::PreprocessorOptions;
-use insta::assert_snapshot;
+use testing::assert_snapshot;
 
 fn inlined(text: &str) -> (Inlined, String) {
     let options = PreprocessorOptions::default();

@@ -11,7 +11,7 @@ use crate::typed::{Type, TypeKind};
 use std::sync::Arc;
 
 impl NodeBuilder<'_> {
-    /// A type as text would name it: nominal types by their names at top level.
+    /// Returns the type reference that names a type; nominal types by their names at top level.
     pub(super) fn written(&mut self, ty: &Type) -> Result<TypeRef, Obstacle> {
         let kind = match &**ty {
             TypeKind::Bool => TypeRefKind::Bool,
@@ -51,7 +51,7 @@ impl NodeBuilder<'_> {
         self.expression(ExpressionKind::Integer { value: value.into(), width: None })
     }
 
-    /// The name of a type at top level, written so that no inner name hides it.
+    /// Returns the name of a type at top level, with a dot so that no inner name hides it.
     fn top_level_path(&mut self, node: NodeId) -> Result<Path, Obstacle> {
         let typed = self.rewriter.original();
         let named = typed.program.declarations.iter().find(|each| each.id == node);
@@ -59,7 +59,7 @@ impl NodeBuilder<'_> {
         Ok(Path { absolute: true, name: self.name(&name) })
     }
 
-    /// Statements that make all headers of a variable invalid, as those of an `out` parameter are
+    /// Returns statements that make all headers of a variable invalid, as those of an `out` parameter are
     /// (P4_16 v1.2.5 §6.8). `None` if the type has headers that cannot be reached by name.
     pub(super) fn invalidation(
         &mut self,

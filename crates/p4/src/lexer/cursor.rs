@@ -17,7 +17,7 @@ pub(crate) enum LexemeKind {
     Number,
     /// Between double quotes.
     String { closed: bool },
-    /// Between single quotes, on one line: only `#if` knows what to do with it.
+    /// A character constant, which only `#if` may have.
     Character,
     /// An operator or punctuation.
     Symbol(TokenKind),
@@ -31,7 +31,7 @@ pub(crate) enum LexemeKind {
     LineComment,
     /// `/* ... */`
     BlockComment { closed: bool },
-    /// A run of characters that start nothing.
+    /// A run of characters outside of P4's alphabet.
     Unknown,
     /// The end of the text.
     End,
@@ -65,8 +65,8 @@ struct StringReach {
     single_line: bool,
 }
 
-/// P4_16 v1.2.5 §6.4. Numbers are taken whole, well-formed or not: the parser says what
-/// is wrong with `8w` or `0b3`, which reads better than an error at the `w`.
+/// P4_16 v1.2.5 §6.4. Numbers are whole lexemes, well-formed or not, so that the parser
+/// can report `8w` or `0b3` as a whole.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\f\x0B]+")]
 #[logos(extras = StringReach)]
@@ -148,7 +148,7 @@ enum Raw {
     Symbol(TokenKind),
 }
 
-/// Takes the rest of a block comment; whether it is closed.
+/// Skips the rest of a block comment; returns whether it is closed.
 fn block_comment(lexer: &mut Lexer<'_, Raw>) -> bool {
     match lexer.remainder().find("*/") {
         Some(at) => {
@@ -162,8 +162,8 @@ fn block_comment(lexer: &mut Lexer<'_, Raw>) -> bool {
     }
 }
 
-/// Takes the rest of a string, which may hold line ends (P4_16 v1.2.5 §6.4.3.3); whether it is
-/// closed. An unclosed one ends with its line, so that what follows can still be read.
+/// Skips the rest of a string, which may hold line ends (P4_16 v1.2.5 §6.4.3.3); returns whether it is
+/// closed. An unclosed one ends with its line, so that the parser can read on.
 fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
     let rest = lexer.remainder().as_bytes();
     let mut at = 0;

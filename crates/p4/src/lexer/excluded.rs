@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text that a condition excludes: where the next directive is, without cutting the text between
-//! into tokens, and which conditions exclude their text whatever macros are defined. What a
-//! condition with macros decides is the preprocessor's.
+//! Text that a condition excludes: finds the next directive without tokenizing the text before it, and
+//! the conditions that exclude their text whatever macros are defined. The preprocessor evaluates
+//! conditions with macros.
 
 /// The open conditions at some place, as far as they are known without macros.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// Goes past a directive; whether the text up to the next directive of the same condition is
+    /// Skips a directive; returns whether the text up to the next directive of the same condition is
     /// excluded, whatever macros are defined.
     pub(crate) fn excludes(&mut self, directive: &str) -> bool {
         let name = directive_name(directive, 0);
@@ -54,8 +54,8 @@ fn constant_condition(text: &str) -> Option<bool> {
     is_number.then(|| number.bytes().any(|byte| byte != b'0'))
 }
 
-/// Where the next `#elif`, `#else` or `#endif` is that belongs to the condition whose directive
-/// line ends at `offset`.
+/// Returns the place of the next `#elif`, `#else` or `#endif` of the condition whose directive line ends
+/// at `offset`.
 pub(crate) fn next_of_condition(text: &str, mut offset: usize) -> Option<usize> {
     let mut nested = 0u64;
     loop {
@@ -71,8 +71,8 @@ pub(crate) fn next_of_condition(text: &str, mut offset: usize) -> Option<usize> 
     }
 }
 
-/// Where the next `#` is that stands first on its line, at or after `offset`. The search begins in
-/// the middle of a line when a directive on it has been passed over.
+/// Returns the place of the next `#` that is first on its line, at or after `offset`. The search begins in
+/// the middle of a line if a directive on it has been skipped.
 pub(crate) fn next_directive(text: &str, offset: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = offset;
@@ -106,7 +106,7 @@ pub(crate) fn next_directive(text: &str, offset: usize) -> Option<usize> {
     None
 }
 
-/// Where the string that starts at `at` ends, if it does so on its line.
+/// Returns the end of the string that starts at `at`, if it is on the same line.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut end = at + 1;
     loop {

@@ -7,8 +7,8 @@ use crate::ast::Program;
 use crate::interfaces::InterfacesOnly;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::printer;
-use insta::assert_snapshot;
 use source::{Diagnostics, RenderOptions, SourceMap, render_text};
+use testing::assert_snapshot;
 
 fn read(text: &str) -> (SourceMap, Program, Diagnostics) {
     let mut map = SourceMap::new();

@@ -14,7 +14,7 @@ pub(super) struct Condition {
     start: Span,
     /// One of its groups has been read; all others are excluded.
     taken: bool,
-    /// Its `#else`.
+    /// The place of its `#else`.
     otherwise: Option<Span>,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum ConditionStart {
 }
 
 impl Preprocessor<'_> {
-    /// `#if`, `#ifdef`, `#ifndef`.
+    /// Applies `#if`, `#ifdef` or `#ifndef`.
     pub(super) fn open_condition(
         &mut self,
         span: Span,
@@ -58,7 +58,7 @@ impl Preprocessor<'_> {
         self.names.definition(name.symbol).is_some() == wanted
     }
 
-    /// `#elif` and relatives at the end of a group that was read: the rest is excluded.
+    /// Applies `#elif`, `#elifdef` or `#elifndef` behind a group that was read: excludes the rest.
     pub(super) fn elif_after_taken(&mut self, span: Span, directive: &str) {
         let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last()) else {
             self.stray(span, &format!("#{directive}"));
@@ -70,7 +70,7 @@ impl Preprocessor<'_> {
         self.skip_excluded();
     }
 
-    /// `#else` at the end of a group that was read.
+    /// Applies `#else` behind a group that was read.
     pub(super) fn else_after_taken(&mut self, span: Span, rest: &[PreprocessingToken]) {
         let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last_mut()) else {
             self.stray(span, "#else");
@@ -84,7 +84,7 @@ impl Preprocessor<'_> {
         self.skip_excluded();
     }
 
-    /// `#endif`.
+    /// Applies `#endif`.
     pub(super) fn close_condition(&mut self, span: Span, rest: &[PreprocessingToken]) {
         if self.readers.last_mut().and_then(|reader| reader.conditions.pop()).is_none() {
             self.stray(span, "#endif");
@@ -126,7 +126,7 @@ impl Preprocessor<'_> {
         );
     }
 
-    /// Passes over lines to the next group that is read, or past the `#endif`.
+    /// Skips lines up to the next group that is read, or past the `#endif`.
     fn skip_excluded(&mut self) {
         let mut nested = 0u64;
         loop {

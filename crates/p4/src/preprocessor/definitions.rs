@@ -44,12 +44,12 @@ pub(super) struct Macro {
     /// The name in its `#define`.
     pub definition: Span,
     pub builtin: Option<Builtin>,
-    /// Its expansion is being read: uses of its own name are left alone.
+    /// Its expansion is being read, so its name is not expanded.
     pub disabled: Cell<bool>,
 }
 
 impl Macro {
-    /// Whether a second definition says the same: then it may stand (C11 6.10.3).
+    /// Whether a second definition is the same, which is allowed (C11 6.10.3).
     fn same_as(&self, other: &Macro) -> bool {
         self.builtin == other.builtin
             && self.parameters == other.parameters
@@ -102,7 +102,7 @@ impl Preprocessor<'_> {
         self.run();
     }
 
-    /// `#define`, its line being `tokens`.
+    /// Applies `#define`; `tokens` are the rest of its line.
     pub(super) fn define(&mut self, directive: Span, tokens: &[PreprocessingToken]) {
         let Some(name) = self.macro_name(directive, tokens.first()) else {
             return;
@@ -179,7 +179,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `#undef`, its line being `tokens`.
+    /// Applies `#undef`; `tokens` are the rest of its line.
     pub(super) fn undefine(&mut self, directive: Span, tokens: &[PreprocessingToken]) {
         if let Some(name) = self.macro_name(directive, tokens.first()) {
             self.names.define(name.symbol, None);
@@ -187,7 +187,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The name a directive is about; anything else is reported.
+    /// Returns the macro name of a directive, or reports that there is none.
     pub(super) fn macro_name(
         &mut self,
         directive: Span,
@@ -223,7 +223,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The parameters after the opening parenthesis, and what follows them.
+    /// Reads the parameters after the opening parenthesis; returns them and the tokens behind them.
     fn parameters<'line>(
         &mut self,
         tokens: &'line [PreprocessingToken],

@@ -16,7 +16,7 @@ const DIRECTIVES: &[&str] = &[
 ];
 
 impl Preprocessor<'_> {
-    /// Does the directive whose `#` has just been read.
+    /// Applies the directive whose `#` has just been read.
     pub(super) fn directive(&mut self, hash: Span) {
         let line_start = self.readers.last().map_or(0, |reader| reader.cursor.offset());
         let tokens = self.rest_of_line();
@@ -102,7 +102,7 @@ impl Preprocessor<'_> {
         self.map.slice(first.span.to(last.span)).replace("\\\r\n", " ").replace("\\\n", " ")
     }
 
-    /// Warns of text where a directive has ended.
+    /// Warns about text behind the end of a directive.
     pub(super) fn nothing_more(&mut self, directive: &str, rest: &[PreprocessingToken]) {
         if let (Some(first), Some(last)) = (rest.first(), rest.last()) {
             self.report(

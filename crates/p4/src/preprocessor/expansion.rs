@@ -12,7 +12,7 @@ use crate::token::TokenKind;
 use source::{Diagnostic, MacroUse, Span};
 use std::rc::Rc;
 
-/// Tokens to read before going on with what is outside: an expansion, or tokens put back.
+/// Tokens to read before those outside: an expansion, or tokens put back.
 pub(super) struct Context {
     pub tokens: Vec<PreprocessingToken>,
     pub position: usize,
@@ -27,7 +27,7 @@ struct Arguments {
 }
 
 impl Preprocessor<'_> {
-    /// The next token with all macros expanded.
+    /// Reads the next token with all macros expanded.
     pub(super) fn next_expanded(&mut self) -> Option<PreprocessingToken> {
         loop {
             let token = self.next_unexpanded()?;
@@ -44,7 +44,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The next token as it stands, names of macros being read painted.
+    /// Reads the next token without expansion; the names of macros that are being read are painted.
     pub(super) fn next_unexpanded(&mut self) -> Option<PreprocessingToken> {
         while self.contexts.len() > self.floor {
             if self.stopped {
@@ -69,7 +69,7 @@ impl Preprocessor<'_> {
         if self.isolated { None } else { self.next_from_file() }
     }
 
-    /// Expands tokens on their own: nothing after them is looked at.
+    /// Expands tokens without looking at the tokens after them.
     pub(super) fn expand_alone(
         &mut self,
         tokens: &[PreprocessingToken],
@@ -83,7 +83,7 @@ impl Preprocessor<'_> {
         expanded
     }
 
-    /// Does something while only `tokens` can be read.
+    /// Runs `work` with `tokens` as the only input.
     pub(super) fn alone(&mut self, tokens: &[PreprocessingToken], read: impl FnOnce(&mut Self)) {
         let outer = (self.floor, self.isolated);
         self.floor = self.contexts.len();
@@ -99,7 +99,7 @@ impl Preprocessor<'_> {
         (self.floor, self.isolated) = outer;
     }
 
-    /// Counts work; reports and stops when there is too much.
+    /// Counts a step of expansion; reports and stops beyond the limit.
     pub(super) fn spend(&mut self, tokens: usize, span: Span) {
         self.expanded += tokens as u64 + 1;
         if self.expanded > EXPANSION_LIMIT && !self.stopped {
@@ -190,8 +190,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The arguments up to the closing parenthesis. A wrong count or a missing parenthesis is
-    /// reported, and the use is then left out.
+    /// Reads the arguments up to the closing parenthesis. A use with a wrong count or a missing
+    /// parenthesis is reported and dropped.
     fn collect_arguments(
         &mut self,
         name: PreprocessingToken,
@@ -265,7 +265,7 @@ impl Preprocessor<'_> {
         Some(Arguments { list, close })
     }
 
-    /// An argument with the macros in it expanded.
+    /// Expands the macros in an argument.
     pub(super) fn expand_argument(
         &mut self,
         argument: &[PreprocessingToken],

@@ -45,7 +45,7 @@ impl Problem {
     }
 }
 
-/// A token with its text, which is all that an expression needs.
+/// A token with its text.
 struct Item<'text> {
     kind: PreprocessingTokenKind,
     text: &'text str,
@@ -87,7 +87,7 @@ impl Preprocessor<'_> {
     }
 
     /// Expands macros, except the operands of `defined`, which become 0 or 1. A `defined` that a
-    /// macro made counts too, as other preprocessors have it. `None` when a `defined` is malformed.
+    /// macro made counts too, as in other preprocessors. `None` when a `defined` is malformed.
     fn expand_condition(
         &mut self,
         tokens: &[PreprocessingToken],
@@ -180,8 +180,8 @@ impl ExpressionReader<'_> {
         Ok(())
     }
 
-    /// `a ? b : c`; `live` is false where the value does not count, so that a division by zero
-    /// there is no error.
+    /// Evaluates `a ? b : c`. Where the value does not count, `live` is false and a division by zero is no
+    /// error.
     fn conditional(&mut self, live: bool) -> Result<Value, Problem> {
         self.enter()?;
         let condition = self.binary(0, live)?;
@@ -203,8 +203,8 @@ impl ExpressionReader<'_> {
         Ok(value)
     }
 
-    /// Operators that bind at least as tightly as `least`. Loops over operators of equal strength,
-    /// so a long sum needs no deep stack.
+    /// Evaluates operators that bind at least as tightly as `least`, in a loop over operators of equal
+    /// precedence, so that a long sum needs no deep stack.
     fn binary(&mut self, least: u8, live: bool) -> Result<Value, Problem> {
         let mut left = self.unary(live)?;
         while let Some(operator) = self.symbol() {
@@ -296,7 +296,7 @@ impl Problem {
     }
 }
 
-/// How tightly a binary operator binds.
+/// Returns the precedence of a binary operator.
 fn strength(operator: TokenKind) -> Option<u8> {
     Some(match operator {
         TokenKind::OrOr => 1,

@@ -46,14 +46,14 @@ impl Preprocessor<'_> {
         self.readers.push(Reader { cursor, conditions: Vec::new(), included_at });
     }
 
-    /// At the end of a file.
+    /// Closes the file at its end.
     pub(super) fn close_file(&mut self) {
         if let Some(reader) = self.readers.pop() {
             self.report_open_conditions(&reader.conditions);
         }
     }
 
-    /// `#include`; `text_start` is where the text after the word begins.
+    /// Applies `#include`; `text_start` is where the text after the word begins.
     pub(super) fn include(
         &mut self,
         directive: Span,
@@ -100,7 +100,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The name after `#include`, macros expanded if it is not there as it stands.
+    /// Reads the file name after `#include`, expanding macros if there is none yet.
     fn include_name(
         &mut self,
         directive: Span,
@@ -174,7 +174,7 @@ impl Preprocessor<'_> {
         None
     }
 
-    /// The file, loaded at most once; an error is the path and the reason.
+    /// Loads a file, at most once; an error has the path and the reason.
     fn find(&mut self, wanted: &IncludeName) -> Result<Option<FileId>, (String, String)> {
         for path in self.candidates(&wanted.name, wanted.quoted, wanted.span.file) {
             if let Some(file) = self.loaded.get(&path) {
@@ -271,7 +271,7 @@ impl Preprocessor<'_> {
         source::nearest(name, interface_names()).map(str::to_owned)
     }
 
-    /// Too many files open at once: most often a file that includes itself.
+    /// Reports that too many files are open, most often because one includes itself.
     fn report_too_deep(&mut self, span: Span) {
         let open: Vec<(FileId, Span)> =
             self.readers.iter().map(|reader| (reader.cursor.file(), reader.included_at)).collect();

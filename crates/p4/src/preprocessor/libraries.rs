@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Libraries: which included files a printed program includes again instead of repeating their text,
-//! and which of the program's macros they depend on. A library is a built-in interface, or a file of
-//! the user's that `#include <name>` finds under a built-in interface's name: the user has an edition
-//! of it, and gives it to other tools under that name too. All that a library includes belongs to it.
+//! Libraries: included files that a printed program includes again instead of repeating their text, and
+//! the program's macros that they depend on. A library is a built-in interface, or the user's file that
+//! `#include <name>` finds under such a name, with all files that it includes.
 
 use super::definitions::Macro;
 use super::{BUILT_IN, Preprocessor, Symbol};
@@ -11,7 +10,7 @@ use crate::lexer::cursor::{Cursor, LexemeKind};
 use source::{FileId, Library};
 use std::sync::Arc;
 
-/// How deep bodies of macros that name other macros are followed.
+/// The depth to which bodies of macros that name other macros are followed.
 const DEPTH_LIMIT: usize = 100;
 
 impl Preprocessor<'_> {
@@ -33,7 +32,7 @@ impl Preprocessor<'_> {
         self.map.library(source::Span::new(file, 0, 0)).is_some()
     }
 
-    /// The macros of the program whose names stand in a text, and those in their bodies before them.
+    /// Returns the macros of the program that a text names, each after those that its body names.
     fn macros_asked_for(&mut self, file: FileId) -> Vec<(Arc<str>, Arc<str>)> {
         let text = self.map.text(file).clone();
         let mut cursor = Cursor::new(file, text.clone());

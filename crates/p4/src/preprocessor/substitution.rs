@@ -10,7 +10,7 @@ use crate::token::TokenKind;
 use source::{Diagnostic, Span};
 
 impl Preprocessor<'_> {
-    /// The body with the arguments of one use.
+    /// Substitutes the arguments of one use in the body.
     pub(super) fn substitute(
         &mut self,
         definition: &Macro,
@@ -150,7 +150,7 @@ impl Preprocessor<'_> {
         });
     }
 
-    /// The argument as a string, as it was written, blanks reduced to one space.
+    /// Makes a string of an argument's text, with blanks reduced to one space.
     fn stringize(
         &mut self,
         argument: &[PreprocessingToken],

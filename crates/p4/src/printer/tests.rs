@@ -8,8 +8,8 @@ use crate::interfaces;
 use crate::interfaces::InterfacesOnly;
 use crate::parser::parse;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
-use insta::assert_snapshot;
 use source::{Diagnostics, SourceMap};
+use testing::assert_snapshot;
 
 fn read(text: &str) -> Program {
     let mut map = SourceMap::new();

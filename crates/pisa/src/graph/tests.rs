@@ -109,9 +109,7 @@ fn check(name: &str, declarations: &str, statements: &[&str]) {
         assert!(problem.dependencies.iter().all(|it| it.before < it.after));
         text.push_str(&format!("{statements}\n\n{}\n", shown(&problem)));
     }
-    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-        insta::assert_snapshot!(name, text);
-    });
+    testing::assert_snapshot!(name, text);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::problem::{
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, Span, render_text};
 
-fn target(name: &str) -> Target {
-    Target::named(name, Span::NONE).unwrap()
+fn target(name: &str) -> HardwareModel {
+    HardwareModel::named(name, Span::NONE).unwrap()
 }
 
 /// A problem from lines of text; spans are the lines. A line is a name and words: `array=a`,
@@ -178,56 +178,58 @@ fn a_chain_that_is_too_long() {
     for index in 1..14 {
         text.push_str(&format!("u{index} after=u{}\n", index - 1));
     }
-    insta::assert_snapshot!(fails(&text));
+    testing::assert_snapshot!(fails(&text));
 }
 
 #[test]
 fn too_many_arrays() {
     let arrays: String = (0..50).map(|index| format!("array a{index} 8\n")).collect();
     let units: String = (0..50).map(|index| format!("u{index} array=a{index}\n")).collect();
-    insta::assert_snapshot!(fails(&(arrays + &units + "last after=u49\n")));
+    testing::assert_snapshot!(fails(&(arrays + &units + "last after=u49\n")));
 }
 
 #[test]
 fn an_array_that_is_too_large() {
-    insta::assert_snapshot!(fails("array big 1000000\narray fine 8\na array=big\nb array=fine\n"));
+    testing::assert_snapshot!(fails(
+        "array big 1000000\narray fine 8\na array=big\nb array=fine\n"
+    ));
 }
 
 #[test]
 fn too_many_register_actions() {
     let units: String =
         (0..5).map(|index| format!("u{index} array=x action={index} if=v:{index}\n")).collect();
-    insta::assert_snapshot!(fails(&("array x 8\n".to_string() + &units)));
+    testing::assert_snapshot!(fails(&("array x 8\n".to_string() + &units)));
 }
 
 #[test]
 fn one_array_twice_in_a_pass() {
-    insta::assert_snapshot!(fails("array x 8\nfirst array=x\nsecond array=x after=first\n"));
-    insta::assert_snapshot!(fails(
+    testing::assert_snapshot!(fails("array x 8\nfirst array=x\nsecond array=x after=first\n"));
+    testing::assert_snapshot!(fails(
         "array x 8\nread array=x\ncompute after=read\nwrite array=x after=compute\n"
     ));
 }
 
 #[test]
 fn arrays_in_two_orders() {
-    insta::assert_snapshot!(fails(
+    testing::assert_snapshot!(fails(
         "array x 8\narray y 8\nx1 array=x\nc after=x1\ny1 array=y after=c\n\
          y2 array=y\nx2 array=x after=y2\n"
     ));
     // The circle is found from a unit without an array.
-    insta::assert_snapshot!(fails(
+    testing::assert_snapshot!(fails(
         "array x 8\nx1 array=x\nc anti=x1\nd after=c\nx2 array=x anti=d\n"
     ));
 }
 
 #[test]
 fn an_array_of_both_halves_or_of_two_tables() {
-    insta::assert_snapshot!(fails("array x 8\na array=x\nb array=x egress\n"));
-    insta::assert_snapshot!(fails("array x 8\na array=x fixed\nb array=x\n"));
+    testing::assert_snapshot!(fails("array x 8\na array=x\nb array=x egress\n"));
+    testing::assert_snapshot!(fails("array x 8\na array=x fixed\nb array=x\n"));
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(96), ..ProptestConfig::default() })]
 
     /// The greedy result always passes the checker, is never worse than the plain walk, and never
     /// better than the bound; and what does not fit is said in messages.

@@ -29,35 +29,35 @@ fn labels_notes_and_help() {
         .label(span(7, 11), "first declared here")
         .note("names in one scope differ")
         .help("choose another name");
-    insta::assert_snapshot!(text(&map, diagnostic));
+    testing::assert_snapshot!(text(&map, diagnostic));
 }
 
 #[test]
 fn warning_without_a_place() {
     let map = SourceMap::new();
     let warning = Diagnostic::warning(Code("P4-W0001"), Span::NONE, "nothing to do");
-    insta::assert_snapshot!(text(&map, warning.help("do something")));
+    testing::assert_snapshot!(text(&map, warning.help("do something")));
 }
 
 #[test]
 fn ends_and_empty_spans() {
     let (map, span) = one_file("control C() {\r\n    apply {\r\n");
-    insta::assert_snapshot!(text(&map, error(span(28, 28)).here("`}` is missing")));
+    testing::assert_snapshot!(text(&map, error(span(28, 28)).here("`}` is missing")));
     let (map, span) = one_file("");
-    insta::assert_snapshot!("empty_file", text(&map, error(span(0, 0)).here("empty")));
+    testing::assert_snapshot!("empty_file", text(&map, error(span(0, 0)).here("empty")));
 }
 
 #[test]
 fn characters_of_several_bytes() {
     let (map, span) = one_file("// größe\nconst bit<8> größe = 1; // 数\n");
-    insta::assert_snapshot!(text(&map, error(span(24, 31)).here("not a name")));
+    testing::assert_snapshot!(text(&map, error(span(24, 31)).here("not a name")));
 }
 
 #[test]
 fn long_line_is_cut_around_the_mark() {
     let line = format!("{}HERE{}", "abcdefghi ".repeat(500), " jklmnopqr".repeat(500));
     let (map, span) = one_file(&line);
-    insta::assert_snapshot!(text(&map, error(span(5000, 5004)).here("this one")));
+    testing::assert_snapshot!(text(&map, error(span(5000, 5004)).here("this one")));
 }
 
 #[test]
@@ -70,15 +70,15 @@ fn far_labels_and_other_files() {
         .here("here")
         .label(Span::new(first, 0, 4), "far above")
         .label(Span::new(second, 6, 12), "elsewhere");
-    insta::assert_snapshot!(text(&map, diagnostic));
+    testing::assert_snapshot!(text(&map, diagnostic));
 }
 
 #[test]
 fn span_over_many_lines() {
     let lines: String = (1..=40).map(|line| format!("line {line}\n")).collect();
     let (map, span) = one_file(&lines);
-    insta::assert_snapshot!("many_lines", text(&map, error(span(2, 200)).here("all of this")));
-    insta::assert_snapshot!("three_lines", text(&map, error(span(2, 18)).here("all of this")));
+    testing::assert_snapshot!("many_lines", text(&map, error(span(2, 200)).here("all of this")));
+    testing::assert_snapshot!("three_lines", text(&map, error(span(2, 18)).here("all of this")));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn macro_use_is_noted() {
     let (mut map, span) = one_file("#define PORT 8w1 +\nx = PORT;\n");
     let macro_use = MacroUse { name: "PORT".into(), definition: span(8, 12) };
     map.record_macro_use(span(23, 27), macro_use);
-    insta::assert_snapshot!(text(&map, error(span(23, 27))));
+    testing::assert_snapshot!(text(&map, error(span(23, 27))));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn json() {
     diagnostics.push(Diagnostic::warning(Code("P4-W0001"), Span::NONE, "nothing").help("h"));
     let value: serde_json::Value =
         serde_json::from_str(&render_json(&map, &diagnostics)).expect("JSON");
-    insta::assert_snapshot!(serde_json::to_string_pretty(&value).expect("JSON"));
+    testing::assert_snapshot!(serde_json::to_string_pretty(&value).expect("JSON"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Updates of cells: registers, counters and meters. Each tells how it is undone.
+//! Updates of registers, counters and meters. Each records how to undo it.
 
 use super::{Draft, Outcome, Undo};
 use crate::read::{indexed_counter, indexed_meter, object};
@@ -13,7 +13,7 @@ fn remember(list: &mut Option<Vec<Undo>>, undo: impl FnOnce(&mut Cells) + 'stati
 }
 
 impl Draft<'_> {
-    /// The updates that change cells rather than configuration.
+    /// Applies an update of cells.
     pub(super) fn write_cells(&mut self, update: Update) -> Outcome {
         let Draft { configuration, cells, now_ps, undo, .. } = self;
         let (configuration, now_ps) = (&**configuration, *now_ps);
@@ -102,7 +102,7 @@ impl Draft<'_> {
                 remember(undo, move |all| all.restore_direct_meter(meter, before));
                 all.configure_direct_meter(meter, target.entry(), rates, now_ps);
             }
-            // Every other update changes the configuration and does not come here.
+            // `try_apply` handles the updates of configuration.
             _ => {}
         }
         Ok(Reply::Done)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Updates of action profiles: members and groups. Which entries use them is counted where entries
-//! change.
+//! Updates of members and groups of action profiles. The updates of entries count their uses.
 
 use super::{Draft, Outcome};
 use crate::change::Change;

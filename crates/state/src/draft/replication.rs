@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Updates of what a device's fixed functions are told: multicast groups, clone sessions, CRCs. Making
-//! the copies and checksums is the device's work.
+//! Updates of multicast groups, clone sessions, exclusions and CRC parameters.
 
 use super::{Draft, Outcome};
 use crate::change::Change;

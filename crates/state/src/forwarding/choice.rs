@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Choices by hash, prepared: the members of groups, and what a table needs of its action profile.
-//! Laying members' actions out as records is the table's matter.
+//! `PreparedProfile`: an action profile prepared for choices by hash. Each `table` lays its members' actions out as
+//! records.
 
 use super::copies::Replay;
 use crate::{ActionProfileState, BoundAction, Group, GroupId, MemberId};
@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Weights, ready for choosing among them.
+/// Weights with their prefix sums.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WeightedChoice {
     /// The sum of the weights up to and including each.
@@ -25,12 +25,12 @@ impl WeightedChoice {
         WeightedChoice { sums: weights.map(add).collect() }
     }
 
-    /// The one that a hash chooses: the hash modulo the sum of the weights, counted through in order.
+    /// Returns the index that a hash chooses: the hash modulo the sum of the weights, counted through in order.
     pub(super) fn choose(&self, hash: u64) -> Option<usize> {
         let total = *self.sums.last()?;
         let rest = hash.checked_rem(total)?;
         if total == self.sums.len() as u64 && self.sums[0] == 1 {
-            // Every weight is 1, unless some are 0 and others make up for it.
+            // All weights are 1, or the prefix sums are the same.
             let at = rest as usize;
             if self.sums[at] == rest + 1 && (at == 0 || self.sums[at - 1] == rest) {
                 return Some(at);
@@ -44,7 +44,7 @@ impl WeightedChoice {
     }
 }
 
-/// A group's members by their slots, ready for choosing.
+/// The members of a group by slot, prepared for choices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PreparedGroup {
     members: Box<[u32]>,
@@ -58,7 +58,7 @@ impl PreparedGroup {
     }
 }
 
-/// Slots for things that have numbers of the control plane's choice.
+/// Dense slots for objects whose numbers the control plane chooses.
 #[derive(Clone, Debug)]
 struct Slots<Id, T> {
     slot_of_id: HashMap<Id, u32, FixedState>,
@@ -96,14 +96,14 @@ impl<Id: Copy + Eq + std::hash::Hash, T> Slots<Id, T> {
     }
 }
 
-/// What tables need of an action profile.
+/// The members and groups of an action profile, for tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PreparedProfile {
     members: Slots<MemberId, Arc<BoundAction>>,
     groups: Slots<GroupId, PreparedGroup>,
 }
 
-/// A slot that nothing is ever in.
+/// A slot that is never used.
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
 /// One change of a profile; `None` is what does not exist.
@@ -175,12 +175,12 @@ impl PreparedProfile {
         self.groups.get(slot)
     }
 
-    /// The slot of a member, which keeps it as long as something uses it.
+    /// Returns the slot of a member, which it keeps while an entry or group uses it.
     pub(super) fn member_slot(&self, member: MemberId) -> u32 {
         self.members.slot_of_id.get(&member).copied().unwrap_or(NO_SLOT)
     }
 
-    /// The slot of a group, which keeps it as long as something uses it.
+    /// Returns the slot of a group, which it keeps while an entry uses it.
     pub(super) fn group_slot(&self, group: GroupId) -> u32 {
         self.groups.slot_of_id.get(&group).copied().unwrap_or(NO_SLOT)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Copies of a part of the forwarding side (a table, a profile, the replication engine): versions share a
-//! part as long as it does not change, and a changed one is a spare copy brought up to date, or a new copy.
-//! Spares replay the changes that they missed. Which versions there are is `publication`'s subject.
+//! `Copies`: copies of a part of the forwarding side (a table, a profile, the replication engine). Versions share a
+//! part while it does not change. To change it, the writer brings a spare copy up to date by replaying missed
+//! changes, or makes a new copy. `publication` has the versions.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -14,28 +14,28 @@ pub(super) trait Replay: Clone {
 
     fn replay(&mut self, change: &Self::Change);
 
-    /// About how many changes made it: copying it costs about as much as replaying a fraction of them.
+    /// Returns the approximate number of changes that made it, a measure of the cost of a copy.
     fn size(&self) -> usize;
 }
 
-/// Counts itself among the copies in memory.
+/// Counts the copies in memory.
 #[derive(Debug)]
-struct Counted(Arc<AtomicUsize>);
+struct CopyCounter(Arc<AtomicUsize>);
 
-impl Counted {
-    fn new(copies: &Arc<AtomicUsize>) -> Counted {
+impl CopyCounter {
+    fn new(copies: &Arc<AtomicUsize>) -> CopyCounter {
         copies.fetch_add(1, Ordering::Relaxed);
-        Counted(copies.clone())
+        CopyCounter(copies.clone())
     }
 }
 
-impl Clone for Counted {
-    fn clone(&self) -> Counted {
-        Counted::new(&self.0)
+impl Clone for CopyCounter {
+    fn clone(&self) -> CopyCounter {
+        CopyCounter::new(&self.0)
     }
 }
 
-impl Drop for Counted {
+impl Drop for CopyCounter {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -45,9 +45,9 @@ impl Drop for Counted {
 #[derive(Clone, Debug)]
 pub(crate) struct Part<P> {
     content: P,
-    /// How many changes were made to it.
+    /// The number of changes applied to it.
     position: u64,
-    _counted: Counted,
+    _counter: CopyCounter,
 }
 
 impl<P> Deref for Part<P> {
@@ -59,17 +59,18 @@ impl<P> Deref for Part<P> {
     }
 }
 
-/// Spare copies kept of a part.
+/// Largest number of spare copies of a part.
 const MAX_SPARES: usize = 2;
 
-/// A second spare is dropped after so many batches that did not need it, or more for a large part: about as
-/// many as cost what copying costs.
+/// The second spare is dropped after this many batches that did not need it, or more for a large part: about as many
+/// as cost what a copy costs.
 const MIN_UNNEEDED: usize = 16;
-const SIZE_A_UNNEEDED: usize = 8;
+const SIZE_PER_UNNEEDED: usize = 8;
 
-/// Changes that a spare may miss before it is dropped, or more for a large part: then copying costs less.
+/// Number of changes that a spare may miss before it is dropped, or more for a large part: beyond that a copy is
+/// cheaper.
 const MIN_MISSED: usize = 4096;
-const SIZE_A_MISSED: usize = 8;
+const SIZE_PER_MISSED: usize = 8;
 
 /// The spare copies of a part, and the changes that they missed.
 #[derive(Debug)]
@@ -77,28 +78,28 @@ pub(super) struct Copies<P: Replay> {
     alive: Arc<AtomicUsize>,
     /// The latest changes, up to the position of the current copy.
     log: VecDeque<P::Change>,
-    /// Nobody else has them. The one that missed most comes first.
+    /// Spare copies, which no version shares; the one that missed most changes is first.
     spares: Vec<Arc<Part<P>>>,
-    /// Batches in a row that left a spare over.
+    /// Number of consecutive batches that left a spare unused.
     unneeded: usize,
 }
 
 impl<P: Replay> Copies<P> {
-    /// A part with this content, and no spares.
+    /// Makes a part with this content and no spares.
     pub(super) fn of(content: P) -> (Copies<P>, Arc<Part<P>>) {
         let alive = Arc::new(AtomicUsize::new(0));
-        let part = Part { content, position: 0, _counted: Counted::new(&alive) };
+        let part = Part { content, position: 0, _counter: CopyCounter::new(&alive) };
         let (log, spares) = (VecDeque::new(), Vec::new());
         (Copies { alive, log, spares, unneeded: 0 }, Arc::new(part))
     }
 
-    /// Copies in memory, those included that only readers hold.
+    /// Returns the number of copies in memory, including those that only readers hold.
     pub(super) fn alive(&self) -> usize {
         self.alive.load(Ordering::Relaxed)
     }
 
-    /// Changes the current copy, which is in `place`. When a version shares it, another copy takes its place
-    /// first. Returns whether that had to be a new one.
+    /// Changes the current copy in `place`. If a version shares it, replaces it by another copy first. Returns
+    /// whether that was a new copy.
     pub(super) fn change(&mut self, place: &mut Arc<Part<P>>, change: P::Change) -> bool {
         let is_new = Arc::get_mut(place).is_none() && self.replace(place);
         let Some(part) = Arc::get_mut(place) else { unreachable!("it was replaced") };
@@ -108,16 +109,16 @@ impl<P: Replay> Copies<P> {
         is_new
     }
 
-    /// The content of the copy in `place`, for changes that are no part's content, if no version shares it.
+    /// Returns the content of the copy in `place` for changes that need no replay, if no version shares it.
     pub(super) fn content_mut(place: &mut Arc<Part<P>>) -> Option<&mut P> {
         Arc::get_mut(place).map(|part| &mut part.content)
     }
 
-    /// Puts an equal copy in the place of one that versions share; returns whether it is a new one.
+    /// Replaces a shared copy by an equal one. Returns whether that is a new copy.
     fn replace(&mut self, place: &mut Arc<Part<P>>) -> bool {
         let end = place.position;
         let first = self.first(end);
-        // The latest one: with two copies that take turns, packets find both in their processor's cache.
+        // The latest one: if two copies alternate, both stay in the processor's cache.
         while let Some(mut spare) = self.spares.pop() {
             if let Some(part) = Arc::get_mut(&mut spare)
                 && part.position >= first
@@ -135,21 +136,20 @@ impl<P: Replay> Copies<P> {
         true
     }
 
-    /// The position of the first change in the log, when the current copy is at `end`.
+    /// Returns the position of the first change in the log, if the current copy is at `end`.
     fn first(&self, end: u64) -> u64 {
         end - self.log.len() as u64
     }
 
     fn drop_unneeded(&mut self, size: usize) {
         self.unneeded = if self.spares.is_empty() { 0 } else { self.unneeded + 1 };
-        if self.unneeded > MIN_UNNEEDED.max(size / SIZE_A_UNNEEDED) {
+        if self.unneeded > MIN_UNNEEDED.max(size / SIZE_PER_UNNEEDED) {
             self.spares.remove(0);
             self.unneeded = 0;
         }
     }
 
-    /// Puts the current copy in `place`, where there may be an older one, which is kept as a spare if no
-    /// version has it.
+    /// Puts the current copy in `place`. Keeps an older copy there as a spare if no version shares it.
     pub(super) fn take_back(&mut self, place: &mut Arc<Part<P>>, current: &Arc<Part<P>>) {
         if Arc::ptr_eq(place, current) {
             return;
@@ -164,10 +164,10 @@ impl<P: Replay> Copies<P> {
         }
     }
 
-    /// Forgets changes that neither spares nor copies at these positions missed; gives up on those that
+    /// Removes changes from the log that all spares and all copies at these positions have, and drops spares that
     /// missed too many.
     pub(super) fn forget(&mut self, current: &Part<P>, positions: impl Iterator<Item = u64>) {
-        let most = MIN_MISSED.max(current.size() / SIZE_A_MISSED) as u64;
+        let most = MIN_MISSED.max(current.size() / SIZE_PER_MISSED) as u64;
         let is_late = |position: u64| current.position - position > most;
         self.spares.retain(|spare| !is_late(spare.position));
         let spares = self.spares.iter().map(|spare| spare.position);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Match indexes: from the key of a packet to the leaf of the entry that wins. What a leaf stands for,
-//! when entries change and who looks up is decided elsewhere.
+//! `MatchIndex`: maps the key of a packet to the leaf of the winning entry. Tables define the meaning of leaves.
 //!
-//! A table with exact keys only has a hash table; one with a single lpm key beside exact keys a trie a
-//! group of equal exact keys; any other a list of masks, or a tuple space when entries are many.
-//! Lookups allocate nothing. They are marked to be inlined, so that a caller can compile them with the
-//! instructions of its processor.
+//! A table with only exact keys uses a hash table. A table with one lpm key beside exact keys uses a trie for each
+//! combination of exact keys. Any other table uses a list of masks, or a tuple space if there are many entries.
+//! Lookups do not allocate. They are marked for inlining, so that a caller can compile them with the instructions of
+//! its processor.
 
 mod arena;
 mod direct_table;
@@ -41,16 +40,16 @@ use exact_wide::WideExactIndex;
 use ir::{KeyPattern, MatchKind};
 use lpm::LpmIndex;
 use ranges::Words;
-use rule::{Asked, Found};
+use rule::{Found, RulePattern};
 use rules::RuleIndex;
 use short::ShortIndex;
 
 /// The index by match kinds and by how keys are packed.
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Of few bits.
+    /// Exact keys of few bits.
     ExactShort(ShortIndex),
-    /// Of few enough bits to share a word with their leaves.
+    /// Exact keys that fit into a word with their leaf.
     ExactJoined(JoinedIndex),
     ExactWord(WordIndex),
     ExactDouble(DoubleIndex),
@@ -66,14 +65,14 @@ enum Kind {
 #[derive(Clone, Debug)]
 pub struct MatchIndex {
     kind: Kind,
-    /// Entries that `kind` has no place for: those that leave an exact key open.
+    /// Entries that `kind` cannot hold: those with a wildcard for an exact key.
     others: Option<Box<RuleIndex>>,
     /// Which key is matched by its longest prefix, in an index of such.
     lpm: usize,
     seed: u64,
 }
 
-/// Leaves for code that reads them by address, at the moment.
+/// The current addresses of leaves for generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direct {
     /// Of the first of the items, which have 32 bits each; 0 when there are none, and lookups have to
@@ -85,8 +84,8 @@ pub struct Direct {
     pub default_leaf: u32,
 }
 
-/// Where an entry goes.
-enum Home {
+/// The sub-index of an entry.
+enum SubIndex {
     Exact,
     /// With a prefix of this length.
     Lpm(u32),
@@ -95,12 +94,12 @@ enum Home {
 }
 
 impl MatchIndex {
-    /// An index without entries, for any leaves.
+    /// Makes an empty index for leaves of any width.
     pub fn new(layout: &KeyLayout) -> MatchIndex {
         MatchIndex::of_leaves(layout, LEAF_BITS)
     }
 
-    /// An index without entries, for leaves of at most so many bits.
+    /// Makes an empty index for leaves of at most `leaf_bits` bits.
     pub fn of_leaves(layout: &KeyLayout, leaf_bits: u32) -> MatchIndex {
         let seed = layout.seed();
         let lpm = layout.fields.iter().position(|field| field.kind == MatchKind::Lpm);
@@ -123,27 +122,27 @@ impl MatchIndex {
         MatchIndex { kind, others: None, lpm: lpm.unwrap_or(0), seed }
     }
 
-    /// Packs what an entry asks, and finds out where it goes.
+    /// Packs the pattern of an entry and chooses its sub-index.
     fn sort(
         &self,
         layout: &KeyLayout,
         keys: &[KeyPattern],
         rank: i64,
         order: u64,
-    ) -> (Home, Asked) {
+    ) -> (SubIndex, RulePattern) {
         let words = layout.words();
         let (mut value, mut mask) = (Words::from_elem(0, words), Words::from_elem(0, words));
         let checks = layout.pack_pattern(keys, &mut value, &mut mask);
-        let asked = Asked { value, mask, checks, rank, order };
-        let home = match self.kind {
-            Kind::Rules(_) => Home::Rules,
+        let pattern = RulePattern { value, mask, checks, rank, order };
+        let sub_index = match self.kind {
+            Kind::Rules(_) => SubIndex::Rules,
             Kind::ExactShort(_)
             | Kind::ExactJoined(_)
             | Kind::ExactWord(_)
             | Kind::ExactDouble(_)
             | Kind::ExactWords(_) => {
                 let is_exact = (0..keys.len()).all(|field| is_whole(layout, keys, field));
-                if is_exact && rank == 0 { Home::Exact } else { Home::Others }
+                if is_exact && rank == 0 { SubIndex::Exact } else { SubIndex::Others }
             }
             Kind::Lpm32(_) | Kind::Lpm64(_) | Kind::Lpm128(_) => {
                 let mut exact = (0..keys.len()).filter(|&field| field != self.lpm);
@@ -156,13 +155,13 @@ impl MatchIndex {
                         if rank == i64::from(length_bits)
                             && exact.all(|field| is_whole(layout, keys, field)) =>
                     {
-                        Home::Lpm(length_bits)
+                        SubIndex::Lpm(length_bits)
                     }
-                    _ => Home::Others,
+                    _ => SubIndex::Others,
                 }
             }
         };
-        (home, asked)
+        (sub_index, pattern)
     }
 
     /// Adds an entry. `keys` are canonical, one pattern a matched key; `rank`: the largest wins
@@ -177,60 +176,68 @@ impl MatchIndex {
         leaf: u32,
     ) {
         debug_assert!(leaf < LEAF_LIMIT);
-        let (home, asked) = self.sort(layout, keys, rank, order);
-        match (&mut self.kind, home) {
-            (_, Home::Others) => {
+        let (sub_index, pattern) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, sub_index) {
+            (_, SubIndex::Others) => {
                 let others =
                     self.others.get_or_insert_with(|| Box::new(RuleIndex::new(layout.words())));
-                others.insert(asked, leaf, self.seed);
+                others.insert(pattern, leaf, self.seed);
             }
-            (Kind::ExactShort(index), _) => index.insert(asked.value[0], order, leaf),
-            (Kind::ExactJoined(index), _) => index.insert(asked.value[0], order, leaf),
-            (Kind::ExactWord(index), _) => index.insert(asked.value[0], order, leaf),
+            (Kind::ExactShort(index), _) => index.insert(pattern.value[0], order, leaf),
+            (Kind::ExactJoined(index), _) => index.insert(pattern.value[0], order, leaf),
+            (Kind::ExactWord(index), _) => index.insert(pattern.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
-                index.insert([asked.value[0], asked.value[1]], order, leaf);
+                index.insert([pattern.value[0], pattern.value[1]], order, leaf);
             }
-            (Kind::ExactWords(index), _) => index.insert(&asked.value, order, leaf),
-            (Kind::Lpm32(index), Home::Lpm(length_bits)) => {
-                index.insert(&asked.value, length_bits, order, leaf);
+            (Kind::ExactWords(index), _) => index.insert(&pattern.value, order, leaf),
+            (Kind::Lpm32(index), SubIndex::Lpm(length_bits)) => {
+                index.insert(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm64(index), Home::Lpm(length_bits)) => {
-                index.insert(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm64(index), SubIndex::Lpm(length_bits)) => {
+                index.insert(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm128(index), Home::Lpm(length_bits)) => {
-                index.insert(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm128(index), SubIndex::Lpm(length_bits)) => {
+                index.insert(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Rules(index), _) => index.insert(asked, leaf, self.seed),
+            (Kind::Rules(index), _) => index.insert(pattern, leaf, self.seed),
             _ => {}
         }
     }
 
     /// Removes the entry that was inserted with these keys, this rank and this order.
     pub fn remove(&mut self, layout: &KeyLayout, keys: &[KeyPattern], rank: i64, order: u64) {
-        let (home, asked) = self.sort(layout, keys, rank, order);
-        match (&mut self.kind, home) {
-            (_, Home::Others) => {
+        let (sub_index, pattern) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, sub_index) {
+            (_, SubIndex::Others) => {
                 if let Some(others) = &mut self.others {
-                    others.remove(asked);
+                    others.remove(pattern);
                     if others.is_empty() {
                         self.others = None;
                     }
                 }
             }
-            (Kind::ExactShort(index), _) => index.remove(asked.value[0], order),
-            (Kind::ExactJoined(index), _) => index.remove(asked.value[0], order),
-            (Kind::ExactWord(index), _) => index.remove(asked.value[0], order),
-            (Kind::ExactDouble(index), _) => index.remove([asked.value[0], asked.value[1]], order),
-            (Kind::ExactWords(index), _) => index.remove(&asked.value, order),
-            (Kind::Lpm32(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
-            (Kind::Lpm64(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
-            (Kind::Lpm128(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
-            (Kind::Rules(index), _) => index.remove(asked),
+            (Kind::ExactShort(index), _) => index.remove(pattern.value[0], order),
+            (Kind::ExactJoined(index), _) => index.remove(pattern.value[0], order),
+            (Kind::ExactWord(index), _) => index.remove(pattern.value[0], order),
+            (Kind::ExactDouble(index), _) => {
+                index.remove([pattern.value[0], pattern.value[1]], order)
+            }
+            (Kind::ExactWords(index), _) => index.remove(&pattern.value, order),
+            (Kind::Lpm32(index), SubIndex::Lpm(length)) => {
+                index.remove(&pattern.value, length, order)
+            }
+            (Kind::Lpm64(index), SubIndex::Lpm(length)) => {
+                index.remove(&pattern.value, length, order)
+            }
+            (Kind::Lpm128(index), SubIndex::Lpm(length)) => {
+                index.remove(&pattern.value, length, order)
+            }
+            (Kind::Rules(index), _) => index.remove(pattern),
             _ => {}
         }
     }
 
-    /// Gives the entry that was inserted with these keys, this rank and this order another leaf.
+    /// Changes the leaf of the entry that was inserted with these keys, this rank and this order.
     pub fn set_leaf(
         &mut self,
         layout: &KeyLayout,
@@ -240,30 +247,30 @@ impl MatchIndex {
         leaf: u32,
     ) {
         debug_assert!(leaf < LEAF_LIMIT);
-        let (home, asked) = self.sort(layout, keys, rank, order);
-        match (&mut self.kind, home) {
-            (_, Home::Others) => {
+        let (sub_index, pattern) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, sub_index) {
+            (_, SubIndex::Others) => {
                 if let Some(others) = &mut self.others {
-                    others.set_leaf(asked, leaf);
+                    others.set_leaf(pattern, leaf);
                 }
             }
-            (Kind::ExactShort(index), _) => index.set_leaf(asked.value[0], order, leaf),
-            (Kind::ExactJoined(index), _) => index.set_leaf(asked.value[0], order, leaf),
-            (Kind::ExactWord(index), _) => index.set_leaf(asked.value[0], order, leaf),
+            (Kind::ExactShort(index), _) => index.set_leaf(pattern.value[0], order, leaf),
+            (Kind::ExactJoined(index), _) => index.set_leaf(pattern.value[0], order, leaf),
+            (Kind::ExactWord(index), _) => index.set_leaf(pattern.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
-                index.set_leaf([asked.value[0], asked.value[1]], order, leaf);
+                index.set_leaf([pattern.value[0], pattern.value[1]], order, leaf);
             }
-            (Kind::ExactWords(index), _) => index.set_leaf(&asked.value, order, leaf),
-            (Kind::Lpm32(index), Home::Lpm(length_bits)) => {
-                index.set_leaf(&asked.value, length_bits, order, leaf);
+            (Kind::ExactWords(index), _) => index.set_leaf(&pattern.value, order, leaf),
+            (Kind::Lpm32(index), SubIndex::Lpm(length_bits)) => {
+                index.set_leaf(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm64(index), Home::Lpm(length_bits)) => {
-                index.set_leaf(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm64(index), SubIndex::Lpm(length_bits)) => {
+                index.set_leaf(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm128(index), Home::Lpm(length_bits)) => {
-                index.set_leaf(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm128(index), SubIndex::Lpm(length_bits)) => {
+                index.set_leaf(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Rules(index), _) => index.set_leaf(asked, leaf),
+            (Kind::Rules(index), _) => index.set_leaf(pattern, leaf),
             _ => {}
         }
     }
@@ -335,7 +342,7 @@ impl MatchIndex {
         if self.others.is_none() { leaf } else { self.find_among_all(key) }
     }
 
-    /// With entries in `others`: the better one of both.
+    /// Looks up in both sub-indexes and returns the better match.
     #[cold]
     #[inline(never)]
     fn find_among_all(&self, key: &[u64]) -> u32 {
@@ -455,7 +462,7 @@ impl MatchIndex {
         }
     }
 
-    /// About how much memory lookups spread over; at most [`MatchIndex::memory_bytes`].
+    /// Returns the approximate memory that lookups touch; at most [`MatchIndex::memory_bytes`].
     pub fn lookup_bytes(&self) -> usize {
         match &self.kind {
             _ if self.others.is_some() => self.memory_bytes(),
@@ -468,7 +475,7 @@ impl MatchIndex {
         }
     }
 
-    /// About how much memory the index takes, itself included.
+    /// Returns the approximate size of the index in memory.
     pub fn memory_bytes(&self) -> usize {
         let kind = match &self.kind {
             Kind::ExactShort(index) => index.memory_bytes(),
@@ -506,7 +513,7 @@ impl MatchIndex {
     }
 }
 
-/// Whether an entry asks for one value of this key.
+/// Returns whether the pattern of this key is one value.
 fn is_whole(layout: &KeyLayout, keys: &[KeyPattern], field: usize) -> bool {
     match &keys[field] {
         KeyPattern::Exact(_) => true,

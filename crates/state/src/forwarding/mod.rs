@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forwarding side of the state store: what compiled packets look up in. Control planes write to
-//! the master tables; here lives what is derived from them for speed, and nothing else.
+//! The forwarding side of the state store: indexes and records for compiled code, derived from the master tables that
+//! control planes write.
 //!
-//! A [`ForwardingState`] is one version: indexes from keys to action records ([`RecordLayout`]), laid
-//! out as words for code that reads them by address. [`crate::Store::forwarding`] takes the current
-//! version without waiting; a thread takes one a burst of packets. Versions share the tables
-//! that are the same in both. To change a table, a writer takes a spare copy, which catches up first, changes
-//! it, publishes the version that has it, and gets the copy of the version before back as the next spare. A
-//! reader that still holds that version makes the writer go on with another spare or a new copy.
+//! A [`ForwardingState`] is one version: indexes from keys to action records ([`RecordLayout`]), laid out as words
+//! for code that reads them by address. [`crate::Store::forwarding`] takes the current version without waiting; a
+//! thread takes one version per burst of packets. Versions share unchanged tables. To change a table, a writer brings
+//! a spare copy up to date, changes it, and publishes a version with it. It then takes the copy of the old version
+//! back as the next spare; while a reader holds that version, the writer uses another spare or a new copy.
 
 mod choice;
 mod copies;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parts of the forwarding side with their spare copies, and the replay of the master's changes on them.
-//! Publishing versions is left to `publication`.
+//! `Parts`: the parts of the forwarding side with their spare copies, and the replay of the master's changes on them.
+//! `publication` publishes versions.
 
 use super::choice::{PreparedProfile, ProfileChange};
 use super::copies::{Copies, Replay};
@@ -27,7 +27,7 @@ impl Replay for Replication {
             }
             Change::Exclusions { after, .. } => self.exclusions = after.clone(),
             Change::Crc { calculation, after, .. } => self.set_crc(*calculation, after.clone()),
-            // The others change other parts.
+            // Other changes concern other parts.
             _ => {}
         }
     }
@@ -40,7 +40,7 @@ impl Replay for Replication {
 /// Parts by their places in a version.
 type Touched = SmallVec<[usize; 8]>;
 
-/// What one batch did to the parts.
+/// The effects of one batch on the parts.
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
     tables: Touched,
@@ -102,15 +102,15 @@ impl Parts {
         (parts, state)
     }
 
-    /// Copies of the part of which there are most, those included that only readers hold.
+    /// Returns the largest number of copies of a part, including those that only readers hold.
     pub(super) fn most_copies(&self) -> usize {
         let tables = self.tables.iter().map(Copies::alive);
         let profiles = self.profiles.iter().map(Copies::alive);
         tables.chain(profiles).chain([self.replication.alive()]).max().unwrap_or(0)
     }
 
-    /// Replays changes of the master on a version in the making: parts that it shares with others are
-    /// replaced before they change.
+    /// Replays changes of the master on a new version. Replaces parts that it shares with other versions before it
+    /// changes them.
     pub(super) fn replay(&mut self, state: &mut ForwardingState, changes: Vec<Change>) -> Replayed {
         let mut replayed = Replayed::default();
         for change in changes {
@@ -200,7 +200,7 @@ impl Parts {
         let before = slot(state);
         let change = ProfileChange::Member { member, action: action.clone() };
         self.change_profile(state, profile, change, done);
-        // A member that is removed has had a slot, one that is put in place has one now.
+        // A removed member has had a slot, and an inserted member has one now.
         let slot = if action.is_some() { slot(state) } else { before };
         let Some(slot) = slot.filter(|slot| *slot != super::choice::NO_SLOT) else { return };
         for at in 0..state.tables.len() {
@@ -211,7 +211,7 @@ impl Parts {
         }
     }
 
-    /// Has the advisor told of large memory that lookups of changed tables go to.
+    /// Calls the advisor for large memory that lookups of changed tables read.
     pub(super) fn advise(
         &self,
         state: &mut ForwardingState,
@@ -225,8 +225,7 @@ impl Parts {
         }
     }
 
-    /// Makes a version that readers have left equal to the current one, and keeps what it had of older parts
-    /// as spares.
+    /// Makes a version without readers equal to the current one, and keeps its older parts as spares.
     pub(super) fn take_back(&mut self, state: &mut ForwardingState, current: &ForwardingState) {
         let tables = state.tables.iter_mut().zip(&current.tables);
         for (copies, (place, current)) in self.tables.iter_mut().zip(tables) {
@@ -240,7 +239,7 @@ impl Parts {
         state.value_sets.clone_from(&current.value_sets);
     }
 
-    /// Forgets changes that no copy will replay; these versions may still be taken back.
+    /// Removes changes from the logs that no copy will replay; these versions may still be taken back.
     pub(super) fn forget(
         &mut self,
         replayed: &Replayed,

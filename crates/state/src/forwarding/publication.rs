@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How versions of the forwarding side reach packets: a pointer that the writer swaps. Readers never wait for
-//! the writer, and the writer never waits for readers: a version that they hold is left to them. Changes of
-//! parts are in `parts`.
+//! `Publication`: publishes versions of the forwarding side by a pointer that the writer swaps. Neither readers nor
+//! the writer wait for each other: readers keep the versions that they hold. `parts` changes the parts.
 
 use super::ForwardingState;
 use super::parts::Parts;
@@ -12,12 +11,12 @@ use arc_swap::{ArcSwapOption, Cache, Guard};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Versions back from the current one that the writer takes back when their readers leave: as many as a control
-/// thread makes while a reader waits for its processor. Older ones are left to their readers.
+/// Number of versions before the current one that the writer takes back when their readers release them: as many as a
+/// control thread makes while a reader waits for its processor. Readers free older versions.
 const LATE_VERSIONS: u64 = 4096;
 
-/// A version that is looked at for a moment: cheaper to come by than a share of it, and to be given back
-/// soon, as others wait for it.
+/// A short borrow of a version, cheaper than a shared reference. Release it soon, because it delays the reuse of the
+/// version.
 #[derive(Debug)]
 pub struct ForwardingGuard(Guard<Option<Arc<ForwardingState>>>);
 
@@ -26,7 +25,7 @@ impl ForwardingGuard {
         ForwardingGuard(Guard::from_inner(Some(state)))
     }
 
-    /// A share of the version, for whoever needs it for longer.
+    /// Converts to a shared reference, for longer use.
     pub fn into_shared(self) -> Arc<ForwardingState> {
         Guard::into_inner(self.0).expect(ALWAYS_THERE)
     }
@@ -42,13 +41,13 @@ impl Deref for ForwardingGuard {
     }
 }
 
-/// A share of the version for whoever asks again and again: as long as there is no newer one, that is one load.
-/// Writers do not get the copy back that it holds, so it is for whoever writes as well, and drops it before.
+/// A cached version for repeated reads: one load while there is no newer version. It pins its version, so only a
+/// thread that also writes may keep it, and must drop it before it writes.
 #[derive(Debug)]
 pub struct ForwardingCache(Cache<Arc<Published>, Option<Arc<ForwardingState>>>);
 
 impl ForwardingCache {
-    /// The current version; `None` when it is to be built anew.
+    /// Returns the current version; `None` if it has to be built.
     #[inline]
     pub fn get(&mut self) -> Option<&Arc<ForwardingState>> {
         self.0.load().as_ref()
@@ -57,28 +56,28 @@ impl ForwardingCache {
 
 type Published = ArcSwapOption<ForwardingState>;
 
-/// What only the writer touches.
+/// The state of the writer.
 #[derive(Debug)]
 struct Writer {
     parts: Parts,
     /// Versions that late readers may still hold, the oldest first.
     retired: Vec<Arc<ForwardingState>>,
-    /// What the next version is made from: nobody reads it, and it has the parts of the current version.
+    /// The base of the next version: it has the parts of the current version and no readers.
     spare: Option<Arc<ForwardingState>>,
 }
 
-/// The published version, if anybody ever asked for one.
+/// The published version, once one was requested.
 #[derive(Debug)]
 pub(crate) struct Publication {
     published: Arc<Published>,
-    /// Is there as long as a version is published.
+    /// Present while a version is published.
     writer: Mutex<Option<Writer>>,
     ledger: Arc<Ledger>,
     advisor: OnceLock<fn(usize, usize)>,
 }
 
 impl Publication {
-    /// Nothing is published yet. Versions are counted in the ledger.
+    /// Makes a publication without a version. The ledger counts versions.
     pub(crate) fn new(ledger: Arc<Ledger>) -> Publication {
         Publication {
             published: Arc::default(),
@@ -94,7 +93,7 @@ impl Publication {
 
     /// Sets the function that the writer calls for large memory that lookups go to.
     pub(crate) fn set_advisor(&self, advisor: fn(usize, usize)) {
-        // One is enough.
+        // The first one stays.
         let _ = self.advisor.set(advisor);
     }
 
@@ -103,7 +102,7 @@ impl Publication {
         self.published.load_full()
     }
 
-    /// The same for a moment, or what `begin` makes.
+    /// Borrows the published version, or the one that `begin` makes.
     pub(crate) fn guard(&self, begin: impl FnOnce() -> Arc<ForwardingState>) -> ForwardingGuard {
         let published = self.published.load();
         match published.is_some() {
@@ -126,8 +125,7 @@ impl Publication {
         self.writer().as_ref().map_or(0, |writer| writer.parts.most_copies())
     }
 
-    /// Builds the first version, unless another thread was faster. The caller keeps writers of the
-    /// master out.
+    /// Builds the first version, unless another thread has built it. The caller must hold off writers of the master.
     pub(crate) fn begin(&self, configuration: &Configuration) -> Arc<ForwardingState> {
         let mut writer = self.writer();
         self.load().unwrap_or_else(|| {
@@ -140,8 +138,8 @@ impl Publication {
         })
     }
 
-    /// Publishes the version after these changes; returns how many tables had to be copied. Readers of the
-    /// current version are left alone.
+    /// Publishes the version after these changes. Returns the number of tables that it had to copy. Readers of the
+    /// current version keep it.
     pub(crate) fn publish(&self, changes: Vec<Change>, version: u64) -> usize {
         let mut writer = self.writer();
         let (Some(writer), Some(current)) = (&mut *writer, self.load()) else { return 0 };
@@ -149,7 +147,7 @@ impl Publication {
         let spare = writer.spare.take();
         let mut next = spare.unwrap_or_else(|| Arc::new(ForwardingState::clone(&current)));
         drop(current);
-        // It is nobody else's, so this copies nothing.
+        // No other reference exists, so this does not copy.
         let state = Arc::make_mut(&mut next);
         let replayed = writer.parts.replay(state, changes);
         state.set_version(version);
@@ -163,8 +161,8 @@ impl Publication {
         replayed.copied_tables
     }
 
-    /// The same for a version that is changed in place, unless a reader holds it. The caller keeps out those
-    /// who would begin a version while none is published.
+    /// As `publish`, but changes the current version in place unless a reader holds it. The caller must hold off
+    /// calls of `begin` while no version is published.
     pub(crate) fn publish_in_place(&self, changes: Vec<Change>, version: u64) -> usize {
         let Some(mut current) = self.published.swap(None) else { return 0 };
         let Some(state) = Arc::get_mut(&mut current) else {
@@ -174,7 +172,7 @@ impl Publication {
         let mut writer = self.writer();
         let Some(writer) = &mut *writer else { return 0 };
         writer.take_back(state);
-        // It shares the current version's parts, which are to be changed in place.
+        // It shares the parts of the current version, which have to be changed in place.
         writer.spare = None;
         let replayed = writer.parts.replay(state, changes);
         state.set_version(version);
@@ -186,8 +184,8 @@ impl Publication {
         replayed.copied_tables
     }
 
-    /// Leaves all older versions to their readers, so that the ledger counts only what readers hold.
-    pub(crate) fn let_go(&self) {
+    /// Drops the writer's references to all older versions, so that the ledger counts only those that readers hold.
+    pub(crate) fn release_retired(&self) {
         let mut writer = self.writer();
         if let (Some(writer), Some(current)) = (&mut *writer, self.load()) {
             writer.take_back(&current);
@@ -195,7 +193,7 @@ impl Publication {
         }
     }
 
-    /// Takes back what readers have left, so that the ledger counts only what readers hold.
+    /// Takes back versions without readers, so that the ledger counts only those that readers hold.
     pub(crate) fn take_back(&self) {
         let mut writer = self.writer();
         if let (Some(writer), Some(current)) = (&mut *writer, self.load()) {
@@ -203,7 +201,7 @@ impl Publication {
         }
     }
 
-    /// Forgets the published version, until [`Publication::begin`].
+    /// Withdraws the published version until [`Publication::begin`].
     pub(crate) fn withdraw(&mut self) {
         self.published.store(None);
         *self.writer.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
@@ -211,7 +209,7 @@ impl Publication {
 }
 
 impl Writer {
-    /// Takes back retired versions that readers have left; one is kept for the next version.
+    /// Takes back retired versions without readers and keeps one for the next version.
     fn take_back(&mut self, current: &ForwardingState) {
         let Writer { parts, retired, spare } = self;
         retired.retain_mut(|version| {

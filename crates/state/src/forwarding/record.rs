@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Action records: what a lookup leads to, as words that compiled code reads. Where records are kept
-//! is `record_store`'s matter, which entry has which is the table's.
+//! `RecordLayout`: the layout of action records, the results of lookups, as words for compiled code. `record_store`
+//! holds the records, `table` assigns them to entries.
 //!
 //! # Layout
 //!
@@ -28,7 +28,7 @@ use ir::{ActionId, Program, TableId, ValueType};
 /// Low half of a record's first word: the table does not list the action, and none runs.
 pub const NO_ACTION: u32 = u32::MAX;
 
-/// Low half of a record's first word: [`crate::forwarding::ForwardingState::resolve`] tells the action.
+/// Low half of a record's first word: [`crate::forwarding::ForwardingState::resolve`] finds the action.
 pub const INDIRECT_ACTION: u32 = 0xffff_fffe;
 
 /// What an indirect record names.
@@ -85,8 +85,7 @@ impl PackedBits {
     }
 }
 
-/// Where things stand in records that are leaves: the action's index in the lowest bits, above it the
-/// action's arguments, end to end.
+/// The layout of records that are leaves: the action's index in the lowest bits, above it the action's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedLayout {
     /// The action's index in [`ir::Table::actions`].
@@ -98,7 +97,7 @@ pub struct PackedLayout {
 }
 
 impl PackedLayout {
-    /// For a table that needs no identity and has actions of its own only; `None` when they do not fit.
+    /// Makes the layout of a table without identity and without action profile; `None` if its records do not fit.
     fn new(program: &Program, table: &ir::Table) -> Option<PackedLayout> {
         let index_bits = table.actions.len().max(1).next_power_of_two().ilog2();
         let action = PackedBits { shift: 0, width_bits: index_bits };
@@ -127,7 +126,7 @@ impl PackedLayout {
         self.arguments[action_index][parameter]
     }
 
-    /// Whether above an argument, in records that run its action, there are only zeros.
+    /// Returns whether only zeros are above an argument in records of its action.
     ///
     /// # Panics
     ///
@@ -137,14 +136,14 @@ impl PackedLayout {
     }
 }
 
-/// Where things stand in the records of one table.
+/// The layout of the records of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordLayout {
     /// Length of a record in words.
     pub stride_words: usize,
-    /// Where the entry's generation stands; `None` in tables that need no identity.
+    /// The word of the entry's generation; `None` in tables that need no identity.
     pub generation_word: Option<usize>,
-    /// How records are leaves, if they are; the words are then what a record is unpacked to.
+    /// The layout of packed records, if records are leaves; the other fields then describe unpacked records.
     pub packed: Option<PackedLayout>,
     /// The table's actions in order, with the word at which each argument begins.
     actions: Vec<(ActionId, Vec<usize>)>,
@@ -219,7 +218,7 @@ impl RecordLayout {
         record
     }
 
-    /// Where an action's arguments stand: in leaves, and in words.
+    /// Returns the places of an action's arguments in leaves and in words.
     fn places<'l>(
         &'l self,
         packed: &'l PackedLayout,

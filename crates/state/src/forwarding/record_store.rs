@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The records of one table, end to end in one run of words. They are numbered by the places of their
-//! entries, or shared by all entries that say the same. What a record means is `record`'s matter.
+//! `RecordStore`: the records of one table in one vector of words. A record has the number of its entry's place, or
+//! entries with equal content share one. `record` has the layout.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// What finds a record that says the same.
+/// The map from contents to shared records.
 #[derive(Clone, Debug, Default)]
 struct Sharing {
     numbers: HashTable<u32>,
-    /// Entries that have the record, by number; 0 for a free one.
+    /// Number of entries of each record; 0 for a free record.
     uses: Vec<u32>,
     free: Vec<u32>,
     /// The number of the record of the entry at each place.
@@ -63,7 +63,7 @@ impl RecordStore {
         (self.words.as_ptr() as usize, self.words.capacity() * size_of::<u64>())
     }
 
-    /// Memory that lookups spread over.
+    /// Returns the memory that lookups touch.
     pub(super) fn lookup_bytes(&self) -> usize {
         size_of_val(&*self.words)
     }
@@ -73,7 +73,7 @@ impl RecordStore {
         record_at(&self.words, self.stride_words, number)
     }
 
-    /// Gives the entry at `place`, which has none, its record; returns the record's number.
+    /// Adds the record of the entry at `place`, which has none. Returns its number.
     pub(super) fn give(&mut self, place: u32, record: &[u64]) -> u32 {
         let RecordStore { stride_words, words, sharing } = self;
         let stride_words = *stride_words;
@@ -119,7 +119,7 @@ impl RecordStore {
         number
     }
 
-    /// Takes the record of the entry at `place` away.
+    /// Removes the record of the entry at `place`.
     pub(super) fn take(&mut self, place: u32) {
         let number = self.number(place);
         let RecordStore { stride_words, words, sharing } = self;
@@ -142,7 +142,7 @@ impl RecordStore {
         }
     }
 
-    /// The address of a record. It holds until the records are changed next.
+    /// Returns the address of a record, valid until the next change.
     #[inline(always)]
     pub(super) fn address(&self, number: u32) -> usize {
         self.words.as_ptr() as usize + number as usize * self.stride_words * size_of::<u64>()

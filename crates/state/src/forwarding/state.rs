@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `ForwardingState`: one version of the forwarding side, all tables with what lookups lead on to. It does
-//! not change while it is shared; `parts` makes the next version, `publication` publishes it.
+//! `ForwardingState`: one version of the forwarding side. It does not change while it is shared; `parts` makes the
+//! next version, `publication` publishes it.
 
 use super::choice::PreparedProfile;
 use super::copies::Part;
@@ -12,8 +12,8 @@ use crate::{Replication, ValueSetState};
 use ir::{TableId, ValueSetId};
 use std::sync::Arc;
 
-/// One version of everything that packets read as configuration, laid out for compiled code. It does
-/// not change while somebody holds it.
+/// One version of everything that packets read as configuration, laid out for compiled code. It does not change while
+/// it is shared.
 #[derive(Clone, Debug)]
 pub struct ForwardingState {
     pub(super) identity: Identity,
@@ -30,8 +30,8 @@ impl ForwardingState {
         self.token.version()
     }
 
-    /// A number of this content in this memory: as long as it is the same, whatever addresses the tables
-    /// gave hold. No two states ever have the same.
+    /// Returns a number that identifies this content at these addresses: while it is the same, addresses from the
+    /// tables are valid. The number is unique.
     pub fn identity(&self) -> u64 {
         self.identity.number()
     }
@@ -84,7 +84,7 @@ impl ForwardingState {
         self.tables().map(ForwardingTable::memory_bytes).sum()
     }
 
-    /// Another version with other content at the same place.
+    /// Makes this object another version.
     pub(super) fn set_version(&mut self, version: u64) {
         self.token.set_version(version);
         self.identity = Identity::fresh();

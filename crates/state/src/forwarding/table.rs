@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One table as packets see it: from a key to the record of the entry that wins. The records' layout is
-//! `record`'s matter, matching is `index`'s.
+//! `ForwardingTable`: maps a key to the record of the winning entry. `index` matches keys, `record` has the layout of
+//! records.
 
 use super::choice::{NO_SLOT, PreparedProfile, WeightedChoice};
 use super::copies::Replay;
@@ -12,10 +12,10 @@ use ir::{ActionProfileId, Program, TableId};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// A record in the making.
+/// A record under construction.
 type Words = SmallVec<[u64; 8]>;
 
-/// A one-shot set, ready for choosing: its actions' records end to end.
+/// A one-shot set prepared for choices, with the records of its actions.
 #[derive(Clone, Debug)]
 struct OneShot {
     choice: WeightedChoice,
@@ -38,21 +38,21 @@ pub struct ForwardingTable {
     one_shots: Vec<Option<OneShot>>,
     free_one_shots: Vec<u32>,
     entries: usize,
-    /// What [`ForwardingTable::advise`] has told of.
+    /// The memory for which [`ForwardingTable::advise`] has called the advisor.
     advised: [(usize, usize); 2],
 }
 
 /// One change of a table. Slots are those of the table's profile, as they are when the change is made.
 #[derive(Debug)]
 pub(super) enum TableChange {
-    /// An entry came, went, or has another action; place and generation are those of the records. The slot
-    /// is that of the member or group that `after` names.
+    /// An entry was inserted, removed or got another action; the records have place and generation. The slot is that
+    /// of the member or group that `after` names.
     Entry {
         before: Option<Arc<EntryRecord>>,
         after: Option<Arc<EntryRecord>>,
         slot: u32,
     },
-    /// All entries went.
+    /// All entries were removed.
     Cleared,
     Default(DefaultAction),
     Member {
@@ -88,7 +88,7 @@ impl Replay for ForwardingTable {
 /// In the packed record of a default action: no entry's has this bit.
 pub const PACKED_DEFAULT: u32 = LEAF_LIMIT;
 
-/// Memory from this size on is worth advice.
+/// Smallest size of memory for which the advisor is called.
 const ADVISED_BYTES: usize = 4 << 20;
 
 /// The slot of the member or group that an entry names.
@@ -146,18 +146,17 @@ impl ForwardingTable {
         self.records.address(0)
     }
 
-    /// How lookups may find leaves without a call.
+    /// Returns how lookups find leaves without a call.
     pub fn form(&self) -> DirectForm {
         self.keys.direct(self.layout.leaf_bits())
     }
 
-    /// Where lookups may read leaves without a call.
+    /// Returns the addresses from which lookups read leaves without a call.
     pub fn direct(&self) -> Direct {
         self.index.direct()
     }
 
-    /// What leads to the record of the entry that matches a key of one word
-    /// ([`super::index::Packing::Word`]).
+    /// Finds the record of the entry that matches a key of one word ([`super::index::Packing::Word`]).
     #[inline(always)]
     pub fn find_word(&self, key: u64) -> Option<usize> {
         self.record_of(self.index.find_word(key))
@@ -203,7 +202,7 @@ impl ForwardingTable {
         }
     }
 
-    /// What leads to the record of the default action.
+    /// Returns the record of the default action, as lookups return it.
     pub fn default_record(&self) -> usize {
         match &self.layout.packed {
             Some(packed) => (self.layout.pack(packed, &self.default) | PACKED_DEFAULT) as usize,
@@ -211,8 +210,7 @@ impl ForwardingTable {
         }
     }
 
-    /// The words of a record of this table, by whatever this version gave for it; for readers that are
-    /// not generated code.
+    /// Returns the words of a record that a lookup of this version returned; for readers other than generated code.
     pub fn record_words(&self, record: usize) -> Option<Vec<u64>> {
         if let Some(packed) = &self.layout.packed {
             let leaf = u32::try_from(record).ok()?;
@@ -229,7 +227,7 @@ impl ForwardingTable {
             .map(<[u64]>::to_vec)
     }
 
-    /// What the table's records look like.
+    /// Returns the layout of the table's records.
     pub fn layout(&self) -> &RecordLayout {
         &self.layout
     }
@@ -246,12 +244,12 @@ impl ForwardingTable {
                 .sum::<usize>()
     }
 
-    /// Memory that lookups spread over, records included.
+    /// Returns the memory that lookups touch, records included.
     pub fn lookup_bytes(&self) -> usize {
         self.index.lookup_bytes() + self.records.lookup_bytes()
     }
 
-    /// Tells of large memory that lookups go to, by address and bytes, when it has moved or grown.
+    /// Calls the advisor with address and size of large memory that lookups read, if it has moved or grown.
     pub(super) fn advise(&mut self, advisor: fn(usize, usize)) {
         let memory = [self.index.lookup_memory(), self.records.lookup_memory()];
         for (known, found) in self.advised.iter_mut().zip(memory) {
@@ -325,7 +323,7 @@ impl ForwardingTable {
         self.layout.write_action(&mut self.default, default.action_index, &default.action);
     }
 
-    /// Lays a member's action out; `None` takes it away.
+    /// Sets the record of a member's action, or removes it.
     fn set_member(&mut self, slot: u32, action: Option<&BoundAction>) {
         let stride = self.layout.stride_words;
         let end = (slot as usize + 1) * stride;
@@ -339,8 +337,7 @@ impl ForwardingTable {
         }
     }
 
-    /// The record of an entry; `slot` is that of its member or group. One-shot sets that it needs are laid
-    /// out.
+    /// Makes the record of an entry; `slot` is that of its member or group. Adds its one-shot set.
     fn compose(&mut self, entry: &EntryRecord, slot: u32) -> Words {
         let mut record: Words = smallvec![0; self.layout.stride_words];
         if let Some(word) = self.layout.generation_word {
@@ -384,7 +381,7 @@ impl ForwardingTable {
         }
     }
 
-    /// Takes away the one-shot set that a record has, if it has one.
+    /// Removes the one-shot set of a record, if it has one.
     fn release(&mut self, number: u32) {
         if let Some(Target::OneShot(slot)) = self.layout.target(self.records.record(number)) {
             self.one_shots[slot as usize] = None;

@@ -108,7 +108,7 @@ fn shapes() -> impl Strategy<Value = Vec<KeyShape>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(400)))]
     #[test]
     fn lookups_agree_with_a_scan(
         shape in shapes(),

@@ -271,7 +271,7 @@ fn kind() -> impl Strategy<Value = MatchKind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(24)))]
 
     #[test]
     fn exact_keys(widths in prop::collection::vec(widths(), 1..4), seed: u64, open: bool) {

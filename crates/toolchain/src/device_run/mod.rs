@@ -1,15 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane run` of a compiled program on captures, through one device, with the controllers that the program
-//! brings: by one engine, or by both side by side.
+//! A run of a compiled program on captures, through one device, with the controllers that the program brings:
+//! [`DeviceRun`] describes it, [`run`] does it, by one engine or by two side by side.
 
 mod one_engine;
+mod preparation;
 mod report;
-mod request;
 mod side_by_side;
 
-use frontend::{Compiled, Console, ExitStatus, Failure};
+use device::EngineChoice;
+use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
 pub(crate) use report::place;
-pub use request::{DeviceRun, inputs};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// A run on captures through one device, as its user describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceRun<'r> {
+    /// The program's file.
+    pub program: &'r Path,
+    /// The captures.
+    pub captures: RunCaptures<'r>,
+    /// Files of control commands, applied before the first packet.
+    pub entries: &'r [PathBuf],
+    /// The maximum number of items in a batch of these commands; `None` is one batch a file.
+    pub batch_size: Option<NonZeroUsize>,
+    /// Files of control commands, applied after the last packet.
+    pub after: &'r [PathBuf],
+    /// Print digests.
+    pub digests: bool,
+    /// What runs the program.
+    pub engines: Engines,
+    /// Print what happens to each packet.
+    pub trace: Option<TraceFormat>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The end of the run, by the device's clock.
+    pub until_ps: Option<u64>,
+    /// The device file.
+    pub device: Option<&'r Path>,
+    /// The CPU port; it replaces that of the device file.
+    pub cpu_port: Option<u32>,
+}
+
+/// The engines of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engines {
+    /// Machine code; the interpreter where passes take time.
+    Default,
+    /// This one.
+    One(EngineChoice),
+    /// Machine code and interpreter side by side. The run stops where they differ.
+    SideBySide,
+}
+
+/// The form of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceFormat {
+    /// Text.
+    Text,
+    /// JSON, an object a line. Standard output has nothing else.
+    Json,
+}
 
 /// Runs a program.
 ///
@@ -21,12 +72,9 @@ pub fn run(
     run: &DeviceRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    let Compiled { ready, map, setup, controllers, .. } = compiled;
-    let (program, setup) = (ready.program().clone(), setup.first());
-    let options = request::device_options(run, setup)?;
-    let run_on = match run.verify {
-        true => side_by_side::run,
-        false => one_engine::run,
-    };
-    run_on(program, options, setup, controllers, run, &map, console)
+    let options = preparation::device_options(run, compiled.setup.first())?;
+    match run.engines {
+        Engines::SideBySide => side_by_side::run(compiled, options, run, console),
+        Engines::Default | Engines::One(_) => one_engine::run(compiled, options, run, console),
+    }
 }

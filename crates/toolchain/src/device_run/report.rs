@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What runs on captures print: digests, what stopped a run, tables of ports and drops.
+//! What runs on captures print: digests, the error that stopped a run, tables of ports and drops.
 
-use super::request::DeviceRun;
-use crate::port_captures::{Written, written_text};
+use super::{DeviceRun, Engines, TraceFormat};
+use crate::port_captures::{PortCaptures, Written, written_text};
 use device::{Device, DeviceOptions, DigestMessage, LoadError};
 use frontend::{Console, coded, diagnostics_text};
 use network::replay::{Progress, ReplayError};
 use source::{RenderOptions, SourceMap, quantity};
 
-/// Where an item of a program stands in the source: `file:line`.
+/// Returns the source of an item: `file:line`.
 pub(crate) fn place(
     program: &ir::Program,
     map: &SourceMap,
@@ -18,6 +18,7 @@ pub(crate) fn place(
     Some(format!("{}:{}", place.file, place.line))
 }
 
+/// Returns a digest as a line.
 pub(super) fn digest_line(digest: &DigestMessage) -> String {
     let fields: Vec<String> = digest
         .fields
@@ -27,8 +28,41 @@ pub(super) fn digest_line(digest: &DigestMessage) -> String {
     format!("digest {} of packet {}: {}\n", digest.name, digest.packet, fields.join(", "))
 }
 
-/// How the program was compiled, which differs from run to run.
-pub(super) fn note_compilation(device: &Device, console: &dyn Console) {
+/// How the packets of a run ended.
+pub(super) struct Ended {
+    /// Counts of packets, if all were run.
+    pub progress: Option<Progress>,
+    /// The error that stopped the run.
+    pub error: Option<String>,
+}
+
+/// Completes the captures and prints error and summary. Returns whether all packets were run.
+pub(super) fn finish(
+    device: &Device,
+    ended: Ended,
+    captures: PortCaptures,
+    run: &DeviceRun<'_>,
+    console: &dyn Console,
+) -> Result<bool, String> {
+    // The error comes first: what follows may fail too.
+    if let Some(error) = &ended.error {
+        console.error(error);
+    }
+    let written = captures.finish()?;
+    if !console.is_quiet() {
+        note_compilation(device, console);
+        let summary = summary(device, ended.progress, run, &written);
+        // Readers of traces as JSON get nothing else on standard output.
+        match run.trace {
+            Some(TraceFormat::Json) => console.note(summary.trim_end()),
+            _ => console.print(&summary),
+        }
+    }
+    Ok(ended.error.is_none())
+}
+
+/// Prints time and size of compilation, which differ from run to run.
+fn note_compilation(device: &Device, console: &dyn Console) {
     if let Some(time) = device.compile_time() {
         console.note(&format!(
             "compiled in {} ms: {} bytes of machine code",
@@ -41,8 +75,8 @@ pub(super) fn note_compilation(device: &Device, console: &dyn Console) {
     }
 }
 
-/// Why a program cannot be loaded, with places where it says any.
-pub(super) fn load_problem_text(error: &LoadError, map: &SourceMap) -> String {
+/// Returns why a program cannot be loaded, with places if the error has any.
+pub(super) fn load_error_text(error: &LoadError, map: &SourceMap) -> String {
     let found = error.diagnostics();
     match found.is_empty() {
         true => coded(error.code().0, &error.to_string()),
@@ -50,7 +84,8 @@ pub(super) fn load_problem_text(error: &LoadError, map: &SourceMap) -> String {
     }
 }
 
-pub(super) fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
+/// Returns why a run stopped.
+pub(super) fn replay_error_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
     if let ReplayError::Capture(error) = error {
         let message = format!("{error}; the packets before it were run");
         return coded(error.code().0, &message);
@@ -63,16 +98,16 @@ pub(super) fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap
     error.to_string()
 }
 
-pub(super) fn summary(
+fn summary(
     device: &Device,
     progress: Option<Progress>,
     run: &DeviceRun<'_>,
     written: &Written,
 ) -> String {
     let statistics = device.statistics();
-    let engine = match run.verify {
-        true => "jit and interpreter side by side",
-        false => device.engine_name(),
+    let engine = match run.engines {
+        Engines::SideBySide => "jit and interpreter side by side",
+        Engines::Default | Engines::One(_) => device.engine_name(),
     };
     let mut text = format!("{} ({engine})\n", run.program.display());
     text.push_str(&format!(
@@ -87,7 +122,11 @@ pub(super) fn summary(
         )
     };
     for (number, port) in &statistics.ports {
-        text.push_str(&row(&number.to_string(), port, &within(device.options(), *number)));
+        text.push_str(&row(
+            &number.to_string(),
+            port,
+            &internal_sources(device.options(), *number),
+        ));
         total.received_packets += port.received_packets;
         total.received_bytes += port.received_bytes;
         total.sent_packets += port.sent_packets;
@@ -117,27 +156,28 @@ pub(super) fn summary(
     }
     if let Some(progress) = progress.filter(|progress| progress.packets_snapped > 0) {
         text.push_str(&format!(
-            "{} packets were cut short by their capture and run as they are\n",
+            "{} packets are truncated in their capture (snap length) and were run truncated\n",
             progress.packets_snapped
         ));
     }
     if let Some(until_ps) = run.until_ps {
-        let left = [
-            (device.is_busy(), "packets were on their way"),
+        let unfinished = [
+            (device.is_busy(), "packets were in flight"),
             (progress.is_some_and(|progress| progress.is_cut), "the captures have later packets"),
         ];
-        let left: Vec<&str> = left.iter().filter(|left| left.0).map(|left| left.1).collect();
-        if !left.is_empty() {
+        let unfinished: Vec<&str> =
+            unfinished.iter().filter(|each| each.0).map(|each| each.1).collect();
+        if !unfinished.is_empty() {
             let end = quantity::nanoseconds(until_ps);
-            text.push_str(&format!("the run was over at {end} ns; {}\n", left.join("; ")));
+            text.push_str(&format!("the run was over at {end} ns; {}\n", unfinished.join("; ")));
         }
     }
     text.push_str(&written_text(written));
     text
 }
 
-/// What a port has of packets that come from within the device; nothing for a port that leads outside.
-fn within(options: &DeviceOptions, port: u32) -> String {
+/// Returns the sources of packets within the device that a port has; empty for a port that leads outside.
+fn internal_sources(options: &DeviceOptions, port: u32) -> String {
     let loopback = options.traffic_manager.is_loopback(port);
     let trains = options.packet_generator.iter().map(|train| train.port);
     let applications = options.generator_applications.iter().map(|application| application.port);

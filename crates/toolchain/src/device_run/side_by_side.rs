@@ -1,47 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane run --verify`: captures through both engines at once, until they differ. What is compared is
-//! in `device::side_by_side`.
+//! `plane run --verify`: captures through both engines at once, until they differ. `device::side_by_side` compares.
 
-use super::report::{digest_line, load_problem_text, note_compilation, problem_text, summary};
-use super::request::{DeviceRun, inputs_of, ports_exist, readers, set_up};
+use super::DeviceRun;
+use super::preparation::{ports_exist, readers, set_up};
+use super::report::{Ended, digest_line, finish, load_error_text, replay_error_text};
 use crate::control_files;
 use crate::controllers::Controllers;
 use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::DeviceOptions;
 use device::side_by_side::{AgreedOutputs, SideBySide, Stop};
-use frontend::{Console, Controller, Deployment, ExitStatus, Failure, Work};
+use frontend::{Compiled, Console, ExitStatus, Failure, Work};
 use network::capture::MergedCaptures;
 use network::replay::{Clock, ReplayError};
-use source::SourceMap;
-use std::sync::Arc;
 
 /// Runs a program on both engines.
 pub(super) fn run(
-    program: Arc<ir::Program>,
+    compiled: Compiled,
     options: DeviceOptions,
-    setup: Option<&Deployment>,
-    controllers: Vec<Box<dyn Controller>>,
     run: &DeviceRun<'_>,
-    map: &SourceMap,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
+    let Compiled { ready, map, setup, controllers, .. } = compiled;
+    let program = ready.program().clone();
     let quiet = console.is_quiet();
-    let mut both = SideBySide::new(program.clone(), options)
-        .map_err(|error| load_problem_text(&error, map))?;
+    let mut both =
+        SideBySide::new(program.clone(), options).map_err(|error| load_error_text(&error, &map))?;
     if !ports_exist(run, both.jit().largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
     let mut sessions = [Session::new(program.clone()), Session::new(program)];
     {
         let mut devices: Vec<_> = sessions.iter_mut().zip(both.devices_mut()).collect();
-        if !set_up(setup, run, &mut devices, console)? {
+        if !set_up(setup.first(), run, &mut devices, console)? {
             return Ok(ExitStatus::WrongInput);
         }
     }
     let mut controllers = Controllers::start(controllers, &mut both.devices_mut())?;
-    let packets = MergedCaptures::new(readers(run.captures)?);
-    let mut captures = PortCaptures::in_folder(run.out, inputs_of(run))?;
+    let packets = MergedCaptures::new(readers(run.captures.inputs)?);
+    let mut captures = PortCaptures::create(&run.captures)?;
     let spinner = console.spinner(Work::Packets, quiet);
     let mut clock = Clock::until(run.until_ps);
     let mut write = |clock: &Clock, agreed: AgreedOutputs| -> Result<(), String> {
@@ -98,39 +95,32 @@ pub(super) fn run(
         }
     }
     drop(spinner);
-    let problem = match (ran, stopped) {
+    let error = match (ran, stopped) {
         (Err(stop), _) => Some(match *stop {
             Stop::Difference(difference) => difference.to_string(),
-            Stop::Error(error) => problem_text(&ReplayError::Device(error), both.jit(), map),
+            Stop::Error(error) => replay_error_text(&ReplayError::Device(error), both.jit(), &map),
         }),
-        (Ok(()), Some(error)) => Some(problem_text(&error, both.jit(), map)),
+        (Ok(()), Some(error)) => Some(replay_error_text(&error, both.jit(), &map)),
         (Ok(()), None) => None,
     };
-    if let Some(problem) = &problem {
-        console.error(problem);
-    }
-    let written = captures.finish()?;
-    if !quiet {
-        note_compilation(both.jit(), console);
-        let progress = problem.is_none().then(|| clock.progress());
-        console.print(&summary(both.jit(), progress, run, &written));
-        if problem.is_none() {
-            let packets = clock.progress().packets_in;
-            console.print(&format!("both engines agree on {packets} packets\n"));
-        }
+    let progress = error.is_none().then(|| clock.progress());
+    let is_complete = finish(both.jit(), Ended { progress, error }, captures, run, console)?;
+    if is_complete && !quiet {
+        let packets = clock.progress().packets_in;
+        console.print(&format!("both engines agree on {packets} packets\n"));
     }
     let asked = {
         let mut devices: Vec<_> = sessions.iter_mut().zip(both.devices_mut()).collect();
         control_files::apply_to_all(run.after, None, &mut devices, console)?
     };
-    Ok(match problem.is_none() && asked.is_some() {
+    Ok(match is_complete && asked.is_some() {
         true => ExitStatus::Fine,
         false => ExitStatus::WrongInput,
     })
 }
 
-/// Runs both devices through the rounds of controllers that come before a time, for as long as there are
-/// packets. The outer error is what a controller says.
+/// Runs both devices through the rounds of controllers before a time, while there are packets. The outer error is a
+/// controller's, the inner one a device's.
 fn advance(
     both: &mut SideBySide,
     until_ps: u64,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane run PROG.dpt --in PORT=FILE --out DIR`: captures as inputs of a run of one switch, and what
-//! leaves it as captures. Times of the outputs are those of the inputs.
+//! `plane run PROG.dpt --in PORT=FILE --out DIR`: captures as inputs of a run of one switch, and captures of the packets
+//! that leave it, with times of the input captures' clock.
 
 use crate::port_captures::{PortCaptures, Written};
 use lucid::core::NO_PORT;
@@ -10,10 +10,10 @@ use network::capture::CaptureReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How long a run goes on after the last packet of its captures, in picoseconds, if nobody says: 1 ms.
-const AFTER_THE_LAST_PS: u64 = 1_000_000_000;
+/// The default time from the last packet of the captures to the end of the run: 1 ms.
+const DEFAULT_TAIL_PS: u64 = 1_000_000_000;
 
-/// Where the times of captures begin and end, in picoseconds since 1970.
+/// The first and last time of captures, in picoseconds since 1970.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     pub first_ps: i128,
@@ -45,12 +45,12 @@ pub fn add(run: &mut Run, captures: &[(u32, PathBuf)], ends: bool) -> Result<Tim
     }
     if ends {
         let length_ps = u64::try_from(last_ps - first_ps).unwrap_or(u64::MAX);
-        run.max_time_ps = length_ps.saturating_add(AFTER_THE_LAST_PS);
+        run.max_time_ps = length_ps.saturating_add(DEFAULT_TAIL_PS);
     }
     Ok(Times { first_ps, last_ps })
 }
 
-/// First and last time of a capture; `None` if it is empty.
+/// Returns the first and last time of a capture; `None` if it is empty.
 fn times(path: &Path) -> Result<Option<Times>, String> {
     let wrong = |error: network::capture::CaptureError| {
         frontend::coded(error.code().0, &error.with_path(path).to_string())
@@ -65,25 +65,25 @@ fn times(path: &Path) -> Result<Option<Times>, String> {
     Ok(times)
 }
 
-/// Writes what leaves the network, a capture a port.
-pub struct Leaving {
+/// Writes the packets that leave the network, a capture for each port.
+pub struct Departures {
     setup: Arc<Setup>,
     captures: PortCaptures,
     first_ps: i128,
     problem: Option<String>,
 }
 
-impl Leaving {
-    /// Into this folder. Inputs are never overwritten.
+impl Departures {
+    /// Creates the captures in this folder; inputs are never overwritten.
     pub fn new(
         setup: Arc<Setup>,
         folder: &Path,
         inputs: &[PathBuf],
         times: Times,
-    ) -> Result<Leaving, String> {
+    ) -> Result<Departures, String> {
         let inputs = inputs.iter().map(PathBuf::as_path);
         let captures = PortCaptures::in_folder(folder, inputs)?;
-        Ok(Leaving { setup, captures, first_ps: times.first_ps, problem: None })
+        Ok(Departures { setup, captures, first_ps: times.first_ps, problem: None })
     }
 
     /// Completes the captures.
@@ -95,7 +95,7 @@ impl Leaving {
     }
 }
 
-impl Observer for Leaving {
+impl Observer for Departures {
     fn observe(&mut self, observation: Observation) {
         let ObservationKind::Left { event, port, bytes, .. } = observation.kind else { return };
         if port == NO_PORT || self.problem.is_some() {

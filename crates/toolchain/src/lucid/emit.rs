@@ -2,14 +2,16 @@
 //! `plane emit`: compiles a Lucid program to P4_16. Which files are written is in `emitted`.
 
 use super::emitted::{self, Emitted};
-use super::inputs::{Alone, Wanted, alone, ready, texts_of};
-use super::targets::{TNA, V1MODEL, target_of};
+use super::inputs::{LucidProgram, RunRequest, read_program, read_run, texts_of};
+use super::targets::target_of;
 use super::user_p4;
 use crate::layouts;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
 use lucid::core::Program;
 use lucid_compiler::normal::AfterPass;
-use lucid_compiler::{Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna};
+use lucid_compiler::{
+    Backend, Clock, Compiled, Delay, Options, Recirculation, atomic, normal, tna,
+};
 use lucid_network::deploy;
 use lucid_network::options::{delay_options, queue_options};
 use lucid_reference::simulation::Setup;
@@ -18,30 +20,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A program with its sources, and the run that it is compiled for, if there is one.
+/// A program with its sources and, optionally, the run that it is compiled for.
 struct Source {
     map: SourceMap,
     program: Arc<Program>,
     setup: Option<Arc<Setup>>,
-    /// Whatever was read, so that nothing of it is overwritten.
+    /// The input files, which are never overwritten.
     files: Vec<PathBuf>,
 }
 
-/// What does not go together.
-fn usage(request: &EmitRequest<'_>) -> Result<(), String> {
-    let is_v1model = request.target == V1MODEL;
-    for (flag, given, target, is_there) in [
-        ("--bmv2", request.bmv2, V1MODEL, is_v1model),
-        ("--clock us", request.clock == "us", V1MODEL, is_v1model),
-        ("--recirculation primitive", request.recirculation == "primitive", V1MODEL, is_v1model),
-        ("--layout", request.layout.is_some(), TNA, !is_v1model),
+/// Checks that the options go together.
+fn check_usage(request: &EmitRequest<'_>) -> Result<(), String> {
+    for (flag, given, target) in [
+        ("--bmv2", request.bmv2, Backend::V1Model),
+        ("--clock us", request.clock == "us", Backend::V1Model),
+        ("--recirculation primitive", request.recirculation == "primitive", Backend::V1Model),
+        ("--layout", request.layout.is_some(), Backend::Tna),
     ] {
-        if given && !is_there {
-            return Err(format!("{flag} is for --target {target}"));
+        if given && request.target != target.name() {
+            return Err(format!("{flag} applies only to --target {}", target.name()));
         }
     }
     match request.time_limit.is_some() && request.layout != Some("exact") {
-        true => Err("--time-limit is for --layout exact".to_string()),
+        true => Err("--time-limit applies only to --layout exact".to_string()),
         false => Ok(()),
     }
 }
@@ -52,11 +53,11 @@ pub(super) fn emit(
     request: &EmitRequest<'_>,
     console: &dyn Console,
 ) -> Result<(), Failure> {
-    usage(request).map_err(Failure::Usage)?;
+    check_usage(request).map_err(Failure::Usage)?;
     let quiet = console.is_quiet();
     let Source { map, program, setup, files } = source(file, request, console)?;
-    if let Some(wanted) = request.after {
-        return after(wanted, map, &program, console);
+    if let Some(pass) = request.after {
+        return after(pass, map, &program, console);
     }
     let options = options(file, request)?;
     let options = match &setup {
@@ -104,13 +105,13 @@ pub(super) fn emit(
         if !removed.is_empty() {
             let names: Vec<String> =
                 removed.iter().map(|path| path.display().to_string()).collect();
-            console.note(&format!("removed, of an earlier plane emit: {}", names.join(", ")));
+            console.note(&format!("removed files of an earlier plane emit: {}", names.join(", ")));
         }
     }
     Ok(())
 }
 
-/// The compiled program; for Tofino how many stages it takes, for people.
+/// Compiles the program; for Tofino it returns a text with the number of stages besides.
 fn compiled(
     request: &EmitRequest<'_>,
     program: &Program,
@@ -118,7 +119,7 @@ fn compiled(
     options: &Options,
     console: &dyn Console,
 ) -> Result<(Compiled, Option<String>), Diagnostics> {
-    if options.target != Target::Tna {
+    if options.target != Backend::Tna {
         return Ok((lucid_compiler::compile(program, map, options)?, None));
     }
     let target = tna::tofino()?;
@@ -133,7 +134,7 @@ fn compiled(
     Ok((made.compiled, Some(stages)))
 }
 
-/// The program, and its run if one is named.
+/// Reads the program, and the run if one is given.
 fn source(
     file: &ProgramFile<'_>,
     request: &EmitRequest<'_>,
@@ -141,17 +142,17 @@ fn source(
 ) -> Result<Source, Failure> {
     let user_p4 = request.user_p4.files().map(Path::to_path_buf);
     if let Some(specification) = request.specification {
-        let wanted = Wanted {
+        let request = RunRequest {
             program: Some(file.path),
             specification: Some(specification),
-            ..Wanted::from(file.files)
+            ..RunRequest::from(file.files)
         };
-        let ready = ready(&wanted, Some(console))?;
-        let program = ready.setup.program().clone();
-        let files = ready.files().chain(user_p4).collect();
-        return Ok(Source { map: ready.map, program, setup: Some(ready.setup), files });
+        let run = read_run(&request, Some(console))?;
+        let program = run.setup.program().clone();
+        let files = run.files().chain(user_p4).collect();
+        return Ok(Source { map: run.map, program, setup: Some(run.setup), files });
     }
-    let Alone { map, program, warnings } = alone(file.files, file.path)?;
+    let LucidProgram { map, program, warnings } = read_program(file.files, file.path)?;
     console.warnings(&map, &warnings);
     let files = texts_of(&map).chain(user_p4).collect();
     Ok(Source { map, program: Arc::new(program), setup: None, files })
@@ -182,37 +183,36 @@ fn options(file: &ProgramFile<'_>, request: &EmitRequest<'_>) -> Result<Options,
     user_p4::with_files(options, &request.user_p4, file).map_err(Failure::Message)
 }
 
-/// Prints what a pass made.
+/// Prints the program after a pass.
 fn after(
-    wanted: &str,
+    name: &str,
     map: SourceMap,
     program: &Program,
     console: &dyn Console,
 ) -> Result<(), Failure> {
     let mut passes: Vec<AfterPass> = normal::after_passes(program);
-    // Those to the normal form can be shown of programs that no pipeline can run.
+    // Passes up to the normal form also apply to programs that no pipeline can run.
     match atomic::after_passes(&normal::normalize(program)) {
         Ok(more) => passes.extend(more),
-        Err(problems) if !passes.iter().any(|pass| pass.name == wanted) => {
+        Err(problems) if !passes.iter().any(|pass| pass.name == name) => {
             return Err(Failure::Found(map, problems));
         }
         Err(_) => {}
     }
-    if wanted == "list" {
+    if name == "list" {
         let lines: Vec<String> =
             passes.iter().map(|pass| format!("{:16} {}\n", pass.name, pass.description)).collect();
         console.print(&lines.concat());
         return Ok(());
     }
-    match passes.iter().find(|pass| pass.name == wanted) {
+    match passes.iter().find(|pass| pass.name == name) {
         Some(pass) => {
             console.print(&pass.text);
             Ok(())
         }
         None => {
             let names: Vec<&str> = passes.iter().map(|pass| pass.name).collect();
-            let message =
-                format!("there is no pass `{wanted}`: the passes are {}", names.join(", "));
+            let message = format!("there is no pass `{name}`: the passes are {}", names.join(", "));
             Err(Failure::Usage(message))
         }
     }

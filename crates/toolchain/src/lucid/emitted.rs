@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `plane emit -o` writes: the program, for each switch its control commands and its device file,
-//! and how to run them. What stands in commands and device files is the compiler's.
+//! The files that `plane emit -o` writes: the program, the control commands and the device file of each switch, and
+//! instructions for running it. `lucid_network::deploy` writes commands and device files.
 
 #[cfg(test)]
 mod tests;
@@ -8,39 +8,41 @@ mod tests;
 use crate::files;
 use frontend::Failure;
 use lucid::core::Program;
-use lucid_compiler::{Compiled, DELAY_PERIOD_PS, Recirculation, Target};
+use lucid_compiler::{Backend, Compiled, DELAY_PERIOD_PS, Recirculation};
 use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::script;
 use lucid_reference::simulation::Setup;
 use source::quantity::in_largest_unit;
 use std::path::{Path, PathBuf};
 
-/// The first line below the title of every README that is written; others are not overwritten.
+/// The first line below the title of each README that `plane emit` writes; it never overwrites other READMEs.
 const MADE_BY: &str = "Made by `plane emit`.";
 
-/// A compiled program and what it was made of.
+/// A compiled program and its sources.
 pub struct Emitted<'e> {
-    /// The Lucid program's file.
+    /// The file of the Lucid program.
     pub source: &'e Path,
-    /// The file of the run that it was compiled for.
+    /// The specification of the run that it was compiled for.
     pub specification: Option<&'e Path>,
     pub program: &'e Program,
     pub compiled: &'e Compiled,
     /// The run.
     pub setup: Option<&'e Setup>,
-    /// How many stages it takes, for people.
+    /// The number of stages, as text.
     pub stages: Option<String>,
 }
 
 impl Emitted<'_> {
-    /// Names of files, and what is to stand there.
+    /// Returns the names and contents of the files.
     pub fn texts(&self) -> Vec<(String, String)> {
         let stem = self.stem();
         let sites: Vec<SwitchSetup> = match self.setup {
             Some(setup) => {
                 (0..setup.switches()).map(|switch| SwitchSetup::of(setup, switch)).collect()
             }
-            None => vec![alone(self.compiled.options.recirculation_port, self.program)],
+            None => {
+                vec![unconnected_switch(self.compiled.options.recirculation_port, self.program)]
+            }
         };
         let mut texts = vec![(format!("{stem}.p4"), self.compiled.built.print())];
         for site in &sites {
@@ -49,7 +51,7 @@ impl Emitted<'_> {
             texts.push((format!("commands-{number}.txt"), commands));
             let device = deploy::device_file(self.compiled, site);
             texts.push((format!("device-{number}.toml"), device));
-            if self.compiled.options.target == Target::Tna {
+            if self.compiled.options.target == Backend::Tna {
                 let script = script::script(self.compiled, self.program, site, &stem);
                 texts.push((format!("bfrt-{number}.py"), script));
             }
@@ -74,7 +76,7 @@ impl Emitted<'_> {
         let what = "what the control plane of switch N sets up before the first packet";
         file("commands-N.txt", what);
         file("device-N.toml", "how a device of Planewright is built for switch N");
-        if options.target == Target::Tna {
+        if options.target == Backend::Tna {
             file("bfrt-N.py", "the same as commands-N.txt for the shell of a Tofino");
         }
         text.push_str(&match switches {
@@ -105,7 +107,10 @@ impl Emitted<'_> {
             } else {
                 self.source.display().to_string()
             };
-            let target = if options.target == Target::Tna { " --target tna" } else { "" };
+            let target = match options.target == Backend::default() {
+                true => String::new(),
+                false => format!(" --target {}", options.target.name()),
+            };
             let run = match self.specification {
                 Some(specification) => format!(" --spec {}", specification.display()),
                 None => " --spec RUN.yaml".to_string(),
@@ -117,16 +122,16 @@ impl Emitted<'_> {
             ));
         }
         match (options.target, options.recirculation) {
-            (Target::V1Model, Recirculation::Primitive) => text.push_str(&format!(
+            (Backend::V1Model, Recirculation::Primitive) => text.push_str(&format!(
                 "\n## With BMv2\n\n```\np4c-bm2-ss {stem}.p4 -o {stem}.json\n\
                  simple_switch -i 1@veth1 -i 2@veth2 {stem}.json &\n\
                  simple_switch_CLI < commands-0.txt\n```\n\nTime stamps are microseconds. Port {port} is \
                  only a number: packets to it are recirculated.\n"
             )),
-            (Target::V1Model, Recirculation::Port) => text.push_str(
+            (Backend::V1Model, Recirculation::Port) => text.push_str(
                 "\nBMv2's ports all lead outside: for BMv2 compile with `--bmv2`.\n",
             ),
-            (Target::Tna, _) => text.push_str(&format!(
+            (Backend::Tna, _) => text.push_str(&format!(
                 "\n## With a Tofino\n\nCompile `{stem}.p4` for Tofino's native architecture and run \
                  `bfrt-N.py` in the shell of switch N: it sets up multicast groups, routes, the \
                  recirculation port and the packet generator. The script was not tested on hardware.\n",
@@ -136,8 +141,8 @@ impl Emitted<'_> {
     }
 }
 
-/// One switch without links.
-pub(super) fn alone(recirculation_port: u32, program: &Program) -> SwitchSetup {
+/// Returns the set-up of a single switch without links.
+pub(super) fn unconnected_switch(recirculation_port: u32, program: &Program) -> SwitchSetup {
     let zero = |ty| match ty {
         lucid::core::Type::Bool => lucid_reference::interpreter::Value::Bool(false),
         _ => lucid_reference::interpreter::Value::Int(0),
@@ -146,14 +151,14 @@ pub(super) fn alone(recirculation_port: u32, program: &Program) -> SwitchSetup {
     SwitchSetup { recirculation_port, externs, ..SwitchSetup::default() }
 }
 
-/// Files of switches: how their names begin and end, and what they begin with.
+/// Files of switches: beginning and end of the name, and the first words.
 const OF_SWITCHES: [(&str, &str, &str); 3] = [
     ("commands-", ".txt", deploy::COMMANDS_BEGIN),
     ("device-", ".toml", deploy::DEVICE_BEGINS),
     ("bfrt-", ".py", script::SCRIPT_BEGINS),
 ];
 
-/// Files in a folder that were written for switches that there are no more, or for another target.
+/// Returns the files of earlier programs for further switches or for another target.
 fn stale(folder: &Path, texts: &[(String, String)]) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_stale = |path: &PathBuf| {
@@ -172,8 +177,8 @@ fn stale(folder: &Path, texts: &[(String, String)]) -> Vec<PathBuf> {
     found
 }
 
-/// Writes all files or none; what it wrote for more switches before goes. Neither an input nor a README that
-/// somebody wrote is overwritten. The names of files that went.
+/// Writes all files or none, and removes files of an earlier `plane emit` for further switches. Never overwrites an input
+/// or a README of another origin. Returns the removed files.
 pub fn write(
     folder: &Path,
     texts: &[(String, String)],
@@ -185,7 +190,7 @@ pub fn write(
     let readme = folder.join("README.md");
     if readme.is_file() && !files::read_text(&readme).is_ok_and(|text| text.contains(MADE_BY)) {
         return Err(Failure::Message(format!(
-            "`{}` is there already, and `plane emit` did not write it: name another folder with -o",
+            "`{}` exists, and `plane emit` did not write it: give another folder with -o",
             readme.display()
         )));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of a Lucid run, found and read: program, specification, symbolics, captures. A [`Ready`] run is
-//! made of them.
+//! Finds and reads the files of a Lucid run: program, specification, symbolics, captures. [`read_run`] makes a
+//! [`LucidRun`] of them, [`read_program`] reads a program without a run.
 
 use super::captures::{self, Times};
 use super::includes::Includes;
@@ -15,23 +15,23 @@ use source::{Diagnostics, FileId, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A run ready to go.
-pub struct Ready {
+/// A program with its specification, resolved.
+pub struct LucidRun {
     /// The files that spans point into.
     pub map: SourceMap,
     /// The network and its inputs.
     pub setup: Arc<Setup>,
     /// The specification.
-    pub run: Run,
+    pub specification: Run,
     /// The program's file.
     pub program_path: PathBuf,
-    /// Of the program itself if there is no specification.
+    /// The specification's file; that of the program if there is no specification.
     pub specification_path: PathBuf,
-    /// Times of the captures that the command line names.
+    /// Times of the captures of the command line.
     pub capture_times: Times,
 }
 
-impl Ready {
+impl LucidRun {
     /// Program and specification, for people.
     pub fn title(&self) -> String {
         if self.specification_path == self.program_path {
@@ -40,10 +40,10 @@ impl Ready {
         format!("{} with {}", self.program_path.display(), self.specification_path.display())
     }
 
-    /// All files that were read as texts, and captures: results never overwrite them.
+    /// Returns all texts and captures that were read. Results never overwrite them.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
         let texts = texts_of(&self.map);
-        let captures = self.run.inputs.iter().filter_map(|input| match &input.kind {
+        let captures = self.specification.inputs.iter().filter_map(|input| match &input.kind {
             InputKind::Capture { file, .. } => Some(relative(&self.specification_path, file)),
             _ => None,
         });
@@ -51,19 +51,19 @@ impl Ready {
     }
 }
 
-/// All files that a map has.
+/// Returns the paths of all files of a source map.
 pub fn texts_of(map: &SourceMap) -> impl Iterator<Item = PathBuf> + '_ {
     (0..map.file_count()).map(|file| PathBuf::from(&**map.name(FileId(file as u32))))
 }
 
-/// Which files to take, and what counts over the specification.
+/// The files of a run, and values that replace those of the specification.
 #[derive(Clone, Copy)]
-pub struct Wanted<'a> {
-    /// Where files are read.
+pub struct RunRequest<'a> {
+    /// The files to read from.
     pub files: &'a dyn Files,
-    /// The program; what the specification names, or the file beside it, if not said.
+    /// The program; `None` is the one that the specification names, or the file beside it.
     pub program: Option<&'a Path>,
-    /// The specification; the file beside the program if not said.
+    /// The specification; `None` is the file beside the program.
     pub specification: Option<&'a Path>,
     /// A file of symbolics.
     pub symbolics: Option<&'a Path>,
@@ -71,14 +71,14 @@ pub struct Wanted<'a> {
     pub until_ps: Option<u64>,
     /// The seed.
     pub seed: Option<u64>,
-    /// Captures of packets that come in at ports of switch 0. With some, no specification is looked for.
+    /// Captures of packets that enter by ports of switch 0. With captures, the specification is optional.
     pub captures: &'a [(u32, PathBuf)],
 }
 
-impl<'a> Wanted<'a> {
-    /// Nothing yet.
-    pub fn from(files: &'a dyn Files) -> Wanted<'a> {
-        Wanted {
+impl<'a> RunRequest<'a> {
+    /// Creates a request without any file.
+    pub fn from(files: &'a dyn Files) -> RunRequest<'a> {
+        RunRequest {
             files,
             program: None,
             specification: None,
@@ -90,7 +90,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The specification beside a program.
+/// Finds the specification beside a program.
 pub fn specification_beside(files: &dyn Files, program: &Path) -> Result<PathBuf, String> {
     let beside = SPECIFICATIONS.iter().map(|end| program.with_extension(end));
     let found: Vec<PathBuf> = beside.filter(|path| files.is_file(path)).collect();
@@ -111,51 +111,54 @@ pub fn specification_beside(files: &dyn Files, program: &Path) -> Result<PathBuf
     }
 }
 
-/// Reads all files of a run and makes it ready. Warnings are printed on the console, if there is one.
-pub fn ready(wanted: &Wanted<'_>, console: Option<&dyn Console>) -> Result<Ready, Failure> {
-    let is_bare = wanted.specification.is_none() && !wanted.captures.is_empty();
-    let specification_path = match (wanted.specification, wanted.program) {
+/// Reads all files of a run and resolves it. Prints warnings on the console, if there is one.
+pub fn read_run(
+    request: &RunRequest<'_>,
+    console: Option<&dyn Console>,
+) -> Result<LucidRun, Failure> {
+    let is_bare = request.specification.is_none() && !request.captures.is_empty();
+    let specification_path = match (request.specification, request.program) {
         (Some(path), _) => path.to_path_buf(),
         (None, Some(program)) if is_bare => program.to_path_buf(),
-        (None, Some(program)) => specification_beside(wanted.files, program)?,
+        (None, Some(program)) => specification_beside(request.files, program)?,
         (None, None) => return Err("there is no specification".to_string().into()),
     };
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
     let mut run = Run::default();
     if !is_bare {
-        let (file, format) = add(wanted.files, &mut map, &specification_path)?;
-        let (read, problems) = specification::read_until(&map, file, format, wanted.until_ps);
+        let (file, format) = add(request.files, &mut map, &specification_path)?;
+        let (read, problems) = specification::read_until(&map, file, format, request.until_ps);
         found.append(problems);
         let Some(read) = read else { return Err(Failure::Found(map, found)) };
         run = read;
     }
-    let capture_times = captures::add(&mut run, wanted.captures, is_bare)?;
-    if let Some(until_ps) = wanted.until_ps {
+    let capture_times = captures::add(&mut run, request.captures, is_bare)?;
+    if let Some(until_ps) = request.until_ps {
         run.max_time_ps = until_ps;
     }
-    if let Some(seed) = wanted.seed {
+    if let Some(seed) = request.seed {
         run.seed = seed;
     }
-    let program_path = match (wanted.program, &run.program) {
+    let program_path = match (request.program, &run.program) {
         (Some(path), _) => path.to_path_buf(),
         (None, Some(name)) => relative(&specification_path, name),
         (None, None) => specification_path.with_extension("dpt"),
     };
-    if wanted.program.is_none() && run.program.is_none() && !wanted.files.is_file(&program_path) {
+    if request.program.is_none() && run.program.is_none() && !request.files.is_file(&program_path) {
         return Err(Failure::Message(format!(
-            "`{}` names no program, and there is no `{}`: add \"program\": \"FILE.dpt\" to it, or name \
-             one with --program FILE",
+            "`{}` names no program, and there is no `{}`: add \"program\": \"FILE.dpt\" to it, or give \
+             --program FILE",
             specification_path.display(),
             program_path.display()
         )));
     }
     let symbolics =
-        symbolics(&mut map, wanted, &run, &program_path, &specification_path, &mut found)?;
+        symbolics(&mut map, request, &run, &program_path, &specification_path, &mut found)?;
     let Some(symbolics) = symbolics else { return Err(Failure::Found(map, found)) };
-    let text = wanted.files.text(&program_path)?;
+    let text = request.files.text(&program_path)?;
     let name = program_path.display().to_string();
-    let analysis = front::analyse(&mut map, &name, text, &Includes(wanted.files));
+    let analysis = front::analyse(&mut map, &name, text, &Includes(request.files));
     found.append(analysis.diagnostics.clone());
     let roots = specification::roots(&run, &analysis.checked);
     let program = match analysis.elaborate(&symbolics, &roots) {
@@ -166,10 +169,10 @@ pub fn ready(wanted: &Wanted<'_>, console: Option<&dyn Console>) -> Result<Ready
             return Err(Failure::Found(map, found));
         }
     };
-    let mut read_capture = |name: &str| wanted.files.bytes(&relative(&specification_path, name));
+    let mut read_capture = |name: &str| request.files.bytes(&relative(&specification_path, name));
     let program = Arc::new(program);
     let setup = Setup::with_captures(program.clone(), &run, &mut read_capture);
-    // Mistakes of inputs and of expectations are told together.
+    // Mistakes of inputs and of expectations are reported together.
     if let Err(problems) = Verdicts::new(&program, &run.expectations) {
         found.append(problems);
     }
@@ -184,7 +187,7 @@ pub fn ready(wanted: &Wanted<'_>, console: Option<&dyn Console>) -> Result<Ready
     if let Some(console) = console {
         console.warnings(&map, &found);
     }
-    Ok(Ready { map, setup, run, program_path, specification_path, capture_times })
+    Ok(LucidRun { map, setup, specification: run, program_path, specification_path, capture_times })
 }
 
 fn add(files: &dyn Files, map: &mut SourceMap, path: &Path) -> Result<(FileId, Format), Failure> {
@@ -194,16 +197,16 @@ fn add(files: &dyn Files, map: &mut SourceMap, path: &Path) -> Result<(FileId, F
     Ok((map.add(name, text), format))
 }
 
-/// A file named in a specification stands relative to it.
+/// Resolves a file name of a specification, which is relative to the specification.
 fn relative(specification: &Path, name: &str) -> PathBuf {
     specification.parent().unwrap_or(Path::new("")).join(name)
 }
 
-/// Symbolics: the file of the command line counts over what stands in the specification, and that
-/// over the file that it names or the `.symb` file beside the program.
+/// Reads symbolics. The file of the command line replaces those of the specification, and these replace those of the
+/// file that the specification names, or of the `.symb` file beside the program.
 fn symbolics(
     map: &mut SourceMap,
-    wanted: &Wanted<'_>,
+    request: &RunRequest<'_>,
     run: &Run,
     program: &Path,
     specification: &Path,
@@ -212,16 +215,16 @@ fn symbolics(
     let beside = program.with_extension("symb");
     let first = match &run.symbolics_file {
         Some(name) => Some(relative(specification, name)),
-        None => Some(beside).filter(|path| wanted.files.is_file(path)),
+        None => Some(beside).filter(|path| request.files.is_file(path)),
     };
     let mut symbolics = Symbolics::default();
     if let Some(path) = first {
-        let Some(more) = read_symbolics(wanted.files, map, &path, found)? else { return Ok(None) };
+        let Some(more) = read_symbolics(request.files, map, &path, found)? else { return Ok(None) };
         add_symbolics(&mut symbolics, more);
     }
     add_symbolics(&mut symbolics, run.symbolics.clone());
-    if let Some(path) = wanted.symbolics {
-        let Some(more) = read_symbolics(wanted.files, map, path, found)? else { return Ok(None) };
+    if let Some(path) = request.symbolics {
+        let Some(more) = read_symbolics(request.files, map, path, found)? else { return Ok(None) };
         add_symbolics(&mut symbolics, more);
     }
     Ok(Some(symbolics))
@@ -244,7 +247,7 @@ fn read_symbolics(
     Ok(symbolics)
 }
 
-/// Symbolics of the `.symb` file beside a program; none if there is no such file.
+/// Reads the symbolics of the `.symb` file beside a program; without such a file there are none.
 pub fn symbolics_beside(
     files: &dyn Files,
     map: &mut SourceMap,
@@ -259,17 +262,17 @@ pub fn symbolics_beside(
 }
 
 /// A program without a run, elaborated with the symbolics of the `.symb` file beside it.
-pub struct Alone {
+pub struct LucidProgram {
     /// The files that spans point into.
     pub map: SourceMap,
     /// The core program.
     pub program: Program,
-    /// What the checker warns of.
+    /// Warnings of the checker.
     pub warnings: Diagnostics,
 }
 
-/// Reads a program by itself.
-pub fn alone(files: &dyn Files, path: &Path) -> Result<Alone, Failure> {
+/// Reads a program without a run.
+pub fn read_program(files: &dyn Files, path: &Path) -> Result<LucidProgram, Failure> {
     let text = files.text(path)?;
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
@@ -279,7 +282,7 @@ pub fn alone(files: &dyn Files, path: &Path) -> Result<Alone, Failure> {
     let name = path.display().to_string();
     let analysis = front::analyse(&mut map, &name, text, &Includes(files));
     match analysis.elaborate(&symbolics, &[]) {
-        Ok(program) => Ok(Alone { map, program, warnings: analysis.diagnostics }),
+        Ok(program) => Ok(LucidProgram { map, program, warnings: analysis.diagnostics }),
         Err(problems) => Err(Failure::Found(map, problems)),
     }
 }

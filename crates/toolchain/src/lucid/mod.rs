@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lucid as a [`Frontend`]: programs with their symbolics, runs of specifications, compilation to P4_16. The
-//! language, the runs and the reports themselves are in the `lucid` crate.
+//! Lucid as a [`Frontend`]: programs with their symbolics, runs of specifications, compilation to P4_16. The crates
+//! `lucid`, `lucid_reference`, `lucid_compiler` and `lucid_network` have the language, runs and reports.
 
 mod captures;
 mod emit;
 mod emitted;
+mod executor;
 pub mod includes;
 pub mod inputs;
 mod layout;
-mod machine;
 mod replay;
-mod results;
+mod report;
 mod run;
 mod targets;
 mod test;
@@ -22,11 +22,11 @@ use frontend::{
     ProgramFile, Tested,
 };
 use includes::Includes;
-use inputs::{Alone, alone};
-use lucid_compiler::Options;
+use inputs::{LucidProgram, read_program};
+use lucid_compiler::{Backend, Options};
 use lucid_network::deploy;
 use source::{Diagnostics, Explanation, SourceMap};
-use targets::{TNA, V1MODEL, target_of};
+use targets::target_of;
 
 /// Lucid.
 pub struct Lucid;
@@ -49,20 +49,21 @@ impl Frontend for Lucid {
         Ok(Checked { map, diagnostics, architecture: Architecture::None })
     }
 
-    /// One switch without links, as `plane emit` sets it up.
+    /// Compiles for one switch without links, as `plane emit` does.
     fn compile(
         &self,
         program: &ProgramFile<'_>,
         target: Option<&str>,
     ) -> Result<Compiled, Failure> {
         let target = target_of(target)?;
-        let Alone { map, program, mut warnings } = alone(program.files, program.path)?;
+        let LucidProgram { map, program, mut warnings } =
+            read_program(program.files, program.path)?;
         let options = Options { target, ..Options::default() };
         let compiled = lucid_compiler::compile(&program, &map, &options)
             .map_err(|problems| Failure::Found(map, problems))?;
         let ready = lucid_network::ready(&compiled)
             .map_err(|error| Failure::Found(SourceMap::new(), error.diagnostics()))?;
-        let site = emitted::alone(compiled.options.recirculation_port, &program);
+        let site = emitted::unconnected_switch(compiled.options.recirculation_port, &program);
         let setup = Deployment {
             switch: site.number,
             options: deploy::device_options(&compiled, &site),
@@ -91,13 +92,14 @@ impl Frontend for Lucid {
     ) -> Result<String, Failure> {
         let file = program.path.display();
         Err(Failure::Message(format!(
-            "`{file}` is a Lucid program: `plane emit {file} --target v1model -o DIR` writes it as P4_16, \
-             and `plane ir {file}` prints its core program"
+            "`{file}` is a Lucid program: `plane emit {file} --target {} -o DIR` writes it as P4_16, \
+             and `plane ir {file}` prints its core program",
+            Backend::default().name()
         )))
     }
 
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
-        let Alone { program, .. } = alone(program.files, program.path)?;
+        let LucidProgram { program, .. } = read_program(program.files, program.path)?;
         Ok(lucid::core::print(&program))
     }
 
@@ -126,11 +128,10 @@ impl Frontend for Lucid {
 }
 
 impl Emitter for Lucid {
-    fn targets(&self) -> &'static [EmitTarget] {
-        &[
-            EmitTarget { name: V1MODEL, description: "BMv2's architecture" },
-            EmitTarget { name: TNA, description: "Tofino's native architecture" },
-        ]
+    fn targets(&self) -> Vec<EmitTarget> {
+        let target =
+            |target: Backend| EmitTarget { name: target.name(), description: target.description() };
+        Backend::ALL.map(target).into()
     }
 
     fn emit(

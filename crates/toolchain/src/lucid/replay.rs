@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane run --replay`: a recorded schedule again. It is checked against the rules of legal
-//! schedules and run dispatch by dispatch; the state at the end is the schedule's.
+//! `plane run --replay`: runs a recorded schedule again. The schedule must be legal and is run dispatch by dispatch;
+//! the state at the end is the schedule's.
 
-use super::inputs::Ready;
-use super::results::{Printer, links, write_results};
+use super::inputs::LucidRun;
+use super::report::{LogContent, Report, final_state_text};
 use super::targets::ENGINE;
-use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile, coded};
+use frontend::{Console, ExitStatus, Failure, Files, NetworkRun, coded};
 use lucid_compiler::{Delay, Options};
 use lucid_network::options::delay_options;
 use lucid_network::tolerance;
-use lucid_reference::report::{
-    Detail, JsonLines, Observers, TextLog, TimeLine, counters_table, state_json, state_text,
-};
+use lucid_reference::report::{Detail, counters_table};
 use lucid_reference::simulation::schedule::{Schedule, Tolerance, Violation, check_legal, replay};
 use lucid_reference::simulation::{Counts, Observation, ObservationKind, Observer, Occurrence};
 use source::{Diagnostics, Severity};
@@ -19,15 +17,14 @@ use std::path::Path;
 
 /// Runs a schedule.
 pub(super) fn run(
-    file: &ProgramFile<'_>,
+    files: &dyn Files,
     arguments: &NetworkRun<'_>,
-    ready: &Ready,
+    run: &LucidRun,
     path: &Path,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    let quiet = console.is_quiet();
-    let (setup, program) = (&ready.setup, ready.setup.program());
-    let text = file.files.text(path)?;
+    let (setup, program) = (&run.setup, run.setup.program());
+    let text = files.text(path)?;
     let schedule = Schedule::from_json_lines(program, &text).map_err(|bad| {
         let message = format!(
             "`{}` is no schedule of this program: {bad}\n  help: `plane run PROG.dpt --record FILE` \
@@ -49,76 +46,44 @@ pub(super) fn run(
     let ran = match ran {
         Ok(ran) => ran,
         Err(violation) => {
-            report(ready, &violation, console);
+            print_violation(run, &violation, console);
             return Ok(ExitStatus::WrongInput);
         }
     };
     let counts = counts(&schedule, &ran.generated, setup.switches());
-    let title = format!("{} as in {}", ready.title(), path.display());
-    let mut line = TimeLine::new(program, title.as_str(), setup.switches(), links(ready));
-    let mut printer = Printer::new(console);
-    if !quiet && !arguments.json {
-        printer.add(&format!("{title} ({})\n\n", ENGINE));
-    }
-    {
-        let mut write = |text: &str| printer.add(text);
-        let (mut text, mut json);
-        let mut observers = Observers::new();
-        if arguments.json {
-            json = JsonLines::new(program, false, &mut write);
-            observers.push(&mut json);
-        } else if arguments.trace {
-            text = TextLog::new(program, Detail::Everything, &mut write)
-                .with_recirculation_ports(setup.recirculation_ports());
-            observers.push(&mut text);
-        }
-        if arguments.timeline.is_some() {
-            observers.push(&mut line);
-        }
-        observe(&schedule, &mut observers);
-    }
-    if !quiet {
+    let title = format!("{} as in {}", run.title(), path.display());
+    let mut report = Report::new(arguments, run, &title, ENGINE, console);
+    let detail = arguments.trace.then_some(Detail::Everything);
+    let content = LogContent { detail, accesses: false, departures: true };
+    report.log(content, |log| observe(&schedule, log));
+    if !console.is_quiet() {
         let mut summary = format!(
-            "{} dispatches, a legal schedule\n\n{}",
+            "{} dispatches, a legal schedule\n\n{}{}",
             schedule.dispatches.len(),
-            counters_table(&counts)
+            counters_table(&counts),
+            final_state_text(run, &ran.states)
         );
-        let state = state_text(program, ran.states.iter());
-        if !state.is_empty() {
-            summary.push_str(&format!("\nstate at the end, where it is not zero:\n{state}"));
+        if !run.specification.expectations.is_empty() {
+            summary.push_str("\na replay does not judge expectations\n");
         }
-        if !ready.run.expectations.is_empty() {
-            summary.push_str("\nexpectations are judged in runs, not in replays\n");
-        }
-        match arguments.json {
-            true => console.note(summary.trim_end()),
-            false => printer.add(&summary),
-        }
+        report.summary(&summary);
     }
-    printer.flush();
-    let mut results = Vec::new();
-    if let Some(path) = arguments.state_out {
-        results.push((path, format!("{:#}\n", state_json(program, ran.states.iter()))));
-    }
-    if let Some(path) = arguments.timeline {
-        results.push((path, line.html(&counts)));
-    }
-    write_results(&results, ready, console)?;
+    report.write(&counts, &ran.states, String::new)?;
     Ok(ExitStatus::Fine)
 }
 
-fn report(ready: &Ready, violation: &Violation, console: &dyn Console) {
+fn print_violation(run: &LucidRun, violation: &Violation, console: &dyn Console) {
     let diagnostic = violation.diagnostic();
     debug_assert_eq!(diagnostic.severity, Severity::Error);
     let mut list = Diagnostics::new();
     list.push(diagnostic);
-    console.diagnostics(&ready.map, &list);
+    console.diagnostics(&run.map, &list);
 }
 
-/// What a schedule tells: which handlers ran, and which dispatch generated what they handled.
-fn observe(schedule: &Schedule, observers: &mut Observers<'_>) {
+/// Reports the dispatches of a schedule as observations: which handlers ran, and which dispatch generated their events.
+fn observe(schedule: &Schedule, observer: &mut dyn Observer) {
     for (number, dispatch) in schedule.dispatches.iter().enumerate() {
-        observers.observe(Observation {
+        observer.observe(Observation {
             time_ps: dispatch.time_ps,
             switch: dispatch.switch,
             kind: ObservationKind::Handled {

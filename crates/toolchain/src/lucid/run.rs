@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane run` for Lucid programs: a specification through the reference interpreter or compiled, with the
-//! reports that were asked for. Recorded schedules are run by `replay`.
+//! `plane run` for Lucid programs: a run by its specification, executed by the reference interpreter or compiled.
+//! `replay` runs recorded schedules, `report` prints and writes.
 
-use super::captures::Leaving;
-use super::inputs::{Ready, Wanted, ready};
-use super::machine::Machine;
-use super::results::{Printer, links, still_to_happen, verdicts_text, write_results};
+use super::captures::Departures;
+use super::executor::{Executor, Verification};
+use super::inputs::{LucidRun, RunRequest, read_run};
+use super::report::{LogContent, Report, final_state_text, still_to_happen, verdicts_text};
 use super::targets::target_of;
 use super::{replay, user_p4};
-use device::EngineChoice;
-use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile};
+use crate::port_captures::written_text;
+use frontend::{Console, Execution, ExitStatus, Failure, NetworkRun, ProgramFile};
 use lucid_compiler::Options;
-use lucid_reference::report::{
-    Detail, JsonLines, Observers, PendingEvents, TextLog, TimeLine, Verdicts, counters_table,
-    state_json, state_text,
-};
+use lucid_reference::report::{Detail, Observers, PendingEvents, Verdicts, counters_table};
+use lucid_reference::simulation::Outcome;
 use lucid_reference::simulation::schedule::Recorder;
-use lucid_reference::simulation::{Observation, ObservationKind, Observer, Outcome};
 use source::Diagnostics;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Runs it.
 pub(super) fn run(
@@ -26,218 +23,129 @@ pub(super) fn run(
     arguments: &NetworkRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    usage(arguments).map_err(Failure::Usage)?;
-    let wanted = Wanted {
+    let request = RunRequest {
         program: Some(program.path),
         specification: arguments.specification,
         symbolics: arguments.symbolics,
         until_ps: arguments.until_ps,
         seed: arguments.seed,
-        captures: arguments.captures,
-        ..Wanted::from(program.files)
+        captures: arguments.captures.map_or(&[], |captures| captures.inputs),
+        ..RunRequest::from(program.files)
     };
-    let ready = ready(&wanted, Some(console))?;
-    match arguments.replay {
-        Some(path) => replay::run(program, arguments, &ready, path, console),
-        None => run_ready(program, arguments, &ready, console),
-    }
-}
-
-/// What does not go together.
-fn usage(arguments: &NetworkRun<'_>) -> Result<(), String> {
-    let has_p4 = arguments.user_p4.files().next().is_some();
-    let is_compiled = !arguments.is_reference && arguments.replay.is_none();
-    if has_p4 && !is_compiled {
-        return Err("--p4-before and --p4-after are for compiled programs: leave out --engine \
-                    reference and --replay"
-            .to_string());
-    }
-    if has_p4 && arguments.record.is_some() {
-        return Err("a schedule has what handlers do and nothing of what P4 of yours does: leave \
-                    out --record, or --p4-before and --p4-after"
-            .to_string());
-    }
-    if arguments.is_reference && arguments.target.is_some() {
-        return Err(
-            "--target says what to compile for, and the reference interpreter compiles nothing"
-                .to_string(),
-        );
-    }
-    if arguments.replay.is_some()
-        && (arguments.is_reference
-            || arguments.engine.is_some()
-            || arguments.verify
-            || arguments.target.is_some())
-    {
-        return Err("--replay runs a schedule by the reference interpreter: leave out --engine, --target and --verify".to_string());
-    }
-    if arguments.captures.is_empty() != arguments.out.is_none() {
-        return Err(
-            "captures come in with --in PORT=FILE and go out with --out DIR: name both".to_string()
-        );
-    }
-    if !arguments.captures.is_empty() && arguments.replay.is_some() {
-        return Err("--replay takes its inputs from the specification, not from --in".to_string());
-    }
-    let named =
-        [arguments.state_out, arguments.timeline, arguments.record, arguments.replay].into_iter();
-    let mut written: Vec<&Path> = named.flatten().chain(arguments.user_p4.files()).collect();
-    written.sort();
-    if let Some(pair) = written.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("two options name the file `{}`", pair[0].display()));
-    }
-    Ok(())
-}
-
-/// A log without what leaves, where that is written to captures.
-struct Quieter<'o> {
-    log: &'o mut dyn Observer,
-    leaves_out: bool,
-}
-
-impl Observer for Quieter<'_> {
-    fn wants_accesses(&self) -> bool {
-        self.log.wants_accesses()
-    }
-
-    fn observe(&mut self, observation: Observation) {
-        if !(self.leaves_out && matches!(observation.kind, ObservationKind::Left { .. })) {
-            self.log.observe(observation);
+    let run = read_run(&request, Some(console))?;
+    let executor = match &arguments.execution {
+        Execution::Replay(path) => {
+            return replay::run(program.files, arguments, &run, path, console);
         }
-    }
+        Execution::Reference => Executor::reference(&run),
+        Execution::Compiled(compiled) => {
+            let options = Options { target: target_of(compiled.target)?, ..Options::default() };
+            let options = user_p4::with_files(options, &compiled.user_p4, program)?;
+            let verification = match compiled.is_verified {
+                true => Verification::Pending,
+                false => Verification::Off,
+            };
+            Executor::compiled(compiled.engine, options, verification, &run, Some(console))?
+        }
+    };
+    execute(executor, arguments, &run, console)
 }
 
-fn run_ready(
-    file: &ProgramFile<'_>,
+fn execute(
+    mut executor: Executor,
     arguments: &NetworkRun<'_>,
-    ready: &Ready,
+    run: &LucidRun,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
     let quiet = console.is_quiet();
-    let program = ready.setup.program().clone();
-    let options = Options { target: target_of(arguments.target)?, ..Options::default() };
-    let options = user_p4::with_files(options, &arguments.user_p4, file)?;
-    let mut machine = match arguments.is_reference {
-        true => Machine::reference(ready),
-        false => {
-            let engine = arguments.engine.unwrap_or(EngineChoice::Jit);
-            Machine::compiled(engine, options, arguments.verify, ready, Some(console))?
+    let (is_verified, has_user_p4) = match &arguments.execution {
+        Execution::Compiled(compiled) => {
+            (compiled.is_verified, compiled.user_p4.files().next().is_some())
         }
+        Execution::Reference | Execution::Replay(_) => (false, false),
     };
-    // A run that is compared goes through in one piece, without a look at cells on the way.
-    let expectations: &[_] = if arguments.verify { &[] } else { &ready.run.expectations };
+    let program = run.setup.program().clone();
+    // A verified run does not stop before its end, so expectations could not read arrays.
+    let expectations: &[_] = if is_verified { &[] } else { &run.specification.expectations };
     let mut verdicts = match Verdicts::new(&program, expectations) {
         Ok(verdicts) => verdicts,
         Err(problems) => {
-            console.diagnostics(&ready.map, &problems);
+            console.diagnostics(&run.map, &problems);
             return Ok(ExitStatus::WrongInput);
         }
     };
-    let title = ready.title();
-    let mut line = TimeLine::new(&program, title.as_str(), ready.setup.switches(), links(ready));
-    let mut printer = Printer::new(console);
+    let mut report = Report::new(arguments, run, &run.title(), &executor.name(), console);
     let mut recorder = Recorder::new();
     let mut waiting = PendingEvents::new();
-    let mut leaving = match arguments.out {
-        Some(folder) => {
-            let inputs: Vec<PathBuf> = ready.files().collect();
-            Some(Leaving::new(ready.setup.clone(), folder, &inputs, ready.capture_times)?)
+    let mut departing = match &arguments.captures {
+        Some(captures) => {
+            let inputs: Vec<PathBuf> = run.files().collect();
+            Some(Departures::new(run.setup.clone(), captures.out, &inputs, run.capture_times)?)
         }
         None => None,
     };
-    let detail = if arguments.trace { Detail::Everything } else { Detail::Results };
-    if !quiet && !arguments.json {
-        printer.add(&format!("{title} ({})\n\n", machine.name()));
-    }
-    let outcome = {
-        let mut write = |text: &str| printer.add(text);
-        let mut text;
-        let mut json;
-        let mut quieter;
+    let content = LogContent {
+        detail: match (arguments.trace, quiet) {
+            (true, _) => Some(Detail::Everything),
+            (false, false) => Some(Detail::Results),
+            (false, true) => None,
+        },
+        accesses: arguments.trace,
+        departures: departing.is_none() || arguments.trace,
+    };
+    let outcome = report.log(content, |log| {
         let mut observers = Observers::new();
-        if arguments.json {
-            json = JsonLines::new(&program, arguments.trace, &mut write);
-            observers.push(&mut json);
-        } else if !quiet || arguments.trace {
-            text = TextLog::new(&program, detail, &mut write)
-                .with_recirculation_ports(ready.setup.recirculation_ports());
-            quieter = Quieter { log: &mut text, leaves_out: leaving.is_some() && !arguments.trace };
-            observers.push(&mut quieter);
-        }
-        // What becomes of generated events is P4's of the user, if there is some.
-        if !quiet && arguments.user_p4.files().next().is_none() {
+        observers.push(log);
+        // P4 of the user may consume generated events.
+        if !quiet && !has_user_p4 {
             observers.push(&mut waiting);
-        }
-        if arguments.timeline.is_some() {
-            observers.push(&mut line);
         }
         if arguments.record.is_some() {
             observers.push(&mut recorder);
         }
-        if let Some(leaving) = &mut leaving {
-            observers.push(leaving);
+        if let Some(departing) = &mut departing {
+            observers.push(departing);
         }
-        machine.observe(&mut verdicts, &mut observers)
-    };
-    printer.flush();
-    let captured = leaving.map(Leaving::finish).transpose()?;
-    let counts = machine.counts();
+        executor.observe(&mut verdicts, &mut observers)
+    });
+    let captured = departing.map(Departures::finish).transpose()?;
+    let (counts, states) = (executor.counts(), executor.states());
     let verdicts =
-        verdicts.finish(&counts, &|switch, global, index| machine.cell(switch, global, index));
+        verdicts.finish(&counts, &|switch, global, index| executor.cell(switch, global, index));
     let mut failed = verdicts.iter().any(|verdict| !verdict.passed);
     let mut summary = String::new();
     if !quiet {
         summary.push_str(&format!("\n{}", counters_table(&counts)));
-        let state = state_text(&program, machine.states().iter());
-        if !state.is_empty() {
-            summary.push_str(&format!("\nstate at the end, where it is not zero:\n{state}"));
-        }
-        if let Some(told) = still_to_happen(ready, &outcome, &waiting, &machine) {
-            summary.push_str(&format!("\n{told}\n"));
+        summary.push_str(&final_state_text(run, &states));
+        if let Some(still) = still_to_happen(run, &outcome, &waiting, &executor) {
+            summary.push_str(&format!("\n{still}\n"));
         }
     }
     if !verdicts.is_empty() {
         summary.push_str(&verdicts_text(&verdicts, quiet));
     }
-    // Readers of observations as JSON get nothing else on standard output.
-    if arguments.json {
-        if !summary.is_empty() {
-            console.note(summary.trim_end());
-        }
-    } else {
-        console.print(&summary);
-    }
+    report.summary(&summary);
     if !quiet {
-        console.diagnostics(&ready.map, &machine.warnings());
+        console.diagnostics(&run.map, &executor.warnings());
     }
-    if let Some(said) = machine.judgement() {
-        failed |= said.is_err();
-        match said {
-            Ok(said) if quiet => drop(said),
-            Ok(said) => console.note(&said),
-            Err(said) => console.error(&said),
+    match executor.comparison() {
+        Some(Ok(_)) if quiet => {}
+        Some(Ok(agreement)) => console.note(&agreement),
+        Some(Err(difference)) => {
+            console.error(&difference);
+            failed = true;
         }
+        None => {}
     }
     if let Outcome::Stopped(fault) = outcome {
         let mut list = Diagnostics::new();
         list.push(*fault);
-        console.diagnostics(&ready.map, &list);
+        console.diagnostics(&run.map, &list);
         failed = true;
     }
-    let mut results = Vec::new();
-    if let Some(path) = arguments.state_out {
-        let states = machine.states();
-        results.push((path, format!("{:#}\n", state_json(&program, states.iter()))));
-    }
-    if let Some(path) = arguments.timeline {
-        results.push((path, line.html(&counts)));
-    }
-    if let Some(path) = arguments.record {
-        results.push((path, recorder.schedule().to_json_lines(&program)));
-    }
     if let Some(captured) = captured.filter(|_| !quiet) {
-        console.note(crate::port_captures::written_text(&captured).trim_end());
+        console.note(written_text(&captured).trim_end());
     }
-    write_results(&results, ready, console)?;
+    report.write(&counts, &states, || recorder.schedule().to_json_lines(&program))?;
     Ok(if failed { ExitStatus::WrongInput } else { ExitStatus::Fine })
 }

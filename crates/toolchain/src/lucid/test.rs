@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane test` for specifications of Lucid runs: runs each and compares with its expectations.
+//! `plane test` for specifications of Lucid runs: runs one and judges its expectations.
 
-use super::inputs::{Wanted, ready};
-use super::machine::Machine;
-use super::results::{still_to_happen, verdicts_text};
+use super::executor::{Executor, Verification};
+use super::inputs::{RunRequest, read_run};
+use super::report::{still_to_happen, verdicts_text};
 use super::targets::ENGINE;
 use device::EngineChoice;
 use frontend::{Failure, NetworkTest, Tested};
@@ -31,45 +31,47 @@ pub(super) fn test(test: &NetworkTest<'_>) -> Tested {
 
 fn observed(test: &NetworkTest<'_>, tested: &mut Tested) -> Result<(), Failure> {
     let specification = &test.specification;
-    let wanted = Wanted {
+    let request = RunRequest {
         program: test.program,
         specification: Some(specification.path),
-        ..Wanted::from(specification.files)
+        ..RunRequest::from(specification.files)
     };
-    let ready = ready(&wanted, None)?;
-    let program = ready.setup.program().clone();
-    let mut verdicts = Verdicts::new(&program, &ready.run.expectations)
-        .map_err(|problems| Failure::Found(ready.map.clone(), problems))?;
-    if ready.run.expectations.is_empty() {
+    let run = read_run(&request, None)?;
+    let program = run.setup.program().clone();
+    let mut verdicts = Verdicts::new(&program, &run.specification.expectations)
+        .map_err(|problems| Failure::Found(run.map.clone(), problems))?;
+    if run.specification.expectations.is_empty() {
         tested.notes.push("it expects nothing: add `expect`".to_string());
     }
-    let mut machine = match test.engine {
-        None => Machine::reference(&ready),
-        Some(engine) => Machine::compiled(engine, Options::default(), false, &ready, None)?,
+    let mut executor = match test.engine {
+        None => Executor::reference(&run),
+        Some(engine) => {
+            Executor::compiled(engine, Options::default(), Verification::Off, &run, None)?
+        }
     };
     let mut happened = String::new();
     let mut waiting = PendingEvents::new();
     let outcome = {
         let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line))
-            .with_recirculation_ports(ready.setup.recirculation_ports());
+            .with_recirculation_ports(run.setup.recirculation_ports());
         let mut observers = Observers::new();
         if test.trace {
             observers.push(&mut log);
         }
         observers.push(&mut waiting);
-        machine.observe(&mut verdicts, &mut observers)
+        executor.observe(&mut verdicts, &mut observers)
     };
-    let counts = machine.counts();
+    let counts = executor.counts();
     let verdicts =
-        verdicts.finish(&counts, &|switch, global, index| machine.cell(switch, global, index));
+        verdicts.finish(&counts, &|switch, global, index| executor.cell(switch, global, index));
     if verdicts.iter().any(|verdict| !verdict.passed) {
         tested.failures.push(verdicts_text(&verdicts, true).trim().to_string());
-        tested.failures.extend(still_to_happen(&ready, &outcome, &waiting, &machine));
+        tested.failures.extend(still_to_happen(&run, &outcome, &waiting, &executor));
     }
     if let Outcome::Stopped(fault) = outcome {
         let mut list = Diagnostics::new();
         list.push(*fault);
-        tested.failures.push(rendered(&ready.map, &list));
+        tested.failures.push(rendered(&run.map, &list));
     }
     if !tested.failures.is_empty() {
         tested.trace = happened;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The user's P4_16 around the event dispatcher: `--p4-before` and `--p4-after` of `plane emit` and
-//! `plane run`. What is wrong in it the compiler says.
+//! P4_16 of the user around the event dispatcher: reads the files of `--p4-before` and `--p4-after`. The compiler reports
+//! errors in them.
 
 use super::includes::Includes;
 use frontend::{ProgramFile, UserP4Files};
@@ -8,7 +8,7 @@ use lucid_compiler::{Options, UserP4, v1model};
 use source::SourceMap;
 use std::path::Path;
 
-/// Options with the files; the error says which cannot be read.
+/// Adds the files to the options. The error names a file that cannot be read.
 pub fn with_files(
     options: Options,
     named: &UserP4Files<'_>,
@@ -23,7 +23,7 @@ pub fn with_files(
     Ok(Options { before, after, ..options })
 }
 
-/// With the user's P4 among the sources, to show what is wrong.
+/// Adds the user's P4 to the sources, for diagnostics.
 pub fn with_sources(mut map: SourceMap, options: &Options) -> SourceMap {
     v1model::add_files(&mut map, options);
     map

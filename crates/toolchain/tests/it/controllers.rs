@@ -7,7 +7,7 @@ use control::target::{Batch, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{
     Architecture, Checked, Compiled, Console, Controller, ExitStatus, Failure, Frontend,
-    LayoutProblem, MemoryFiles, PrintForm, ProgramFile,
+    LayoutProblem, MemoryFiles, PrintForm, ProgramFile, RunCaptures,
 };
 use ir::ready::ReadyProgram;
 use ir::{Bits, RegisterId};
@@ -18,7 +18,7 @@ use state::{CellRange, Read, Reply, Update};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toolchain::controllers::Controllers;
-use toolchain::device_run::{self, DeviceRun};
+use toolchain::device_run::{self, DeviceRun, Engines};
 
 const PROGRAM: &str = "
 #include <core.p4>
@@ -190,16 +190,13 @@ fn ports(first_line: &str, packets: u64, verify: bool) -> (ExitStatus, Vec<u32>,
     let captures = [(7, input)];
     let run = DeviceRun {
         program: file.path,
-        captures: &captures,
-        out: &out,
+        captures: RunCaptures { inputs: &captures, out: &out },
         entries: &[],
         batch_size: None,
         after: &[],
         digests: false,
-        engine: Some(EngineChoice::Jit),
-        verify,
-        trace: false,
-        trace_json: false,
+        engines: if verify { Engines::SideBySide } else { Engines::One(EngineChoice::Jit) },
+        trace: None,
         seed: 0,
         until_ps: None,
         device: None,

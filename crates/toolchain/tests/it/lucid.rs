@@ -4,8 +4,11 @@
 
 use crate::recording::Recording;
 use control::session::Session;
-use device::Device;
-use frontend::{ExitStatus, Frontend, MemoryFiles, NetworkRun, NetworkTest, ProgramFile};
+use device::{Device, EngineChoice};
+use frontend::{
+    CompiledRun, Execution, ExitStatus, Frontend, MemoryFiles, NetworkRun, NetworkTest,
+    ProgramFile, UserP4Files,
+};
 use p4::preprocessor::PreprocessorOptions;
 use std::path::Path;
 use toolchain::{control_files, selection};
@@ -70,7 +73,7 @@ fn a_specification_is_a_test_of_its_expectations() {
     let networks = language("count.dpt").networks().expect("Lucid has networks");
     for (path, engine, passes) in [
         ("count.json", None, true),
-        ("count.json", Some(device::EngineChoice::Interpreter), true),
+        ("count.json", Some(EngineChoice::Interpreter), true),
         ("wrong.json", None, false),
     ] {
         let path = Path::new(path);
@@ -82,7 +85,7 @@ fn a_specification_is_a_test_of_its_expectations() {
 }
 
 #[test]
-fn a_run_tells_its_state() {
+fn a_run_judges_its_expectations() {
     let files = MemoryFiles::new([("count.dpt", COUNT), ("count.json", RUN)]);
     let preprocessing = PreprocessorOptions::default();
     let networks = language("count.dpt").networks().expect("Lucid has networks");
@@ -91,7 +94,25 @@ fn a_run_tells_its_state() {
     let specification = Some(Path::new("count.json"));
     for verify in [false, true] {
         let console = Recording::default();
-        let run = NetworkRun { specification, verify, ..NetworkRun::default() };
+        let compiled = CompiledRun {
+            target: None,
+            engine: EngineChoice::Jit,
+            is_verified: verify,
+            user_p4: UserP4Files::default(),
+        };
+        let run = NetworkRun {
+            specification,
+            captures: None,
+            execution: Execution::Compiled(compiled),
+            symbolics: None,
+            seed: None,
+            until_ps: None,
+            trace: false,
+            json: false,
+            state_out: None,
+            timeline: None,
+            record: None,
+        };
         let ran = networks.run(&file, &run, &console);
         assert!(matches!(ran, Ok(ExitStatus::Fine)), "{}", console.text());
         let text = console.text();

@@ -4,8 +4,8 @@
 //! entry through the device's control interface. Nothing lies between switch and controller but a channel
 //! of this process, so the times are a lower bound of what a remote controller needs.
 
-use super::super::Measuring;
 use super::{FLOWS, internal, seed};
+use crate::Measuring;
 use control::command::Origin;
 use control::target::{Batch, Target};
 use control::{ControlError, lookup};

@@ -3,9 +3,9 @@
 //! at random and installs one more. Its time is from the first packet's handler to the last control
 //! event that the installation needs; a round of recirculation takes the paper's 600 ns.
 
-use super::super::Measuring;
 use super::super::flow_table::{event, new_flows, setup};
 use super::{FLOWS, Trial, seed};
+use crate::Measuring;
 use lucid::core::{EventId, Program};
 use lucid_reference::simulation::{Observation, ObservationKind, Observer, Simulation};
 use lucid_reference::specification::Gap;

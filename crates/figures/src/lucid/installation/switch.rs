@@ -4,9 +4,9 @@
 //! the processor needs for the packets of an installation. Each trial is repeated with the same flows and
 //! the shortest time counts: what is longer is other processes'.
 
-use super::super::Measuring;
 use super::super::flow_table::event;
 use super::{FLOWS, Trial, internal, seed};
+use crate::Measuring;
 use arithmetic::random::SplitMix64;
 use control::target::Batch;
 use device::{Burst, Device, DeviceOptions};
@@ -119,7 +119,7 @@ impl Firewall {
     }
 }
 
-/// Numbers at random, none of them 0.
+/// Random numbers other than 0.
 struct Keys(SplitMix64);
 
 impl Iterator for Keys {

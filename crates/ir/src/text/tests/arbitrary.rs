@@ -3,13 +3,12 @@
 //! names and widths that need not fit together. The text form has to carry all of them.
 
 use crate::*;
+use p4::ast::NodeId;
 use source::{FileId, Span};
 use std::sync::Arc;
 
-/// Random choices; zeros when the bytes are used up, so that every stream is a program.
-pub struct Choices<'a> {
-    bytes: std::slice::Iter<'a, u8>,
-}
+/// Draws a program; every stream of bytes is one.
+pub struct Draw(testing::Choices);
 
 const NAMES: [&str; 14] = [
     "hdr.eth.type",
@@ -28,21 +27,21 @@ const NAMES: [&str; 14] = [
     "number",
 ];
 
-impl Choices<'_> {
-    pub fn new(bytes: &[u8]) -> Choices<'_> {
-        Choices { bytes: bytes.iter() }
+impl Draw {
+    pub fn new(bytes: &[u8]) -> Draw {
+        Draw(testing::Choices::from_tape(bytes.iter().copied()))
     }
 
     fn byte(&mut self) -> u8 {
-        self.bytes.next().copied().unwrap_or(0)
+        self.0.below(256) as u8
     }
 
     fn below(&mut self, count: u32) -> u32 {
-        u32::from(self.byte()) % count
+        self.0.below(count as usize) as u32
     }
 
     fn flag(&mut self) -> bool {
-        self.byte() & 1 == 1
+        self.0.flag()
     }
 
     fn number(&mut self) -> u64 {
@@ -396,7 +395,7 @@ impl Choices<'_> {
                     end: self.number() as u32,
                 },
             },
-            node: self.maybe(|draw| draw.number() as u32),
+            node: self.maybe(|draw| NodeId(draw.number() as u32)),
             name: self.maybe(Self::name),
             parent: self.maybe(Self::origin),
             atomic: self.maybe(|draw| draw.number() as u32),

@@ -171,7 +171,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(10), ..ProptestConfig::default() })]
 
     #[test]
     fn hashes_are_the_interpreters(
@@ -249,7 +249,7 @@ fn arranged(parts: &[Part]) -> (Vec<u8>, Vec<Part>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(10), ..ProptestConfig::default() })]
 
     #[test]
     fn checksums_of_parts_are_those_of_bytes(

@@ -237,7 +237,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(16), ..ProptestConfig::default() })]
     #[test]
     fn as_bits_compute(
         cases in prop::collection::vec(case(), 100),
@@ -343,7 +343,7 @@ fn varbit_case() -> impl Strategy<Value = VarbitCase> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(4), ..ProptestConfig::default() })]
 
     /// Equality, inequality, then a choice by it, of two varbits or of a varbit and a constant.
     #[test]

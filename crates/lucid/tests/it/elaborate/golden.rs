@@ -57,7 +57,7 @@ fn becomes(name: &str, text: String, symbolics: Option<String>) -> (&'static str
 
 #[test]
 fn sources_become_what_stands_beside_them() {
-    let bless = std::env::var_os("PLANEWRIGHT_BLESS").is_some();
+    let bless = testing::golden::is_blessing();
     let mut wrong = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(folder()).expect("the cases") {

@@ -3,6 +3,8 @@
 //! about and nothing else, and its generator. It is read from a tape of numbers, so that a shorter
 //! tape of smaller numbers is a simpler program, which is how failures shrink.
 
+use testing::Choices;
+
 /// What a global, a field or a parameter is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ty {
@@ -116,24 +118,6 @@ pub struct Program {
     pub handlers: Vec<Vec<Stmt>>,
 }
 
-/// The numbers that a program is made of; zeros when they are used up.
-struct Tape<'t> {
-    numbers: &'t [u16],
-    at: usize,
-}
-
-impl Tape<'_> {
-    fn below(&mut self, limit: usize) -> usize {
-        let number = self.numbers.get(self.at).copied().unwrap_or(0);
-        self.at += 1;
-        usize::from(number) % limit.max(1)
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == count - 1
-    }
-}
-
 /// What a body can name.
 struct Names<'p> {
     program: &'p Program,
@@ -218,15 +202,15 @@ fn fits(ty: &Ty, parameter: &Ty) -> bool {
     }
 }
 
-struct Body<'p, 't, 'n> {
-    tape: &'t mut Tape<'n>,
+struct Body<'p, 't> {
+    tape: &'t mut Choices,
     names: Names<'p>,
     /// Where the last access was among all that can be accessed, so that most go forward.
     last: Option<Path>,
     budget: usize,
 }
 
-impl Body<'_, '_, '_> {
+impl Body<'_, '_> {
     /// One of these, most often one behind the last access.
     fn choose(&mut self, from: Vec<(Path, Ty)>) -> Option<(Path, Ty)> {
         let behind = |(path, _): &(Path, Ty)| self.last.as_ref().is_none_or(|last| path > last);
@@ -344,7 +328,7 @@ impl Body<'_, '_, '_> {
 }
 
 fn body(
-    tape: &mut Tape<'_>,
+    tape: &mut Choices,
     program: &Program,
     parameters: &[Ty],
     module: Option<usize>,
@@ -369,7 +353,7 @@ fn body(
 
 /// The program on a tape.
 pub fn generate(numbers: &[u16]) -> Program {
-    let tape = &mut Tape { numbers, at: 0 };
+    let tape = &mut Choices::from_tape(numbers.iter().copied());
     let mut program = Program::default();
     for _ in 0..tape.below(3) {
         let record = record(tape, &program);
@@ -393,9 +377,9 @@ pub fn generate(numbers: &[u16]) -> Program {
         program.globals.push(ty);
     }
     let modules = program.modules.len();
-    let parameters = |tape: &mut Tape<'_>, sized: bool| -> Vec<Ty> {
+    let parameters = |tape: &mut Choices, sized: bool| -> Vec<Ty> {
         let count = 1 + tape.below(3);
-        let parameter = |tape: &mut Tape<'_>| match tape.below(7) {
+        let parameter = |tape: &mut Choices| match tape.below(7) {
             1 if plain > 0 => Ty::Record(tape.below(plain)),
             2 if sized => Ty::Sized(Box::new(Ty::Array)),
             3 if sized && plain > 0 => Ty::Sized(Box::new(Ty::Record(tape.below(plain)))),
@@ -456,7 +440,7 @@ pub fn generate(numbers: &[u16]) -> Program {
     program
 }
 
-fn vector(tape: &mut Tape<'_>, records: usize) -> Ty {
+fn vector(tape: &mut Choices, records: usize) -> Ty {
     let element = Box::new(if records > 0 && tape.one_in(3) {
         Ty::Record(tape.below(records))
     } else {
@@ -469,7 +453,7 @@ fn vector(tape: &mut Tape<'_>, records: usize) -> Ty {
     }
 }
 
-fn record(tape: &mut Tape<'_>, program: &Program) -> Vec<Option<Ty>> {
+fn record(tape: &mut Choices, program: &Program) -> Vec<Option<Ty>> {
     let mut fields: Vec<Option<Ty>> = vec![Some(Ty::Array)];
     for _ in 0..tape.below(4) {
         fields.push(match tape.below(6) {
@@ -484,7 +468,7 @@ fn record(tape: &mut Tape<'_>, program: &Program) -> Vec<Option<Ty>> {
     fields
 }
 
-fn interface(tape: &mut Tape<'_>, parameters: usize) -> Interface {
+fn interface(tape: &mut Choices, parameters: usize) -> Interface {
     let all = Interface {
         written: true,
         start: Some(0),

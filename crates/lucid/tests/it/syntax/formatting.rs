@@ -245,7 +245,7 @@ fn comments_anywhere() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(12)))]
 
     /// Whatever white space and comments stand between the tokens, the program stays the same, and
     /// formatting settles at once.

@@ -2,9 +2,9 @@
 //! Whole messages as users see them, and what holds for every explanation.
 
 use super::read;
-use insta::assert_snapshot;
 use lucid::syntax::codes::EXPLANATIONS;
 use source::{RenderOptions, Severity, render_text};
+use testing::assert_snapshot;
 
 fn messages(text: &str) -> String {
     let (map, _, diagnostics) = read(text);

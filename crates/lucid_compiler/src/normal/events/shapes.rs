@@ -2,7 +2,7 @@
 //! What the event locals of a body can be: constructors, whether delayed, which places. Found for the
 //! whole body at once, by going through the assignments until nothing is new.
 
-use super::{Base, Place, taken_apart};
+use crate::normal::event_values::{Base, Place, taken_apart};
 use crate::normal::locals::bits_for;
 use lucid::core::walk::each_statement;
 use lucid::core::{Body, EventId, Expression, LocalId, StatementKind, Type};

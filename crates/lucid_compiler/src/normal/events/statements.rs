@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The statements of a body with event values taken apart.
 
-use super::{Base, HERE, Made, PLACE_BITS, Place, Rewriter, SWITCH, SWITCHES, taken_apart};
+use super::{HERE, PLACE_BITS, Rewriter, SWITCH, SWITCHES};
+use crate::normal::event_values::{Base, EventParts, Place, taken_apart};
 use crate::normal::locals::{assign, at, equal, widened};
 use lucid::core::walk::{blocks_mut, deep, each_read};
 use lucid::core::{
@@ -52,7 +53,7 @@ impl Rewriter<'_> {
     fn assignment(
         &self,
         local: LocalId,
-        made: &Made<'_>,
+        made: &EventParts<'_>,
         place: &Statement,
         out: &mut Vec<Statement>,
     ) {
@@ -140,7 +141,7 @@ impl Rewriter<'_> {
 
     fn generate(
         &self,
-        made: &Made<'_>,
+        made: &EventParts<'_>,
         destination: &Destination,
         statement: &Statement,
         out: &mut Vec<Statement>,

@@ -5,7 +5,7 @@ use super::oracle::same_as_interpreter;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid_reference::specification::{Format, read};
-use lucid_testing::generator::{Features, Generated, generate, tape};
+use lucid_testing::generator::{Features, Generated, generate};
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, render_text};
 use std::path::Path;
@@ -25,7 +25,7 @@ fn judge(generated: &Generated) -> Result<usize, String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(160), ..ProptestConfig::default() })]
 
     #[test]
     fn generated_programs_do_the_same_as_statements(
@@ -41,10 +41,9 @@ proptest! {
 /// Long tapes: large programs. How many dispatches there were says that the runs are no empty ones.
 #[test]
 fn large_programs_do_the_same_as_statements() {
-    let seeds = std::env::var("PLANEWRIGHT_SEEDS").ok().and_then(|text| text.parse().ok());
     let mut dispatches = 0;
-    for seed in 0..seeds.unwrap_or(40) {
-        match judge(&generate(&tape(seed, 1200), Features::ALL)) {
+    for seed in testing::seeds(40) {
+        match judge(&generate(&testing::tape::from_seed(seed, 1200), Features::ALL)) {
             Ok(found) => dispatches += found,
             Err(said) => panic!("seed {seed}: {said}"),
         }

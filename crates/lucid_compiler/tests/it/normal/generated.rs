@@ -7,7 +7,7 @@ use lucid::core::{Statement, StatementKind};
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid_reference::specification::{Format, read};
-use lucid_testing::generator::{Features, Generated, generate, tape};
+use lucid_testing::generator::{Features, Generated, generate};
 use proptest::prelude::*;
 use source::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap, Span, render_text};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn add_returns(statements: &mut Vec<Statement>, returns: &mut std::slice::Iter<'
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::cases(96), ..ProptestConfig::default() })]
 
     #[test]
     fn generated_programs_do_the_same_after_each_pass(
@@ -80,10 +80,9 @@ proptest! {
 /// Long tapes: large programs. How many observations there were says that the runs are no empty ones.
 #[test]
 fn large_programs_do_the_same_after_each_pass() {
-    let seeds = std::env::var("PLANEWRIGHT_SEEDS").ok().and_then(|text| text.parse().ok());
     let mut observations = 0;
-    for seed in 0..seeds.unwrap_or(40) {
-        match judge(&generate(&tape(seed, 1200), Features::ALL), &[]) {
+    for seed in testing::seeds(40) {
+        match judge(&generate(&testing::tape::from_seed(seed, 1200), Features::ALL), &[]) {
             Ok(found) => observations += found,
             Err(said) => panic!("seed {seed}: {said}"),
         }

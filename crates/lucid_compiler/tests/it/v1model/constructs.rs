@@ -2,10 +2,11 @@
 //! Each construct that compiles, and the controls of its handlers: `constructs.txt` has them.
 //! `PLANEWRIGHT_BLESS=1` writes it anew.
 
-use super::{compiled, core};
+use super::compiled;
 use crate::constructs::{CONSTRUCTS, On};
 use lucid::syntax::Loader;
 use lucid_compiler::Options;
+use lucid_testing::programs::core;
 use source::SourceMap;
 use std::path::Path;
 
@@ -55,7 +56,7 @@ fn constructs_become_what_the_file_says() {
         count += 1;
     }
     assert!(count > 60, "only {count} constructs");
-    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+    if testing::golden::is_blessing() {
         std::fs::write(&path, &found).expect("writing");
         return;
     }

@@ -153,7 +153,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(testing::cases(200)))]
 
     #[test]
     fn what_the_simulation_does_is_legal_and_replays(specification in runs()) {

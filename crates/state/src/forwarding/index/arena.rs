@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks of items in one vector, addressed by 32-bit numbers. Freed blocks are used again, larger ones
-//! are split; nothing is joined, so an owner starts afresh when too much lies idle.
+//! `Arena`: blocks of items in one vector, addressed by 32-bit numbers. Freed blocks are reused and split but never
+//! joined, so the owner rebuilds the arena when too much is free.
 
 /// Sizes up to this have a list each; above, sizes are powers of two.
 const SMALL_SIZES: usize = 64;
@@ -61,14 +61,14 @@ impl<T: Copy + Default> Arena<T> {
         }
         let start = self.items.len() as u32;
         if self.items.len() + size > self.items.capacity() {
-            // By a quarter: the arena is most of what an index takes.
+            // Grow by a quarter, because the arena is most of an index's memory.
             self.items.reserve_exact(size.max(self.items.len() / 4));
         }
         self.items.resize(self.items.len() + size, T::default());
         start
     }
 
-    /// Gives a block back.
+    /// Frees a block.
     pub(crate) fn release(&mut self, start: u32, size: usize) {
         if size == 0 {
             return;
@@ -84,7 +84,7 @@ impl<T: Copy + Default> Arena<T> {
         self.idle += size;
     }
 
-    /// Whether starting afresh would save more than half.
+    /// Returns whether a rebuild would save more than half of the memory.
     pub(crate) fn is_wasteful(&self) -> bool {
         self.idle > 4096 && self.idle * 2 > self.items.len()
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays in front of a trie, for keys of at most 32 bits: the first 16 bits of a key point to its leaf or
-//! to a block, which the next eight bits choose from, and so twice more with four bits each. Which prefixes
-//! there are is `prefix`'s matter.
+//! `DirectTable`: a DIR-24-8 style lookup table before a trie, for keys of at most 32 bits. The first 16 bits of a
+//! key index a leaf or a block; the next eight bits index that block, then twice four bits more. `prefix` has the set
+//! of prefixes.
 
 use super::arena::Arena;
 use super::leaf::NO_MATCH;
@@ -13,8 +13,7 @@ pub const DIRECT_BITS: u32 = 16;
 /// Bits that choose in a block behind the array.
 pub const BLOCK_BITS: u32 = 8;
 
-/// Bits that choose in a block behind a block, of which there are two, one behind the other. Such a block
-/// is a cache line, as few keys come so far.
+/// Bits that index each of the two levels of small blocks. Such a block is a cache line, because few keys reach it.
 pub const SMALL_BLOCK_BITS: u32 = 4;
 
 /// How many bits of a key have been used after each step.
@@ -25,35 +24,35 @@ const DEPTHS_BITS: [u32; 4] = [
     DIRECT_BITS + BLOCK_BITS + 2 * SMALL_BLOCK_BITS,
 ];
 
-/// An item with this bit that is not [`NO_MATCH`] is no leaf: it is [`FALL_BACK_TO_TRIE`], or where a block begins.
+/// An item with this bit is [`NO_MATCH`], [`FALL_BACK_TO_TRIE`] or the start of a block; without it, a leaf.
 pub const IS_NO_LEAF: u32 = 1 << 31;
 
-/// An item that says nothing: the trie knows. A direct table of a table's own has none.
+/// An item that sends the lookup to the trie. The direct table of a table has no such items.
 pub const FALL_BACK_TO_TRIE: u32 = u32::MAX - 1;
 
-/// An array without blocks that leaves everything to the trie, for tables that have none of their own.
+/// An array that sends every lookup to the trie, shared by tables without a direct table.
 pub(crate) static UNDECIDED: [u32; 1 << DIRECT_BITS] = [FALL_BACK_TO_TRIE; 1 << DIRECT_BITS];
 
-/// Prefixes that make an array worth its memory.
-const FEWEST_PREFIXES: usize = 2;
+/// Smallest number of prefixes that justify the memory of an array.
+const MIN_PREFIXES: usize = 2;
 
-/// What is read at once.
+/// Size of a cache line.
 const CACHE_LINE_BYTES: usize = 64;
 
 /// The array and its blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectTable {
-    /// The array, and behind it blocks.
+    /// The array, followed by the blocks.
     items: Arena<u32>,
     /// Items in blocks.
     in_blocks: usize,
 }
 
-/// Whether so many prefixes should have a direct table. One that is there goes later than a new one would
-/// come, so that nothing flutters.
+/// Returns whether this number of prefixes should have a direct table. An existing table is kept with fewer prefixes
+/// than a new one needs, to avoid oscillation.
 pub(crate) fn is_worth_it(prefixes: usize, is_there: bool) -> bool {
     let slack = if is_there { 2 } else { 1 };
-    prefixes >= FEWEST_PREFIXES / slack
+    prefixes >= MIN_PREFIXES / slack
 }
 
 fn is_block(item: u32) -> bool {
@@ -119,7 +118,7 @@ impl DirectTable {
         self.items.items.as_ptr().wrapping_add(at) as usize
     }
 
-    /// Brings the items in line after the leaf of a prefix changed, came or went.
+    /// Updates the items after a prefix was inserted, removed or got another leaf.
     pub(crate) fn refresh<K: PrefixKey>(&mut self, set: &PrefixSet<K>, key: K, length_bits: u32) {
         if length_bits == 0 {
             return;
@@ -155,7 +154,7 @@ impl DirectTable {
         }
     }
 
-    /// Gives back the block of an item that was chosen in a step, if it has one, with all behind.
+    /// Frees the block of an item, if it has one, with all blocks below.
     fn release(&mut self, at: usize, step: usize) {
         let item = self.items.items[at];
         if is_block(item) {
@@ -197,7 +196,7 @@ impl DirectTable {
         }
     }
 
-    /// The item of routes that go on in this step and begin with the same bits before.
+    /// Makes the item of routes that are longer than the previous steps and equal in their bits.
     fn below<K: PrefixKey>(&mut self, routes: &[Route<K>], step: usize, inherited: u32) -> u32 {
         let size = block_size(step);
         self.in_blocks += size;
@@ -206,7 +205,7 @@ impl DirectTable {
         first | IS_NO_LEAF
     }
 
-    /// Memory that lookups of keys under so many prefixes spread over.
+    /// Returns the memory that lookups of keys under this many prefixes touch.
     pub(crate) fn lookup_bytes(&self, prefixes: usize) -> usize {
         let array = size_of::<u32>() << DIRECT_BITS;
         array.min(prefixes * CACHE_LINE_BYTES) + self.in_blocks * size_of::<u32>()
@@ -222,7 +221,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The empty prefix is told elsewhere, so it counts as no match here.
+    /// The trie has the empty prefix, so it counts as no match here.
     fn check(
         direct_table: &DirectTable,
         set: &PrefixSet<u32>,

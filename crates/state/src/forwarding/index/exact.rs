@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exact matches on keys of one or two words: a hash table of buckets as large as a cache line or half of
-//! one, so that a lookup reads one line and compares all its keys at once, most of the time. Removal
-//! moves up what had to go elsewhere and leaves no tombstones.
+//! `ExactIndex`: a hash table for exact matches on keys of one or two words. A bucket is a cache line or half of one,
+//! so most lookups read one line and compare all its keys at once. Removal moves displaced keys back and leaves no
+//! tombstones.
 
 use super::hash::{hash_double, spread_word};
 use super::leaf::NO_MATCH;
@@ -11,7 +11,7 @@ use std::hash::Hash;
 
 /// A key that lies in the slot.
 pub(crate) trait InlineKey: Copy + Eq + Hash + Default + Debug {
-    /// Good in the highest bits.
+    /// Returns a hash whose highest bits are well distributed.
     fn hash_bits(self, seed: u64) -> u64;
     /// From as many words as it has.
     fn from_words(words: &[u64]) -> Self;
@@ -45,11 +45,11 @@ impl InlineKey for [u64; 2] {
 pub(crate) trait Bucket: Copy + Debug {
     /// What is looked up.
     type Key: InlineKey;
-    /// What has to be known to read a slot.
+    /// Parameters of the layout of a slot.
     type Shape: Copy + Debug;
     /// How many slots.
     const SLOTS: usize;
-    /// Of a large table at most so many sixteenths of the slots are taken.
+    /// Largest load of a large table in sixteenths.
     const MAX_SIXTEENTHS: usize;
 
     fn free() -> Self;
@@ -97,8 +97,8 @@ impl<K: InlineKey, const SLOTS: usize> Bucket for Line<K, SLOTS> {
 
     #[inline(always)]
     fn find(&self, (): (), key: K) -> u32 {
-        // All slots without a branch: where in the bucket a key is cannot be foretold. The first one
-        // counts, since free slots come last.
+        // Compares all slots without a branch, because the slot of a key is unpredictable. The first match counts,
+        // because free slots are last.
         let mut equal = 0;
         for slot in 0..SLOTS {
             equal |= u32::from(self.keys[slot] == key) << slot;
@@ -152,22 +152,22 @@ impl Bucket for Joined {
 
     #[inline(always)]
     fn find(&self, leaf_bits: u32, key: u64) -> u32 {
-        // Where the keys are equal they leave the leaf, else something above it: so the least counts.
+        // Equal keys leave the leaf, unequal ones a larger number, so the minimum is the result.
         let wanted = key << leaf_bits;
         let least = self.0.iter().fold(FREE, |least, word| least.min(word ^ wanted));
         if least >> leaf_bits == 0 { least as u32 } else { NO_MATCH }
     }
 }
 
-/// A table below this many bytes is at most half full: few keys are then elsewhere than at home, and it
-/// still fits into the nearer caches.
+/// A table below this size is at most half full: few keys are then outside their home bucket, and the table still
+/// fits into the nearer caches.
 const SMALL_BYTES: usize = 1 << 19;
 
 /// The smallest number of buckets; a power of two.
-const FEWEST_BUCKETS: usize = 2;
+const MIN_BUCKETS: usize = 2;
 
-/// A hash table from keys to leaves. A key is in its home bucket or, when all from there on are full, in
-/// one behind it.
+/// A hash table from keys to leaves. A key is in its home bucket or, if that is full, in the next bucket with a free
+/// slot.
 #[derive(Clone, Debug)]
 pub(crate) struct ExactIndex<B: Bucket> {
     /// A power of two of them.
@@ -175,7 +175,7 @@ pub(crate) struct ExactIndex<B: Bucket> {
     shape: B::Shape,
     /// Orders of the winners, slot by slot, which lookups do not read.
     orders: Vec<u32>,
-    /// What brings a hash down to a bucket.
+    /// The right shift from a hash to its home bucket.
     shift: u32,
     seed: u64,
     taken: usize,
@@ -185,17 +185,17 @@ pub(crate) struct ExactIndex<B: Bucket> {
 impl<B: Bucket> ExactIndex<B> {
     pub(crate) fn with_shape(seed: u64, shape: B::Shape) -> Self {
         ExactIndex {
-            buckets: vec![B::free(); FEWEST_BUCKETS],
+            buckets: vec![B::free(); MIN_BUCKETS],
             shape,
-            orders: vec![0; FEWEST_BUCKETS * B::SLOTS],
-            shift: 64 - FEWEST_BUCKETS.trailing_zeros(),
+            orders: vec![0; MIN_BUCKETS * B::SLOTS],
+            shift: 64 - MIN_BUCKETS.trailing_zeros(),
             seed,
             taken: 0,
             overlapping: OverlappingEntries::default(),
         }
     }
 
-    /// Without entries, as it was made.
+    /// Removes all entries and their memory.
     pub(crate) fn clear(&mut self) {
         *self = Self::with_shape(self.seed, self.shape);
     }
@@ -297,19 +297,19 @@ impl<B: Bucket> ExactIndex<B> {
         }
         self.free(place);
         self.taken -= 1;
-        if self.taken * 8 < self.buckets.len() * B::SLOTS && self.buckets.len() > FEWEST_BUCKETS {
+        if self.taken * 8 < self.buckets.len() * B::SLOTS && self.buckets.len() > MIN_BUCKETS {
             self.resize(self.buckets.len() / 2);
         }
     }
 
-    /// Frees a slot, and moves up what only stands in a later bucket because this one was full.
+    /// Frees a slot and moves displaced keys of later buckets back.
     fn free(&mut self, (mut hole, mut slot): (usize, usize)) {
         let last = self.buckets.len() - 1;
         'refill: loop {
             let bucket = self.buckets[hole];
             let is_taken = |slot: &usize| bucket.leaf(self.shape, *slot) != NO_MATCH;
             let was_full = is_taken(&(B::SLOTS - 1));
-            // Taken slots stay in front.
+            // Used slots stay first.
             let end = (0..B::SLOTS).rfind(is_taken).unwrap_or(slot);
             let moved = (bucket.key(self.shape, end), self.winner((hole, end)));
             self.set((hole, slot), moved.0, moved.1);

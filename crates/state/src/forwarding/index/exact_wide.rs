@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exact matches on keys of any number of words: open addressing over 16-byte slots with 32 bits of the
-//! hash, the keys in one flat array. Removal moves followers up and leaves no tombstones.
+//! `WideExactIndex`: a hash table for exact matches on keys of any number of words. Open addressing over 16-byte
+//! slots with 32 bits of the hash; the keys are in one flat array. Removal moves displaced keys back and leaves no
+//! tombstones.
 
 use super::hash::hash_words;
 use super::leaf::NO_MATCH;
@@ -11,7 +12,7 @@ use super::overlapping::{OverlappingEntries, Winner};
 struct Slot {
     /// The highest bits of the hash; its home comes from them.
     hash: u32,
-    /// Where in `keys` the key stands, in keys.
+    /// Index of the key in `keys`, in units of keys.
     key: u32,
     winner: Winner,
 }
@@ -19,7 +20,7 @@ struct Slot {
 const FREE: Slot = Slot { hash: 0, key: 0, winner: Winner::NONE };
 
 /// The smallest number of slots; a power of two.
-const FEWEST_SLOTS: usize = 2;
+const MIN_SLOTS: usize = 2;
 
 /// A hash table from keys of several words to leaves.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub(crate) struct WideExactIndex {
     seed: u64,
     words: usize,
     keys: Vec<u64>,
-    /// Places in `keys` that nobody has.
+    /// Free places in `keys`.
     free_keys: Vec<u32>,
     taken: usize,
     overlapping: OverlappingEntries<Box<[u64]>>,
@@ -39,8 +40,8 @@ pub(crate) struct WideExactIndex {
 impl WideExactIndex {
     pub(crate) fn new(words: usize, seed: u64) -> Self {
         WideExactIndex {
-            slots: vec![FREE; FEWEST_SLOTS],
-            shift: 32 - FEWEST_SLOTS.trailing_zeros(),
+            slots: vec![FREE; MIN_SLOTS],
+            shift: 32 - MIN_SLOTS.trailing_zeros(),
             seed,
             words,
             keys: Vec::new(),
@@ -137,12 +138,12 @@ impl WideExactIndex {
             self.keys = Vec::new();
             self.free_keys = Vec::new();
         }
-        if self.taken * 8 < self.slots.len() && self.slots.len() > FEWEST_SLOTS {
+        if self.taken * 8 < self.slots.len() && self.slots.len() > MIN_SLOTS {
             self.resize(self.slots.len() / 2);
         }
     }
 
-    /// Frees a slot, and moves up what only stands where it does because the slot was taken.
+    /// Frees a slot and moves displaced keys back.
     fn free(&mut self, mut hole: usize) {
         let last = self.slots.len() - 1;
         let mut at = hole;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The hash of packed keys: one multiplication a word or two, whose product is folded. Good in its
-//! highest bits, which is where tables take their place from. Not for keys of an adversary.
+//! The hash of packed keys: one multiplication for each one or two words, with folded product. Its highest bits are
+//! well distributed; tables take their index from them. It does not resist adversarial keys.
 
-/// Odd, without pattern: the golden ratio.
+/// Digits of the golden ratio; odd.
 pub const FIRST_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The same: digits of pi.
+/// Digits of pi; odd.
 pub const SECOND_MULTIPLIER: u64 = 0x2438_6a88_85a3_08d3;
 
 #[inline(always)]
@@ -13,8 +13,8 @@ fn fold(left: u64, right: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A word spread over the highest bits: the multiplier is odd, so words that differ in few neighbouring
-/// bits go to different places wherever these stand.
+/// Spreads a word over the highest bits: words that differ in a few neighbouring bits go to different places, because
+/// the multiplier is odd.
 #[inline(always)]
 pub(crate) fn spread_word(word: u64) -> u64 {
     word.wrapping_mul(FIRST_MULTIPLIER)
@@ -38,7 +38,7 @@ pub(crate) fn hash_words(words: impl Iterator<Item = u64>, seed: u64) -> u64 {
     words.fold(seed, |hash, word| fold(hash ^ word, FIRST_MULTIPLIER).rotate_left(23))
 }
 
-/// A seed that differs from table to table, and is the same in every run.
+/// Derives a seed that differs between tables and is the same in every run.
 pub(crate) fn seed_of(numbers: impl Iterator<Item = u64>) -> u64 {
     fold(hash_words(numbers, SECOND_MULTIPLIER), FIRST_MULTIPLIER) | 1
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the matched keys of a table lie in 64-bit words: for the packets' keys, for the patterns of
-//! entries, and for code that is generated against it. No index lives here.
+//! `KeyLayout`: the layout of a table's matched keys in 64-bit words, for keys of packets, patterns of entries and
+//! generated code.
 
 use ir::{Bits, KeyPattern, MatchKind, Table};
 use smallvec::SmallVec;
 
-/// How the matched keys of a table (selector keys left out) are laid into words.
+/// How the matched keys of a table (without selector keys) are packed into words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// Up to 64 bits altogether, end to end in one word: the first key highest, the last one at bit 0.
@@ -16,7 +16,7 @@ pub enum Packing {
     Words(usize),
 }
 
-/// Where one key lies.
+/// The place of one key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyField {
     /// How it is matched.
@@ -25,11 +25,11 @@ pub struct KeyField {
     pub width_bits: u32,
     /// The word that its lowest bit lies in. May be one past the end when the width is zero.
     pub word: usize,
-    /// The place of its lowest bit in that word. It goes on in the next words.
+    /// The position of its lowest bit in that word; the key continues in the next words.
     pub shift: u32,
 }
 
-/// How the keys of a table are laid out. Unused bits are zero.
+/// The layout of a table's keys. Unused bits are zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyLayout {
     /// How many words, and how they are filled.
@@ -40,7 +40,7 @@ pub struct KeyLayout {
     pub has_priorities: bool,
 }
 
-/// How leaves are found in the items of [`super::MatchIndex::direct`].
+/// The form of the items of [`super::MatchIndex::direct`], from which generated code reads leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectForm {
     /// There are never items.
@@ -206,7 +206,7 @@ impl KeyLayout {
             && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
 
-    /// What the hashes of the table's index begin with.
+    /// Returns the seed of the hashes of the table's index.
     pub(crate) fn seed(&self) -> u64 {
         super::hash::seed_of(self.fields.iter().map(|field| u64::from(field.width_bits)))
     }
@@ -220,7 +220,7 @@ impl KeyLayout {
         self.is_exact() && !self.is_short() && self.total_bits() + u64::from(leaf_bits) < 64
     }
 
-    /// How code may find leaves of so many bits without a call, where the index has items
+    /// Returns how generated code finds leaves of this width without a call, if the index has items
     /// ([`super::MatchIndex::direct`]).
     pub fn direct(&self, leaf_bits: u32) -> DirectForm {
         match &self.fields[..] {
@@ -266,8 +266,8 @@ impl KeyLayout {
         }
     }
 
-    /// Lays out what an entry asks: the value, zero where the mask is, the mask, and the ranges, whose
-    /// bits the mask leaves open.
+    /// Packs the pattern of an entry: its mask, its value (zero outside the mask), and its ranges, whose bits are
+    /// outside the mask.
     pub fn pack_pattern(
         &self,
         keys: &[KeyPattern],
@@ -309,8 +309,8 @@ impl KeyLayout {
         checks
     }
 
-    /// The rank of an entry: its priority, or in a table without priorities the length of its prefixes,
-    /// less one for each exact key that a program leaves open.
+    /// Returns the rank of an entry: its priority, or in a table without priorities the length of its prefixes, minus
+    /// one for each wildcard of an exact key.
     pub fn rank(&self, keys: &[KeyPattern], priority: i64) -> i64 {
         if self.has_priorities {
             return priority;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Leaves: the numbers that lookups return. What a leaf stands for, tables decide.
+//! Leaves: the numbers that lookups return. Tables define their meaning.
 
 /// What a lookup returns when no entry matches. Never a leaf.
 pub const NO_MATCH: u32 = u32::MAX;

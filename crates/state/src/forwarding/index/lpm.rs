@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Prefix matches: one lpm key, alone or beside exact keys. Exact keys choose a group by a hash table,
-//! the group's trie does the rest. Entries that leave an exact key open do not come here.
+//! `LpmIndex`: longest prefix matches of one lpm key, alone or beside exact keys. A hash table maps the exact keys to
+//! a group; each group has a trie. Entries with a wildcard for an exact key are elsewhere.
 
 use super::direct_table::{self, DirectTable};
 use super::exact::{DoubleIndex, InlineKey, WordIndex};
@@ -31,7 +31,7 @@ pub(crate) struct LpmIndex<K: PrefixKey> {
     /// Where the lpm key lies.
     bits: BitRun,
     trie: Trie<K>,
-    /// Where the lpm key is alone, has at most 32 bits, and prefixes are many, but not too many.
+    /// For a lone lpm key of at most 32 bits with a suitable number of prefixes.
     direct_table: Option<Box<DirectTable>>,
 }
 
@@ -98,8 +98,8 @@ impl<K: PrefixKey> LpmIndex<K> {
         self.direct_table.as_deref()
     }
 
-    /// Brings the direct table in line after the leaf of a prefix changed, came or went.
-    fn refresh_front(&mut self, key: K, length_bits: u32) {
+    /// Updates the direct table after a prefix was inserted, removed or got another leaf.
+    fn refresh_direct_table(&mut self, key: K, length_bits: u32) {
         if K::BITS > 32 || !matches!(self.groups, Groups::One) {
             return;
         }
@@ -172,7 +172,7 @@ impl<K: PrefixKey> LpmIndex<K> {
         };
         let key = self.lpm_key(value);
         if self.trie.insert(group, key, length_bits, order, leaf) {
-            self.refresh_front(key, length_bits);
+            self.refresh_direct_table(key, length_bits);
         }
     }
 
@@ -183,7 +183,7 @@ impl<K: PrefixKey> LpmIndex<K> {
         }
         let key = self.lpm_key(value);
         if self.trie.remove(group, key, length_bits, order) {
-            self.refresh_front(key, length_bits);
+            self.refresh_direct_table(key, length_bits);
         }
         if !self.trie.sets[group as usize].is_empty() {
             return;
@@ -209,7 +209,7 @@ impl<K: PrefixKey> LpmIndex<K> {
         }
         let key = self.lpm_key(value);
         if self.trie.set_leaf(group, key, length_bits, order, leaf) {
-            self.refresh_front(key, length_bits);
+            self.refresh_direct_table(key, length_bits);
         }
     }
 
@@ -222,7 +222,7 @@ impl<K: PrefixKey> LpmIndex<K> {
         self.trie.sets[group as usize].find_candidate(self.lpm_key(key))
     }
 
-    /// Memory that lookups spread over.
+    /// Returns the memory that lookups touch.
     pub(crate) fn lookup_bytes(&self) -> usize {
         match &self.direct_table {
             Some(direct_table) => direct_table.lookup_bytes(self.trie.sets[0].len()),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries that ask for the very same: the winner stands in the index in eight bytes, the others wait
-//! here. Only programs make such entries, so this is for correctness and small when it is empty.
+//! `OverlappingEntries`: entries with equal patterns. The index holds the winner in eight bytes; the others are here.
+//! Only declared entries can be equal, so this is for correctness and small when empty.
 
 use super::leaf::NO_MATCH;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The winner among equal entries, as it stands in an index.
+/// The winner among equal entries, as an index holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Winner {
     pub(crate) leaf: u32,
@@ -18,14 +18,14 @@ pub(crate) struct Winner {
 const SEE_OVERLAPPING: u32 = u32::MAX;
 
 impl Winner {
-    /// Nothing here.
+    /// No entry.
     pub(crate) const NONE: Winner = Winner { leaf: NO_MATCH, order: 0 };
 }
 
 /// All entries of one pattern: order and leaf, the smallest order first.
 type Equals = Vec<(u64, u32)>;
 
-/// The entries of all patterns that have several, or whose order does not fit into 32 bits.
+/// The entries of patterns with several entries, or with an order that does not fit into 32 bits.
 #[derive(Clone, Debug)]
 pub(crate) struct OverlappingEntries<K>(Option<HashMap<K, Equals, FixedState>>);
 
@@ -66,7 +66,7 @@ impl<K: Eq + Hash> OverlappingEntries<K> {
         }
     }
 
-    /// The winner after one more entry.
+    /// Adds an entry and returns the winner.
     pub(crate) fn add(&mut self, key: K, winner: Winner, order: u64, leaf: u32) -> Winner {
         if winner == Winner::NONE && order < u64::from(SEE_OVERLAPPING) {
             return Winner { leaf, order: order as u32 };
@@ -77,7 +77,7 @@ impl<K: Eq + Hash> OverlappingEntries<K> {
         self.keep(key, equals)
     }
 
-    /// The winner without the entry of this order; [`Winner::NONE`] when nobody is left.
+    /// Removes the entry of this order and returns the winner; [`Winner::NONE`] if no entry is left.
     pub(crate) fn remove(&mut self, key: K, winner: Winner, order: u64) -> Winner {
         if winner.order != SEE_OVERLAPPING {
             return if u64::from(winner.order) == order { Winner::NONE } else { winner };
@@ -87,7 +87,7 @@ impl<K: Eq + Hash> OverlappingEntries<K> {
         self.keep(key, equals)
     }
 
-    /// The winner after the entry of this order got another leaf.
+    /// Changes the leaf of the entry of this order and returns the winner.
     pub(crate) fn set_leaf(&mut self, key: K, winner: Winner, order: u64, leaf: u32) -> Winner {
         let mut equals = self.take_all(&key, winner);
         equals.iter_mut().filter(|other| other.0 == order).for_each(|other| other.1 = leaf);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Prefixes, and the sorted set of a table's prefixes that its trie is built from. Keys are left
-//! aligned: the first bit of the key is the highest bit of the number. Lookups do not come here.
+//! `PrefixSet`: the sorted set of a table's prefixes, from which its trie is built. Keys are left aligned: the first
+//! bit of the key is the highest bit of the number. Lookups use the trie only.
 
 use super::leaf::NO_MATCH;
 use super::overlapping::{OverlappingEntries, Winner};
@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 /// A number that holds a key of a prefix match, left aligned.
 pub(crate) trait PrefixKey: Copy + Eq + Ord + Hash + Debug + Default {
-    /// How the key lies in the sorted set, where alignment costs memory.
+    /// The form of the key in the sorted set, where alignment costs memory.
     type Stored: Copy + Eq + Ord + Hash + Debug;
     const BITS: u32;
     fn store(self) -> Self::Stored;
@@ -106,7 +106,7 @@ prefix_key!(u128, (u64, u64), |key: u128| ((key >> 64) as u64, key as u64), |(hi
 
 /// A prefix of at least one bit; a shorter one stands before those that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Place<K> {
+struct OrderedPrefix<K> {
     key: K,
     length_bits: u8,
 }
@@ -122,8 +122,8 @@ pub(crate) struct Route<K> {
 /// All prefixes of one group, that of length zero apart.
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSet<K: PrefixKey> {
-    routes: BTreeMap<Place<K::Stored>, Winner>,
-    overlapping: OverlappingEntries<Place<K::Stored>>,
+    routes: BTreeMap<OrderedPrefix<K::Stored>, Winner>,
+    overlapping: OverlappingEntries<OrderedPrefix<K::Stored>>,
     default: Winner,
 }
 
@@ -138,8 +138,8 @@ impl<K: PrefixKey> Default for PrefixSet<K> {
 }
 
 impl<K: PrefixKey> PrefixSet<K> {
-    fn place(key: K, length_bits: u32) -> Place<K::Stored> {
-        Place { key: key.store(), length_bits: length_bits as u8 }
+    fn place(key: K, length_bits: u32) -> OrderedPrefix<K::Stored> {
+        OrderedPrefix { key: key.store(), length_bits: length_bits as u8 }
     }
 
     /// How many prefixes there are, the empty one left out.
@@ -156,14 +156,14 @@ impl<K: PrefixKey> PrefixSet<K> {
         self.default.leaf
     }
 
-    /// Lets `change` change the winner at a prefix. Returns whether its leaf is another now.
+    /// Applies `change` to the winner at a prefix. Returns whether its leaf has changed.
     fn change(
         &mut self,
         key: K,
         length_bits: u32,
         change: impl FnOnce(
-            &mut OverlappingEntries<Place<K::Stored>>,
-            Place<K::Stored>,
+            &mut OverlappingEntries<OrderedPrefix<K::Stored>>,
+            OrderedPrefix<K::Stored>,
             Winner,
         ) -> Winner,
     ) -> bool {
@@ -213,10 +213,11 @@ impl<K: PrefixKey> PrefixSet<K> {
     }
 
     /// The longest prefix of at most `length_bits` and at least one bit that covers `key`.
-    fn longest(&self, key: K, length_bits: u32) -> Option<(Place<K::Stored>, Winner)> {
+    fn longest(&self, key: K, length_bits: u32) -> Option<(OrderedPrefix<K::Stored>, Winner)> {
         let mut length_bits = length_bits.min(K::BITS);
         while length_bits > 0 {
-            // Whatever covers the key stands before it, and between both only what it covers too.
+            // A prefix that covers the key sorts before it, and everything between them is covered by that prefix
+            // too.
             let end = Self::place(key.truncate(length_bits), length_bits);
             let (place, winner) = self.routes.range(..=end).next_back()?;
             let common_bits = K::load(place.key).common_bits(key).min(length_bits);
@@ -272,7 +273,7 @@ impl<K: PrefixKey> PrefixSet<K> {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         // Nodes of the standard library's map hold up to eleven, eight of them on average.
-        let node_bytes = 11 * size_of::<(Place<K::Stored>, Winner)>() + 16;
+        let node_bytes = 11 * size_of::<(OrderedPrefix<K::Stored>, Winner)>() + 16;
         self.routes.len().div_ceil(8) * node_bytes + self.overlapping.memory_bytes()
     }
 }

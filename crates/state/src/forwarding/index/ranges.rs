@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ranges under masks: an entry with a range becomes two pieces, each a value under a mask that narrows
-//! down which keys come to check the range. When that is worth it is decided in `tuples`.
+//! Splits an entry with a range into two pieces, each with a mask and value that exclude keys outside part of the
+//! range. `tuple_update` decides when.
 
 use super::layout::RangeCheck;
 use smallvec::SmallVec;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One entry with masks and ranges as the indexes of such entries take it and find it.
+//! An entry with masks and ranges, as indexes insert and find it.
 
 use super::layout::RangeCheck;
 use super::ranges::Words;
 
-/// What an entry asks, and what decides between it and others.
+/// The pattern of an entry, with its rank and order.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    /// Zero where the mask is.
+pub(crate) struct RulePattern {
+    /// Zero outside the mask.
     pub(crate) value: Words,
     pub(crate) mask: Words,
     /// Ranges of keys whose mask is zero.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exact matches on keys of few bits: an array from the key to the leaf. What is needed to change it
-//! stands in a hash table, which lookups do not read.
+//! `ShortIndex`: exact matches on keys of few bits by an array from the key to the leaf. A hash table holds what
+//! updates need; lookups do not read it.
 
 use super::exact::WordIndex;
 use super::leaf::NO_MATCH;
 
-/// Keys of at most so many bits are looked up in an array.
+/// Largest width of keys in an array.
 pub(crate) const MAX_BITS: u64 = 16;
 
 /// An array from keys to leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct ShortIndex {
-    /// As long as the largest key that ever was there demands, never empty.
+    /// Long enough for the largest key so far, never empty.
     leaves: Vec<u32>,
     entries: WordIndex,
 }
@@ -38,7 +38,7 @@ impl ShortIndex {
         self.leaves.as_ptr().wrapping_add(key as usize) as usize
     }
 
-    /// Brings the array in line after the entries of a key changed.
+    /// Updates the array after the entries of a key changed.
     fn refresh(&mut self, key: u64) {
         let leaf = self.entries.find(key);
         let at = key as usize;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which tuples of a tuple space a key can belong to at all: for every byte of a key and every value of
-//! that byte, the tuples that have an entry with such a byte, as bits. A key's bytes together leave few.
-//! What tuples are is said in `tuples`.
+//! `Signatures`: bit sets of the tuples that can match a key. For every byte of a key and every value of that byte, a
+//! set has the tuples with an entry that matches that byte; the intersection over all bytes leaves few tuples.
 
 /// Tuples in a word of bits.
 pub(super) const GROUP: usize = 64;
@@ -9,13 +8,13 @@ pub(super) const GROUP: usize = 64;
 /// By the value of a byte: the tuples of a group, as bits.
 type ByteMap = [u64; 256];
 
-/// The signatures of all tuples, by their numbers. An entry that was removed may leave its bits behind.
+/// The signatures of all tuples by number. Bits of removed entries may remain.
 #[derive(Clone, Debug)]
 pub(super) struct Signatures {
     /// Bytes of a key.
     bytes: usize,
-    /// Bytes that some tuple's mask has ones in, and the first: it tells that a tuple is there at all.
-    asked: Vec<u32>,
+    /// Bytes with ones in some tuple's mask, and the first byte, which marks existing tuples.
+    positions: Vec<u32>,
     /// Of the first group a map a byte, the lowest byte of the first word first; then of the next group.
     maps: Vec<ByteMap>,
 }
@@ -28,7 +27,7 @@ fn bytes_of(words: &[u64]) -> impl Iterator<Item = (usize, u8)> + '_ {
 impl Signatures {
     /// Of keys of so many words.
     pub(super) fn new(words: usize) -> Signatures {
-        Signatures { bytes: words * 8, asked: vec![0], maps: Vec::new() }
+        Signatures { bytes: words * 8, positions: vec![0], maps: Vec::new() }
     }
 
     /// How many groups of tuples there are.
@@ -49,7 +48,7 @@ impl Signatures {
                     let value = key[*byte as usize / 8] >> (byte % 8 * 8) & 0xff;
                     left & maps[*byte as usize][value as usize]
                 };
-                self.asked.iter().fold(u64::MAX, narrow)
+                self.positions.iter().fold(u64::MAX, narrow)
             }
         }
     }
@@ -73,28 +72,28 @@ impl Signatures {
         (&mut self.maps[group * self.bytes..][..self.bytes], 1 << (tuple as usize % GROUP))
     }
 
-    /// A tuple with this mask begins, without entries.
+    /// Adds an empty tuple with this mask.
     pub(super) fn begin(&mut self, tuple: u32, mask: &[u64]) {
         for (byte, _) in bytes_of(mask).filter(|(_, mask)| *mask != 0) {
-            if !self.asked.contains(&(byte as u32)) {
-                self.asked.push(byte as u32);
+            if !self.positions.contains(&(byte as u32)) {
+                self.positions.push(byte as u32);
             }
         }
         let (maps, bit) = self.column(tuple);
         for ((_, mask), map) in bytes_of(mask).zip(maps) {
-            // What the mask leaves open belongs to every entry.
+            // Bits outside the mask match every key.
             for bits in map {
                 *bits = if mask == 0 { *bits | bit } else { *bits & !bit };
             }
         }
     }
 
-    /// An entry with this value, zero where the mask is, comes into a tuple that has begun.
+    /// Adds an entry with this value, zero outside the mask, to a tuple.
     pub(super) fn add(&mut self, tuple: u32, value: &[u64], mask: &[u64]) {
         let (maps, bit) = self.column(tuple);
         let bytes = bytes_of(value).zip(bytes_of(mask)).zip(maps);
         for (((_, value), (_, mask)), map) in bytes.filter(|((_, (_, mask)), _)| *mask != 0) {
-            // All values of the bits that the mask leaves open.
+            // All values of the bits outside the mask.
             let open = !mask;
             let mut rest = 0u8;
             loop {
@@ -107,13 +106,13 @@ impl Signatures {
         }
     }
 
-    /// A tuple ends.
+    /// Removes a tuple.
     pub(super) fn end(&mut self, tuple: u32) {
         let (maps, bit) = self.column(tuple);
         maps.iter_mut().flatten().for_each(|bits| *bits &= !bit);
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.maps.capacity() * size_of::<ByteMap>() + self.asked.capacity() * 4
+        self.maps.capacity() * size_of::<ByteMap>() + self.positions.capacity() * 4
     }
 }

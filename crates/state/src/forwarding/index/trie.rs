@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The trie of prefix matches as lookups read it: six bits a step, children and runs of equal leaves
-//! compressed by counting bits, a table of directly pointing roots in front, and nodes that skip the
-//! bits in which nothing differs. How it is kept up to date stands in `trie_update`.
+//! `Trie`: a Poptrie for prefix matches. Each step takes six bits; bit counts compress children and runs of equal
+//! leaves; a table of roots is indexed directly; skip nodes pass over bits without branches. `trie_update` updates
+//! it.
 
 use super::arena::Arena;
 use super::leaf::NO_MATCH;
 use super::prefix::{PrefixKey, PrefixSet};
 
-/// Bits that one node decides.
+/// Bits of the key per node.
 pub(crate) const STRIDE_BITS: u32 = 6;
 
 /// Slots of a node.
@@ -32,7 +32,7 @@ pub(crate) struct Node {
 /// How many bits a skip's number of bits takes.
 pub(crate) const SKIP_COUNT_MASK: u64 = 63;
 
-/// Most steps that one skip takes.
+/// Largest number of steps of a skip.
 pub(crate) const MAX_STEPS: u32 = 9;
 
 impl Node {
@@ -49,7 +49,7 @@ pub(crate) fn is_node(root: u32) -> bool {
     (root as i32) < -1
 }
 
-/// The first root of a group that nobody has.
+/// The first root of an unused group.
 pub(crate) const NO_ROOT: u32 = u32::MAX;
 
 /// Where a group's roots are.
@@ -71,7 +71,7 @@ pub(crate) struct Trie<K: PrefixKey> {
     pub(crate) leaves: Arena<u32>,
     /// What the groups are built from.
     pub(crate) sets: Vec<PrefixSet<K>>,
-    /// Groups that nobody has.
+    /// Unused groups.
     pub(crate) free_groups: Vec<u32>,
 }
 

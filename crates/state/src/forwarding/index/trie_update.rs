@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keeping a trie up to date. A change of a prefix rebuilds what lies below the slots that the prefix
-//! covers, from the sorted set of prefixes; nodes on the way there are written anew only where a slot
-//! of theirs changes.
+//! Updates a trie. A change of a prefix rebuilds the subtree of the slots that the prefix covers from the sorted set
+//! of prefixes. Nodes above are rewritten only if one of their slots changes.
 
 use super::arena::Arena;
 use super::leaf::NO_MATCH;
@@ -11,17 +10,18 @@ use super::trie::{
     Trie, is_node,
 };
 
-/// What a slot of a node, or a root, leads to.
+/// The content of a slot of a node, or of a root.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
     Leaf(u32),
     Node(Node),
 }
 
-/// Numbers of prefixes from which on roots are chosen by more bits, six a step.
+/// Numbers of prefixes at which roots are indexed by six more bits.
 const ROOT_STEPS: [usize; 3] = [8, 1024, 1 << 16];
 
-/// The bits that choose a root. Fewer again only when a quarter is left, so that nothing flutters.
+/// Returns the number of bits that index a root. It decreases only below a quarter of the limit, to avoid
+/// oscillation.
 fn root_bits(prefixes: usize, now_bits: u32, widest_bits: u32) -> u32 {
     let wanted = |prefixes: usize| {
         ROOT_STEPS.iter().filter(|&&step| prefixes >= step).count() as u32 * STRIDE_BITS
@@ -70,7 +70,7 @@ impl<K: PrefixKey> Trie<K> {
         self.free_groups.push(group);
     }
 
-    /// Adds a prefix. Returns whether its leaf is another now, as do the others that change one.
+    /// Adds a prefix. Returns whether its leaf has changed, as the other updates do.
     pub(crate) fn insert(
         &mut self,
         group: u32,
@@ -109,7 +109,7 @@ impl<K: PrefixKey> Trie<K> {
         is_changed
     }
 
-    /// Brings the trie in line with the set after the leaf of a prefix changed, came or went.
+    /// Updates the trie after a prefix was inserted, removed or got another leaf.
     fn refresh(&mut self, group: u32, key: K, length_bits: u32) {
         let set = &self.sets[group as usize];
         let head = &mut self.heads[group as usize];
@@ -127,11 +127,11 @@ impl<K: PrefixKey> Trie<K> {
             self.refresh_roots(group, key, length_bits);
         }
         if self.nodes.is_wasteful() || self.leaves.is_wasteful() || self.roots.is_wasteful() {
-            self.start_afresh();
+            self.rebuild();
         }
     }
 
-    fn start_afresh(&mut self) {
+    fn rebuild(&mut self) {
         self.nodes = Arena::default();
         self.leaves = Arena::default();
         self.roots = Arena::default();
@@ -203,7 +203,7 @@ impl<K: PrefixKey> Trie<K> {
         }
     }
 
-    /// Gives back what a node leads to, its own place left out.
+    /// Frees everything below a node.
     fn release_below(&mut self, node: Node) {
         let children = if node.is_skip() { 1 } else { node.branches.count_ones() };
         for child in 0..children {
@@ -212,7 +212,7 @@ impl<K: PrefixKey> Trie<K> {
         self.release_blocks(node);
     }
 
-    /// Gives back the blocks of a node, but nothing below its children.
+    /// Frees the blocks of a node, without those of its children.
     fn release_blocks(&mut self, node: Node) {
         if node.is_skip() {
             self.nodes.release(node.first_child, 1);
@@ -454,7 +454,7 @@ impl<K: PrefixKey> Trie<K> {
             self.nodes.release(child, 1);
             return self.chain(node.runs, steps, elsewhere, changed);
         }
-        // The prefix leaves the path, or ends on it: the node where it does is spelt out.
+        // The prefix leaves the path or ends on it, so the node at that place becomes a full node.
         self.nodes.release(child, 1);
         let rest = node.runs << (taken * STRIDE_BITS);
         let below =

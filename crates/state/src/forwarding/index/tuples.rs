@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tuple space search: entries with the same mask share one hash table over the masked key. Signatures
-//! tell the few tables that the key's bytes can belong to; of these, one whose best rank is not below
-//! the best entry's so far is searched, and a bit filter a table answers most misses from few cache lines.
-//! How entries come and go stands in `tuple_update`.
+//! `TupleSpace`: tuple space search. Entries with the same mask share one hash table over the masked key. Signatures
+//! select the few tuples that can match the key's bytes; a tuple is searched only if its best rank is not below the
+//! best entry so far, and a bit filter per tuple answers most misses from few cache lines. `tuple_update` updates it.
 
 use super::arena::Arena;
 use super::hash::{hash_double, hash_word, hash_words};
@@ -15,7 +14,7 @@ use super::signatures::{GROUP, Signatures};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
-/// What a lookup reads of every tuple.
+/// The part of a tuple that every lookup reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     /// No entry of the tuple has a larger rank; some may have been removed since.
@@ -24,7 +23,7 @@ pub(super) struct Head {
     pub(super) mask: [u64; 2],
     /// The first word of the filter.
     pub(super) filter: u32,
-    /// What brings a hash down to a bit of the filter.
+    /// The right shift from a hash to a bit of the filter.
     pub(super) filter_shift: u32,
 }
 
@@ -50,7 +49,7 @@ pub(super) struct Tuple {
     pub(super) mask: Words,
 }
 
-/// An entry, as often as it has pieces referred to by its number.
+/// An entry; all its pieces refer to it by number.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) rank: i64,
@@ -63,8 +62,8 @@ pub(super) struct Rule {
 pub(super) const NO_CHECKS: u32 = u32::MAX;
 const NO_RULE: u32 = u32::MAX;
 
-/// What a slot leads to, in one word: zero when free; a rule's number plus one above its leaf; or a list
-/// of rules, the best first, with the highest bit set.
+/// The target of a slot in one word: zero if free; a rule's number plus one above its leaf; or a list of rules, the
+/// best first, with the highest bit set.
 pub(super) struct Target;
 
 impl Target {

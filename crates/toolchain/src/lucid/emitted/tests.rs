@@ -3,12 +3,12 @@
 
 use crate::files::Disk;
 use crate::lucid::emit::emit;
-use crate::lucid::inputs::{Ready, Wanted, ready};
-use crate::lucid::machine::Machine;
-use crate::lucid::targets::{TNA, V1MODEL, target_of};
+use crate::lucid::executor::{Executor, Verification};
+use crate::lucid::inputs::{LucidRun, RunRequest, read_run};
+use crate::lucid::targets::target_of;
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Console, EmitRequest, ProgramFile, Spinner, UserP4Files, Work};
-use lucid_compiler::Options;
+use lucid_compiler::{Backend, Options};
 use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, SourceMap};
 use std::path::{Path, PathBuf};
@@ -61,12 +61,11 @@ fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).expect("a file that `plane emit` writes")
 }
 
-fn check(ready: &Ready, target: &str) {
-    let title = format!("{} for {target}", ready.title());
+fn check(run: &LucidRun, target: &str) {
+    let title = format!("{} for {target}", run.title());
     let out = tempfile::tempdir().expect("a temporary folder");
     let preprocessing = PreprocessorOptions::default();
-    let file =
-        ProgramFile { path: &ready.program_path, files: &Disk, preprocessing: &preprocessing };
+    let file = ProgramFile { path: &run.program_path, files: &Disk, preprocessing: &preprocessing };
     let request = EmitRequest {
         target,
         delay: None,
@@ -77,7 +76,7 @@ fn check(ready: &Ready, target: &str) {
         bmv2: false,
         after: None,
         user_p4: UserP4Files::default(),
-        specification: Some(&ready.specification_path),
+        specification: Some(&run.specification_path),
         output: Some(out.path()),
     };
     if let Err(failure) = emit(&file, &request, &Silent) {
@@ -87,15 +86,15 @@ fn check(ready: &Ready, target: &str) {
         target: target_of(Some(target)).unwrap_or_else(|failure| panic!("{}", failure.text())),
         ..Options::default()
     };
-    let made = Machine::compiled(EngineChoice::Interpreter, options, false, ready, None);
+    let made = Executor::compiled(EngineChoice::Interpreter, options, Verification::Off, run, None);
     let simulation = match made {
-        Ok(Machine::Compiled(_, simulation, _)) => simulation,
-        Ok(Machine::Reference(_)) => panic!("{title}: it was not compiled"),
+        Ok(Executor::Compiled { simulation, .. }) => simulation,
+        Ok(Executor::Reference(_)) => panic!("{title}: it was not compiled"),
         Err(failure) => panic!("{title}: {}", failure.text()),
     };
-    let stem = ready.program_path.file_stem().expect("a name").to_string_lossy();
+    let stem = run.program_path.file_stem().expect("a name").to_string_lossy();
     assert_eq!(simulation.compiled().built.print(), read(out.path(), &format!("{stem}.p4")));
-    for switch in 0..ready.setup.switches() {
+    for switch in 0..run.setup.switches() {
         let text = read(out.path(), &format!("device-{switch}.toml"));
         let mut map = SourceMap::new();
         let described = device::configuration::read(map.add("device.toml", text.as_str()), &text);
@@ -117,10 +116,10 @@ fn run_has_the_program_and_the_devices_that_emit_writes() {
     let specifications = specifications();
     assert!(specifications.len() >= 17, "only {} runs", specifications.len());
     for specification in &specifications {
-        let wanted = Wanted { specification: Some(specification), ..Wanted::from(&Disk) };
-        let ready = ready(&wanted, None).unwrap_or_else(|failure| panic!("{}", failure.text()));
-        for target in [V1MODEL, TNA] {
-            check(&ready, target);
+        let request = RunRequest { specification: Some(specification), ..RunRequest::from(&Disk) };
+        let run = read_run(&request, None).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        for target in Backend::ALL.map(Backend::name) {
+            check(&run, target);
         }
     }
 }

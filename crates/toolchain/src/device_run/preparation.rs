@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What precedes the first packet: device options, control commands, ports that must exist, opened captures.
+
+use super::{DeviceRun, Engines};
+use crate::{control_files, files};
+use control::session::Session;
+use device::{Device, DeviceOptions, EngineChoice};
+use frontend::{Console, Deployment, Failure, coded, count};
+use network::capture::CaptureReader;
+use source::SourceMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+/// Applies the control commands of the program's deployment and of the user's files. Returns `false` after printing
+/// what is wrong with one.
+pub(super) fn set_up(
+    setup: Option<&Deployment>,
+    run: &DeviceRun<'_>,
+    devices: &mut [(&mut Session, &mut Device)],
+    console: &dyn Console,
+) -> Result<bool, String> {
+    if let Some(setup) = setup
+        && control_files::apply_text("deployment", &setup.commands, None, devices, console)
+            .is_none()
+    {
+        return Err("the set-up of the compiled program is wrong: this is a mistake in Planewright, please report it \
+                    with the program"
+            .into());
+    }
+    match control_files::apply_to_all(run.entries, run.batch_size, devices, console)? {
+        None => {
+            console.error("not run: correct the errors in the entries first");
+            return Ok(false);
+        }
+        Some(done) if done > 0 && !console.is_quiet() => {
+            console.note(&format!("{} applied", count(done, "control command")));
+        }
+        Some(_) => {}
+    }
+    Ok(true)
+}
+
+/// Returns whether the device has all ports of the command line, after printing those that it does not have. The
+/// largest port depends on the program's architecture.
+pub(super) fn ports_exist(run: &DeviceRun<'_>, largest: u32, console: &dyn Console) -> bool {
+    let captures = run.captures.inputs.iter();
+    let inputs = captures.map(|(port, file)| (*port, format!("--in {port}={}", file.display())));
+    let cpu_port = run.cpu_port.map(|port| (port, format!("--cpu-port {port}")));
+    let wrong: Vec<_> = inputs.chain(cpu_port).filter(|(port, _)| *port > largest).collect();
+    for (port, given) in &wrong {
+        console.error(&format!("{given}: there is no port {port}; the largest port is {largest}"));
+    }
+    wrong.is_empty()
+}
+
+/// Returns how the device is built: by the device file, else by the program's deployment; seed, CPU port, engine and
+/// traces by the description of the run.
+pub(super) fn device_options(
+    run: &DeviceRun<'_>,
+    setup: Option<&Deployment>,
+) -> Result<DeviceOptions, Failure> {
+    let built = match run.device {
+        None => setup.map(|setup| setup.options.clone()).unwrap_or_default(),
+        Some(path) => {
+            let text = files::read_text(path)?;
+            let mut map = SourceMap::new();
+            let file = map.add(path.display().to_string(), text.as_str());
+            device::configuration::read(file, &text)
+                .map_err(|diagnostics| Failure::Found(map, diagnostics))?
+        }
+    };
+    let engine = match run.engines {
+        Engines::One(engine) => engine,
+        // Machine code runs a pass in one moment.
+        Engines::Default if built.pass_timing.is_some() => EngineChoice::Interpreter,
+        Engines::Default | Engines::SideBySide => EngineChoice::Jit,
+    };
+    Ok(DeviceOptions {
+        seed: run.seed,
+        cpu_port: run.cpu_port.or(built.cpu_port),
+        engine,
+        trace: run.trace.is_some(),
+        ..built
+    })
+}
+
+/// Captures by the port that their packets arrive at.
+pub(super) type Readers = Vec<(u32, CaptureReader<BufReader<File>>)>;
+
+/// Opens the captures.
+pub(super) fn readers(inputs: &[(u32, PathBuf)]) -> Result<Readers, String> {
+    let open = |(port, path): &(u32, PathBuf)| {
+        let reader = CaptureReader::open(path)
+            .map_err(|error| coded(error.code().0, &error.with_path(path).to_string()))?;
+        Ok((*port, reader))
+    };
+    inputs.iter().map(open).collect()
+}
