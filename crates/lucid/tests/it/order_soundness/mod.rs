@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The paper's theorem (Lucid §5.2) on generated programs, in both directions: a handler that checks
 //! reaches no global out of order on any path, and one that is rejected does, or is one of the cases
-//! in which the check is documented as conservative. Without more, the same few programs are tried
-//! each time; `LUCID_ORDER_CASES` sets how many new ones are. With `--nocapture` the test tells what
-//! they were like.
+//! in which the check is documented as conservative. By default the test tries the same few
+//! programs each time; `PLANEWRIGHT_CASES` sets a number of new ones. With `--nocapture` the test prints counts of their
+//! kinds.
 
 mod execute;
 mod model;
@@ -248,19 +248,23 @@ fn judge(program: &Program, counts: &mut Counts) -> Result<(), String> {
     Ok(())
 }
 
+/// Programs that the test tries by default.
+const DEFAULT_CASES: u32 = 600;
+
 #[test]
 fn what_checks_keeps_the_order_and_what_does_not_breaks_it() {
-    let cases = std::env::var("LUCID_ORDER_CASES").ok().and_then(|text| text.parse().ok());
     let config = Config {
-        cases: cases.unwrap_or(600),
+        cases: testing::cases(DEFAULT_CASES),
         max_shrink_iters: 20_000,
         failure_persistence: None,
         ..Config::default()
     };
     let counts = RefCell::new(Counts::default());
-    let mut runner = match cases {
-        Some(_) => TestRunner::new(config),
-        None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
+    let mut runner = match config.cases {
+        DEFAULT_CASES => {
+            TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+        }
+        _ => TestRunner::new(config),
     };
     let outcome = runner.run(&vec(any::<u16>(), 0..260), |numbers| {
         let program = model::generate(&numbers);
