@@ -84,10 +84,8 @@ pub enum Command {
     )]
     Layout(Layout),
     /// Compile a Lucid program to P4_16 for a target, with control commands and device files.
-    #[command(
-        after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt --target v1model -o out/nat\n\n\
-        With --spec there are commands for each switch of that run. Without -o the program is printed."
-    )]
+    #[command(after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt -o out/nat\n\n\
+        With --spec there are commands for each switch of that run. Without -o the program is printed.")]
     Emit(Emit),
     /// Check all programs of a folder, count verdicts, and compare them with a baseline.
     #[command(after_help = "Example:\n  plane corpus examples")]
@@ -490,7 +488,7 @@ pub struct Emit {
     #[arg(value_name = "PROG.dpt")]
     pub program: PathBuf,
     /// The target.
-    #[arg(long, default_value = "v1model", value_parser = targets())]
+    #[arg(long, default_value = registry::default_target(), value_parser = targets())]
     pub target: String,
     /// How delayed events wait [default: queue, or with --spec as in that run].
     #[arg(long)]

@@ -23,12 +23,6 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
     /// Returns the slot whose value drops a packet. Traces name the statement that wrote it last.
     fn drop_slot(&self) -> Option<SlotId>;
 
-    /// Returns a block's name in traces and reports, e.g. `ingress`.
-    fn stage_name(&self, block: usize) -> &'static str;
-
-    /// Returns whether a block belongs to ingress or egress.
-    fn gress_of(&self, block: usize) -> Gress;
-
     /// Completes the options with the architecture's defaults, where the user has set nothing.
     fn set_defaults(&self, options: &mut DeviceOptions) {
         let _ = options;

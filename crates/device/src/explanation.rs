@@ -10,7 +10,7 @@ pub const UNSUPPORTED_EXTERNS: Code = Code("DV-E0102");
 /// A request that the device does not know.
 pub const UNSUPPORTED_REQUEST: Code = Code("DV-E0103");
 /// A block is missing.
-pub const MISSING_BLOCK: Code = Code("DV-E0104");
+pub const MISSING_PART: Code = Code("DV-E0104");
 /// The program's own entries are not possible.
 pub const INITIAL_STATE: Code = Code("DV-E0105");
 /// No machine code.
@@ -76,9 +76,10 @@ pub static EXPLANATIONS: &[Explanation] = &[
          a different version.",
     ),
     entry(
-        MISSING_BLOCK,
-        "a programmable block is missing",
-        "The device needs every block of its architecture's package.",
+        MISSING_PART,
+        "a block or a metadata field is missing",
+        "The device needs every block of its architecture's package and the fields of its metadata by which \
+         packets find their ports. Include the interface that the device was built for.",
     ),
     entry(
         INITIAL_STATE,
@@ -147,8 +148,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     entry(
         NO_SUCH_PORT,
         "a packet was given for a port that does not exist",
-        "Ports are numbered in the bits that the architecture's metadata has for them: v1model's \
-         `ingress_port` has 9, so the largest port is 511.",
+        "Port numbers have the width that the architecture's metadata gives them: `ingress_port` \
+         of BMv2 has 9 bits, so the largest port is 511.",
     ),
     entry(
         FOREIGN_PASS,

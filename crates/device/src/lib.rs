@@ -86,7 +86,6 @@ pub mod traffic_manager;
 mod wire;
 
 pub use admission::{Admission, AdmissionRule, Admitted, MaskedBytes};
-pub use architectures::SUPPORTED_ARCHITECTURES;
 pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
 pub use control_target::DeviceTarget;
 pub use device::{CellsView, Device, PreparedProgram};

@@ -23,6 +23,7 @@ use crate::tap::TappedEvent;
 use crate::trace::{Cause, TraceNode};
 use crate::traffic_manager::Dequeued;
 use interpreter::{Interpreter, PacketContext};
+use ir::architecture::{BlockRole, role_of};
 use ir::lowering::PROBE_REQUEST;
 use ir::{Program, RequestId};
 use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
@@ -44,6 +45,8 @@ pub(crate) struct LoadedProgram {
     pub schedule: Option<PassSchedule>,
     code_options: CodeOptions,
     largest_port: u32,
+    /// The half of the pipeline that each block stands in.
+    block_gress: Vec<Gress>,
     max_header_bytes: u64,
     /// The version of the tables, kept between bursts while no other thread writes to the store. The device drops it
     /// before it writes.
@@ -104,7 +107,7 @@ impl LoadedProgram {
         options: &DeviceOptions,
         like: Option<&LoadedProgram>,
     ) -> Result<LoadedProgram, LoadError> {
-        let architecture = architectures::instantiate(&program, options.drop_port)?;
+        let architecture = architectures::instantiate(&program, options)?;
         let cells = externs::provide(&program, &*architecture, &options.externs)?;
         let schedule = match &options.pass_timing {
             None => None,
@@ -138,8 +141,10 @@ impl LoadedProgram {
         if matches!(engine, Engine::Jit(_)) {
             store.set_memory_advisor(jit::prefer_large_pages);
         }
+        let described: Vec<Option<&BlockRole>> =
+            program.blocks.iter().map(|block| role_of(&program, block)).collect();
         let stages = StageNames {
-            names: (0..program.blocks.len()).map(|at| architecture.stage_name(at)).collect(),
+            names: described.iter().map(|role| role.map_or("", |role| role.display_name)).collect(),
             drop_slot: architecture.drop_slot(),
         };
         let random = RandomSource { seed: options.seed, device_id: options.device_id };
@@ -166,6 +171,10 @@ impl LoadedProgram {
             largest_port: architecture.largest_port(),
             schedule,
             code_options: options.code_options(),
+            block_gress: described
+                .iter()
+                .map(|role| role.map_or(Gress::Ingress, |it| it.gress))
+                .collect(),
             max_header_bytes: max_header_bytes(&program),
             kept_tables: None,
             fast_context: None,
@@ -405,7 +414,7 @@ impl LoadedProgram {
 
     /// Returns the number of passes that a packet has begun when it runs a block of the fast path.
     pub fn passes_until(&self, block: usize) -> u64 {
-        match self.executor.architecture.gress_of(block) {
+        match self.block_gress[block] {
             Gress::Ingress => 1,
             Gress::Egress => 2,
         }

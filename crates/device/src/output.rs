@@ -172,18 +172,18 @@ pub enum LoadError {
         /// The program's architecture.
         architecture: Arc<str>,
         /// The architectures that a device runs.
-        supported: &'static [&'static str],
+        supported: Vec<&'static str>,
     },
     /// The program calls externs without a provider, or externs that their provider does not support.
     UnsupportedExterns(Vec<ExternProblem>),
     /// The program issues a request that the architecture does not know.
     UnsupportedRequest(Arc<str>),
-    /// A block of the architecture is missing.
-    MissingBlock {
+    /// The program lacks a block or metadata field of its architecture.
+    MissingPart {
         /// The architecture.
-        architecture: Arc<str>,
-        /// The block's role.
-        role: &'static str,
+        architecture: &'static str,
+        /// The part with its name: ``a block `ig` ``.
+        part: String,
     },
     /// An entry or default action that the program gives is not possible.
     InitialState(UpdateError),
@@ -208,7 +208,7 @@ impl LoadError {
             LoadError::UnsupportedArchitecture { .. } => explanation::UNSUPPORTED_ARCHITECTURE,
             LoadError::UnsupportedExterns(_) => explanation::UNSUPPORTED_EXTERNS,
             LoadError::UnsupportedRequest(_) => explanation::UNSUPPORTED_REQUEST,
-            LoadError::MissingBlock { .. } => explanation::MISSING_BLOCK,
+            LoadError::MissingPart { .. } => explanation::MISSING_PART,
             LoadError::NotCompiled(_) => explanation::NOT_COMPILED,
             LoadError::InitialState(_) => explanation::INITIAL_STATE,
             LoadError::PassTimingOnJit => explanation::PASS_TIMING_ON_JIT,
@@ -279,8 +279,8 @@ impl fmt::Display for LoadError {
             LoadError::UnsupportedRequest(name) => {
                 write!(formatter, "the program asks for `{name}`, which the device does not do")
             }
-            LoadError::MissingBlock { architecture, role } => {
-                write!(formatter, "a program for `{architecture}` needs a block `{role}`")
+            LoadError::MissingPart { architecture, part } => {
+                write!(formatter, "a program for `{architecture}` needs {part}")
             }
             LoadError::NotCompiled(message) => write!(
                 formatter,

@@ -10,6 +10,7 @@ use crate::tap::Tap;
 use crate::trace::{PassId, TraceNode};
 use interpreter::PacketContext;
 use interpreter::trace::StoreSite;
+pub use ir::architecture::Gress;
 use std::sync::Arc;
 
 /// The packet and the pass of a running block.
@@ -21,25 +22,6 @@ pub(crate) struct PassInfo {
     pub counted_bytes: u32,
     /// The pass in the trace.
     pub pass: Option<PassId>,
-}
-
-/// Ingress or egress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Gress {
-    /// From a port or an internal path to the queues.
-    Ingress,
-    /// From a queue to the wire.
-    Egress,
-}
-
-impl Gress {
-    /// Returns its name in traces.
-    pub fn name(self) -> &'static str {
-        match self {
-            Gress::Ingress => "ingress",
-            Gress::Egress => "egress",
-        }
-    }
 }
 
 /// The passes that a device hands to its caller instead of running them.

@@ -47,7 +47,7 @@ pub enum TappedEvent {
         /// The line.
         text: String,
     },
-    /// A probe in a block of the pass ([`ir::lowering::lower_with_probes`]).
+    /// A probe in a block of the pass ([`ir::ready::ReadyProgram::lower_with_probes`]).
     Probed {
         /// The request of the probe. Its label and fields give the place and the names of the values.
         request: RequestId,

@@ -20,7 +20,7 @@ pub struct EmitTarget {
 /// Compiles to P4_16.
 pub trait Emitter: Sync {
     /// Returns the targets, the default one first.
-    fn targets(&self) -> &'static [EmitTarget];
+    fn targets(&self) -> Vec<EmitTarget>;
 
     /// Compiles a program, and prints it or writes its files.
     ///

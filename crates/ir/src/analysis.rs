@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Analysis`]: what the statements of a program do, built once for a program. For each point it tells which
-//! slots are live until the packet has left the device and what may have happened before; for each statement of
-//! the source its effects, instances and guards; for each value the code and the state that it depends on; and
-//! every access of state under a name that passes keep. What single operations do is said by
-//! [`crate::effects`], what devices do between blocks by [`crate::architecture::boundaries`]; both are used
-//! here, and no pass or tool has a data flow of its own.
+//! [`Analysis`]: data flow of a program, built once. Points have live slots and preceding effects; statements have
+//! effects, instances and guards; values have slices; accesses of state have names that passes keep. Effects of
+//! single operations come from [`crate::effects`], those of devices between blocks from
+//! [`crate::architecture::boundaries`]; passes and tools have no data flow of their own.
 
 mod accesses;
 mod dependence;
@@ -28,6 +26,7 @@ use crate::effects::{Effects, Location};
 use crate::{Operand, Operation, Program, RegionId, SlotId, SlotSet};
 use dependence::Dependences;
 use frames::Frames;
+use p4::ast::NodeId;
 use region_facts::TableEffects;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -40,7 +39,7 @@ enum Owner {
     Several,
 }
 
-/// Everything that is known of a verified program's code. Parts are computed when they are first asked for.
+/// Data flow of a verified program. Parts are computed at their first use.
 #[derive(Debug)]
 pub struct Analysis<'p> {
     program: &'p Program,
@@ -142,8 +141,8 @@ impl<'p> Analysis<'p> {
         self.liveness().before(at.region, at.block, at.instruction as usize)
     }
 
-    /// What may have been done to the packet, in blocks before and in this one, before control comes to a
-    /// point; in a loop that includes what comes after it. What was done in earlier passes through the device
+    /// Effects on the packet that may have happened before control reaches a point, in earlier blocks and in
+    /// this one; in a loop they include those of later instructions. What was done in earlier passes through the device
     /// is not included.
     pub fn effects_before(&self, at: Point) -> Effects {
         let mut effects = Effects::default();
@@ -203,26 +202,26 @@ impl<'p> Analysis<'p> {
 
     /// Facts about the statement that is this node of the typed program: its own code and what was inlined
     /// through it. Nodes of calls within it are other nodes: see [`Analysis::statement_of`].
-    pub fn statement(&self, node: u32) -> StatementFacts {
+    pub fn statement(&self, node: NodeId) -> StatementFacts {
         self.statement_of(&BTreeSet::from([node]))
     }
 
     /// Facts about the statement that these nodes make up ([`StatementTree::nodes_of`]).
-    pub fn statement_of(&self, nodes: &BTreeSet<u32>) -> StatementFacts {
+    pub fn statement_of(&self, nodes: &BTreeSet<NodeId>) -> StatementFacts {
         statements::statement(self.program, self.regions(), nodes)
     }
 
-    /// The statements of a region with what their own code does; nested statements stand for themselves, and an
-    /// `if` is its condition. They come in the order of their first instructions.
+    /// The statements of a region with the effects of their own code, in the order of their first instructions.
+    /// Nested statements are statements of their own; the code of an `if` is its condition.
     pub fn statements_of_region(
         &self,
         region: RegionId,
         tree: &StatementTree,
-    ) -> Vec<(u32, StatementInstance)> {
+    ) -> Vec<(NodeId, StatementInstance)> {
         statements::of_region(self.program, self.regions(), tree, region)
     }
 
-    /// The conditions under which control comes to a point.
+    /// The conditions under which control reaches a point.
     pub fn guards(&self, at: Point) -> Vec<Condition> {
         statements::guards(self.program, self.regions(), at.region, [at].iter())
     }

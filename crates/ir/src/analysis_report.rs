@@ -8,6 +8,7 @@ use crate::analysis::{
 };
 use crate::effects::{Effects, Location};
 use crate::{HeaderId, OriginId, Program, RegionId, SlotSet, Terminator};
+use p4::ast::NodeId;
 use source::{SourceMap, Span};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -64,7 +65,7 @@ impl Printer<'_, '_> {
         self.out.push('\n');
     }
 
-    fn statement(&mut self, node: u32, instance: &StatementInstance) {
+    fn statement(&mut self, node: NodeId, instance: &StatementInstance) {
         if instance.effects == Effects::default() {
             return;
         }
@@ -165,14 +166,14 @@ impl Printer<'_, '_> {
                 let taken: Vec<String> = match &region.blocks[at.block.index()].terminator {
                     Terminator::Switch { cases, .. } => taken
                         .iter()
-                        .map(|way| match cases.get(*way) {
+                        .map(|successor| match cases.get(*successor) {
                             Some((value, _)) => value.to_string(),
                             None => "default".to_string(),
                         })
                         .collect(),
                     _ => taken
                         .iter()
-                        .map(|way| if *way == 0 { "true" } else { "false" }.to_string())
+                        .map(|successor| if *successor == 0 { "true" } else { "false" }.to_string())
                         .collect(),
                 };
                 format!("{place}  is {}", taken.join(" or "))

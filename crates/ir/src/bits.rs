@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values of a fixed width in bits, and the arithmetic of the IR on them. The meaning of each operation
-//! stands at [`UnaryOperation`], [`BinaryOperation`] and [`ResizeKind`]. Nothing here knows slots,
-//! temporaries or programs.
+//! stands at [`UnaryOperation`], [`BinaryOperation`] and [`ResizeKind`]. They are
+//! independent of programs.
 
 use crate::{BinaryOperation, ResizeKind, UnaryOperation};
 use num_bigint::{BigInt, BigUint, Sign};
@@ -284,7 +284,7 @@ impl Bits {
         self.not().add(&Bits::from_u64(self.width_bits(), 1))
     }
 
-    /// The result of an operation with two operands. Where the operation wants equal widths, the right
+    /// The result of an operation with two operands. Where the operation requires equal widths, the right
     /// operand counts in the width of the left one; the verifier makes sure that they are equal.
     pub fn binary(&self, operation: BinaryOperation, right: &Bits) -> Bits {
         use BinaryOperation as Op;

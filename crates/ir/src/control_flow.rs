@@ -6,7 +6,7 @@ use crate::Region;
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// The blocks that execution can reach, each before its successors as far as there is no cycle.
+/// Returns the reachable blocks in reverse postorder: each before its successors, except on cycles.
 pub fn reverse_postorder(region: &Region) -> Vec<usize> {
     let mut order = Vec::new();
     if region.blocks.is_empty() {
@@ -36,7 +36,7 @@ pub fn reverse_postorder(region: &Region) -> Vec<usize> {
     order
 }
 
-/// For each block, the reachable blocks that may go there, once for each way.
+/// Returns the reachable predecessors of each block, once for each edge.
 pub fn predecessors(region: &Region) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); region.blocks.len()];
     for at in reverse_postorder(region) {
@@ -49,7 +49,7 @@ pub fn predecessors(region: &Region) -> Vec<Vec<usize>> {
     predecessors
 }
 
-/// A way out of a block that branches.
+/// An edge out of a block that branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Decision {
     /// The block whose terminator decides.
@@ -73,7 +73,7 @@ pub fn control_dependences(region: &Region) -> Vec<Vec<usize>> {
 }
 
 /// For each block, the decisions by which it runs (Ferrante, Ottenstein and Warren, 1987): after each of them
-/// it cannot be avoided, after another way out of the same block it can. A block that runs in any case has none.
+/// it cannot be avoided, after another edge out of the same block it can. A block that runs in any case has none.
 pub fn control_decisions(region: &Region) -> Vec<Vec<Decision>> {
     let count = region.blocks.len();
     let mut decisions = vec![Vec::new(); count];
@@ -100,7 +100,7 @@ pub fn control_decisions(region: &Region) -> Vec<Vec<Decision>> {
     decisions
 }
 
-/// For each block, the first block that every way from it to the end of the region passes.
+/// Returns the immediate post-dominator of each block.
 fn post_dominators(region: &Region) -> Vec<Option<usize>> {
     let count = region.blocks.len();
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count + 1, count * 2);
@@ -117,7 +117,7 @@ fn post_dominators(region: &Region) -> Vec<Option<usize>> {
             }
         }
     }
-    // Cycles without a way out end by the step limit, so they have a way to the end after all.
+    // The step limit ends a cycle without an exit, so the cycle has an edge to the end.
     let mut dominators = simple_fast(&graph, end);
     for &node in &nodes[..count] {
         if node != end && dominators.immediate_dominator(node).is_none() {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What code reads and writes beyond its temporaries: the one place that knows, for instructions, whole
-//! regions and, through origins, statements of the source. The program has to be a verified one.
+//! Effects: what instructions, regions and, through origins, statements of the source read and write beyond
+//! temporaries. The program has to be a verified one.
 //!
-//! Effects are what *may* happen: a guarded write is a write. What happens for certain, which liveness
-//! needs, is told by [`slots_surely_written`]. Passes that share values between statements, such as
-//! value numbering, move reads from one statement to another: ask for statements before they run.
+//! Effects are what *may* happen: a guarded write is a write. [`slots_surely_written`] returns what always
+//! happens, which liveness needs. Passes that share values between statements, such as value numbering, move
+//! reads from one statement to another: compute effects of statements before they run.
 
 use crate::{
     ActionProfileId, CounterId, ExternAccess, ExternId, HeaderId, HeaderRef, MeterId, Operation,
     OriginId, Place, Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId,
     Terminator, ValueSetId,
 };
+use p4::ast::NodeId;
 use std::collections::BTreeSet;
 
 /// Something that code can read or write.
@@ -34,7 +35,7 @@ pub enum Location {
     Counter(CounterId),
     /// A meter, all its cells.
     Meter(MeterId),
-    /// What an extern keeps, as far as anybody knows.
+    /// The state of an extern.
     Extern(ExternId),
     /// The sequence of random numbers.
     Random,
@@ -356,7 +357,7 @@ pub fn may_end_block(operation: &Operation) -> bool {
 
 /// The typed program's nodes of an origin: its own, then those of the calls that it was inlined through, the
 /// innermost first.
-pub fn call_chain(program: &Program, origin: OriginId) -> Vec<u32> {
+pub fn call_chain(program: &Program, origin: OriginId) -> Vec<NodeId> {
     let mut nodes = Vec::new();
     let mut next = Some(origin);
     // A verified program has no cycle; the limit only keeps others from hanging.
@@ -370,7 +371,7 @@ pub fn call_chain(program: &Program, origin: OriginId) -> Vec<u32> {
 
 /// The typed program's nodes that an origin stands for: its own and those it was inlined through, for all
 /// origins that were merged into it.
-pub fn origin_nodes(program: &Program, origin: OriginId) -> Vec<u32> {
+pub fn origin_nodes(program: &Program, origin: OriginId) -> Vec<NodeId> {
     let merged = program.merged_origins(origin);
     merged.into_iter().flat_map(|origin| call_chain(program, origin)).collect()
 }

@@ -29,7 +29,7 @@ impl BlockId {
     }
 }
 
-/// What a region is the code of; it decides which instructions may stand in it.
+/// The item that a region is the code of; it decides which instructions the region may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {
     /// A parser: may `Extract`, `Lookahead`, `Advance`, and end with `Reject`.
@@ -64,16 +64,16 @@ pub struct BasicBlock {
     pub instructions: Vec<Instruction>,
     /// How it ends.
     pub terminator: Terminator,
-    /// Where the terminator comes from.
+    /// The origin of the terminator.
     pub origin: OriginId,
 }
 
-/// One instruction and where it comes from.
+/// An instruction with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
     /// What it does.
     pub operation: Operation,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: OriginId,
 }
 
@@ -291,7 +291,7 @@ pub enum Operation {
         /// How many bits.
         bits: Operand,
     },
-    /// Length of the packet in bytes as it came into this parser.
+    /// Length of the packet in bytes at the beginning of this parser.
     PacketLength {
         /// Result, 32 bits.
         result: Temp,
@@ -333,7 +333,7 @@ pub enum Operation {
         index: Operand,
         /// One bit; `None` is always.
         guard: Option<Operand>,
-        /// The cell's value before, where wanted.
+        /// The cell's value before the update, if it is used.
         old: Option<Temp>,
         /// What is written, if anything.
         update: Option<RegisterUpdate>,
@@ -404,7 +404,7 @@ pub enum Operation {
     Request {
         /// What.
         request: RequestId,
-        /// What comes with it, as the request's fields say.
+        /// The values of the request's fields.
         arguments: Vec<Operand>,
     },
     /// Writes a line to the log; `{}` in the format takes the next argument.
@@ -433,7 +433,7 @@ pub enum Operation {
         arguments: Vec<Operand>,
         /// Results: the return value, then `inout` and `out` arguments.
         results: Vec<Temp>,
-        /// What the declaration lets the call do.
+        /// What the declaration allows the call to do.
         effects: CallEffects,
     },
 }
@@ -476,7 +476,7 @@ pub enum Terminator {
     },
     /// By value; cases are distinct and of the value's width.
     Switch {
-        /// What is looked at.
+        /// The value that selects the case.
         value: Operand,
         /// Cases.
         cases: Vec<(Bits, BlockId)>,

@@ -35,45 +35,61 @@
 //!
 //! # Around it
 //!
-//! [`text`] prints and parses programs, [`verify()`] checks the invariants that everybody relies on,
-//! [`effects`] knows reads and writes of operations, [`analysis`] what statements do and what depends on what,
-//! [`passes`] simplify, [`transactions`] make single transactions of
-//! register accesses and tell on what state they depend, [`moments`] orders accesses to state in stages,
-//! [`lowering`] makes programs from typed P4, [`ready`] runs lowering and passes in the one order that tools
-//! use.
+//! [`text`] prints and parses programs, [`verify()`] checks the invariants of programs, [`effects`] has reads and
+//! writes of operations, [`analysis`] data flow, [`passes`] simplify, [`transactions`] fuse register accesses,
+//! [`moments`] orders accesses to state in stages, [`architecture`] describes architectures, [`lowering`] makes
+//! programs from typed P4, [`ready`] runs lowering and passes in the one order that tools use.
 
 pub mod analysis;
 pub mod analysis_report;
 pub mod architecture;
 pub mod bits;
+mod block;
 pub mod codes;
 pub mod control_flow;
 mod crc;
 pub mod effects;
+mod hash_algorithm;
+mod ids;
 pub mod instruction;
+mod item_ref;
 pub mod lowering;
 pub mod moments;
 mod operand_walk;
+mod origin;
 pub mod passes;
-pub mod program;
+mod program;
 mod random_site;
 pub mod ready;
-mod site;
 mod slot_set;
+mod state_objects;
+mod storage;
 pub mod storage_layout;
+mod table;
 pub mod text;
 pub mod transactions;
 pub mod verify;
 
 pub use arithmetic::crc::CrcParameters;
 pub use bits::Bits;
+pub use block::{Block, BlockKind, BlockParameter, Extern, Request};
 pub use crc::{CRC_WIDTHS_BITS, Calculation};
+pub use hash_algorithm::HashAlgorithm;
+pub use ids::*;
 pub use instruction::*;
-pub use program::*;
+pub use item_ref::ItemRef;
+pub use origin::Origin;
+pub use program::Program;
 pub use random_site::RandomSite;
-pub use site::Site;
 pub use slot_set::SlotSet;
+pub use state_objects::{ActionProfile, CountUnit, Counter, Meter, RegisterArray, ValueSet};
+pub use storage::{
+    Display, FieldList, Header, HeaderField, HeaderType, Slot, Stack, Union, ValueType,
+};
 pub use storage_layout::StorageLayout;
+pub use table::{
+    Action, ActionCall, ActionParameter, Entry, Key, KeyPattern, MatchKind, Table, TableAction,
+};
 pub use verify::{VerifyError, verify};
 
 /// The widest value in bits that any engine has to handle; the verifier enforces it.

@@ -2,7 +2,7 @@
 //! Moments of a region: its accesses to state that other packets and the control plane share, each with the
 //! stage it happens in. Stages depend on places in the program, not on the path taken: they never decrease
 //! along a path, so packets that keep their distance meet each access in the order in which they came.
-//! When a stage begins is the device's matter.
+//! The device decides when a stage begins.
 //!
 //! One moment is one of:
 //! - the application of a table, with the action that it runs;
@@ -11,7 +11,7 @@
 //! - all accesses of an `@atomic` block ([`crate::Origin::atomic`]);
 //! - all accesses of a cycle of basic blocks: a loop, or states of a parser that repeat.
 //!
-//! What stands between two moments touches nothing but the packet, so it may happen with either.
+//! Instructions between two moments touch only the packet, so they may happen with either.
 
 use crate::control_flow::reverse_postorder;
 use crate::{ExternAccess, HashAlgorithm, Operation, Program, RegionId};
@@ -49,23 +49,23 @@ impl Moments {
     }
 }
 
-/// A stage that was asked for and cannot be had.
+/// A requested stage that is not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageError {
-    /// What was to stand there.
+    /// What was requested to be there.
     pub name: Arc<str>,
-    /// The stage asked for.
+    /// The requested stage.
     pub stage: u32,
     /// Why not.
     pub reason: StageErrorReason,
 }
 
-/// Why something cannot stand in a stage.
+/// Why an access cannot be in a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StageErrorReason {
-    /// Something before it stands in this later stage.
+    /// An access before it is in this later stage.
     Follows(u32),
-    /// It is one moment with something else that was asked for this stage.
+    /// It is one moment with another access, for which this stage was requested.
     AtOnceWith(Arc<str>, u32),
 }
 
@@ -239,7 +239,7 @@ impl Graph {
     }
 }
 
-/// The stage that is asked for what one moment touches, after `reached`.
+/// Returns the stage requested for what one moment touches, after `reached`.
 fn given_stage<'n>(
     names: impl Iterator<Item = &'n Arc<str>>,
     stages: &BTreeMap<String, u32>,

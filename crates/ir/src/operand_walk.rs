@@ -131,7 +131,7 @@ impl Operation {
     }
 
     /// Whether the result depends on the operands alone and nothing else happens: such an instruction
-    /// may be moved, repeated, left out, and stand in a register update.
+    /// may be moved, repeated, removed, and placed in a register update.
     pub fn is_pure(&self) -> bool {
         matches!(
             self,

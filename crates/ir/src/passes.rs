@@ -55,7 +55,7 @@ pub(crate) fn for_each_region(
     }
 }
 
-/// What stands for temporaries that are about to disappear.
+/// Replacements of temporaries that the pass removes.
 #[derive(Default)]
 pub(crate) struct Substitution {
     map: HashMap<Temp, Operand>,

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-/// The key of a call site. Instructions with one key are copies of one call, and take turns in the draws of
+/// The key of a call site. Instructions with one key are copies of one call, and share the sequence of draws of
 /// a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RandomSite(Arc<str>);

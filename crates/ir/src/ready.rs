@@ -26,13 +26,16 @@ impl ReadyProgram {
         ReadyProgram::lower_with_probes(typed, &[], found)
     }
 
-    /// The same, with probes at both ends of these controls ([`crate::lowering::lower_with_probes`]).
+    /// The same, with probes at both ends of these controls: blocks of the package and instances that are applied,
+    /// by their control-plane names.
     pub fn lower_with_probes(
         typed: Arc<TypedProgram>,
         probes: &[Arc<str>],
         found: &mut Diagnostics,
     ) -> Option<ReadyProgram> {
-        let lowered = Arc::new(crate::lowering::lower_with_probes(&typed, probes, found)?);
+        let meanings = crate::architecture::EXTERN_MEANINGS;
+        let lowered = crate::lowering::lower_with_probes(&typed, meanings, probes, found)?;
+        let lowered = Arc::new(lowered);
         Some(ReadyProgram { typed, lowered, program: OnceLock::new() })
     }
 
@@ -77,13 +80,13 @@ impl ReadyProgram {
         &self.typed
     }
 
-    /// The IR as lowered: statements still stand for those of the source, one by one.
+    /// The IR as lowered: its statements correspond to those of the source one to one.
     pub fn lowered(&self) -> &Arc<Program> {
         &self.lowered
     }
 
     /// The IR as it is run: simplified, with each read, compute, write sequence of a register fused into one
-    /// transaction. Made when it is first asked for.
+    /// transaction. Made at the first call.
     pub fn program(&self) -> &Arc<Program> {
         self.program.get_or_init(|| {
             let mut program = Program::clone(&self.lowered);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`SlotSet`]: a bit set over the slots of one program. Sets of different programs are never mixed; nothing
-//! else of the program is known here.
+//! [`SlotSet`]: a bit set over the slots of one program. Sets of different programs are never
+//! mixed.
 
 use crate::{Program, SlotId};
 

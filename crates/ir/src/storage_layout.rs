@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where the slots of a program stand in the storage of one packet: a flat list of 64-bit words, which
-//! all engines share. The layout follows from the program alone. Who owns the words, and what else
-//! belongs to a packet in flight, is not here.
+//! [`StorageLayout`]: the offset of each slot in a packet's storage, a flat list of 64-bit words that all
+//! engines share. The layout depends on the program alone; engines own the words.
 
 use crate::{Bits, Program, ResizeKind, SlotId, StackId, ValueType};
 
-/// Where each slot stands in a packet's storage, in 64-bit words, low word first.
+/// Offsets of slots in a packet's storage, in 64-bit words, low word first.
 ///
-/// Slots stand in the order of [`SlotId`], nothing between them: a slot of width `w` takes
+/// Slots are in the order of [`SlotId`] without gaps: a slot of width `w` takes
 /// `ceil(w / 64)` words, at least one; a varbit takes one word for its current length in bits, then as
 /// many words as its largest length needs. Of the value of a varbit the low bits count, like those of a
 /// [`Bits`] whose width is the length.
@@ -16,7 +15,7 @@ use crate::{Bits, Program, ResizeKind, SlotId, StackId, ValueType};
 /// varbit, are zero, and no length is above the declared one. Storage of zeros alone is the storage at
 /// the start of a packet.
 ///
-/// Equal headers have equal layouts, so a field of element `i` of a stack stands
+/// Equal headers have equal layouts, so a field of element `i` of a stack is
 /// [`stack_stride_words`](StorageLayout::stack_stride_words) times `i` words after that of element 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StorageLayout {
@@ -24,7 +23,7 @@ pub struct StorageLayout {
     words: usize,
 }
 
-/// Where one slot stands.
+/// The place of one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SlotPlace {
     /// First word of the value.
@@ -54,7 +53,7 @@ fn low_bits(number: u64, width_bits: u32) -> u64 {
     }
 }
 
-/// All methods that take a slot or stack ask for one of the program, and those that take storage for as
+/// All methods that take a slot or stack require one of the program, and those that take storage require as
 /// many words as the layout has; they panic otherwise.
 impl StorageLayout {
     /// The layout of a program's storage.
@@ -89,12 +88,12 @@ impl StorageLayout {
         self.places[slot.index()].offset_words
     }
 
-    /// How many words the slot's value takes: `ceil(width / 64)`, at least 1.
+    /// Size of the slot's value in words: `ceil(width / 64)`, at least 1.
     pub fn value_words(&self, slot: SlotId) -> usize {
         self.places[slot.index()].value_words()
     }
 
-    /// Of a varbit: the word that holds its current length in bits. It stands before the value.
+    /// Of a varbit: the word that holds its current length in bits. It precedes the value.
     pub fn length_word(&self, slot: SlotId) -> Option<usize> {
         let place = self.places[slot.index()];
         place.is_varbit.then(|| place.offset_words - 1)
@@ -109,8 +108,8 @@ impl StorageLayout {
         }
     }
 
-    /// How many words after a slot of one element of a stack the same slot of the next element stands.
-    /// `None` when the elements do not stand at equal distances, which happens in programs that were
+    /// Distance in words between a slot of one element of a stack and the same slot of the next element.
+    /// `None` if the distances differ, which happens in programs that were
     /// written as text only; 0 for a stack of fewer than two elements. The program is the layout's own.
     pub fn stack_stride_words(&self, program: &Program, stack: StackId) -> Option<usize> {
         let stack = &program.stacks[stack.index()];

@@ -26,7 +26,7 @@
 //! Names that are not plain words are quoted. A reference is a name, or `#` and an index where the name
 //! is not unique in its list. Temporaries are `t` and their number, with their type where they are
 //! defined; basic blocks are `block` and their number. `@` and a number is the item's origin; an item
-//! without one comes from nowhere. Values that the parser reads may be up to
+//! without one has no source. Values that the parser reads may be up to
 //! [`MAX_READABLE_WIDTH_BITS`] wide, beyond what the verifier allows.
 
 mod code_parser;
@@ -40,7 +40,7 @@ mod tests;
 mod token;
 mod words;
 
-use crate::{Program, Site};
+use crate::{ItemRef, Program};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -72,7 +72,7 @@ pub struct ParsedText {
     /// The program.
     pub program: Program,
     /// The line of each item, counted from 1.
-    pub lines: HashMap<Site, u32>,
+    pub lines: HashMap<ItemRef, u32>,
 }
 
 /// The text of a program.
@@ -80,7 +80,7 @@ pub fn print(program: &Program) -> String {
     printer::print(program, true)
 }
 
-/// The text of a program without its origins, for people; parsed back, every item comes from nowhere.
+/// The text of a program without its origins, for people; after parsing it back no item has a source.
 pub fn print_without_origins(program: &Program) -> String {
     printer::print(program, false)
 }
@@ -95,7 +95,7 @@ pub fn parse(text: &str) -> Result<Program, Vec<TextError>> {
     parse_with_lines(text).map(|parsed| parsed.program)
 }
 
-/// The program that a text describes, and where each of its items stands.
+/// The program that a text describes, and the line of each of its items.
 pub fn parse_with_lines(text: &str) -> Result<ParsedText, Vec<TextError>> {
     parser::parse(text)
 }

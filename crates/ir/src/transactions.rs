@@ -12,7 +12,7 @@
 //! only if it is all that the block does to state.
 //!
 //! Accesses in different arms of an `if` are reached by turning the arms into guarded and selected
-//! straight code. That is done only where it lets accesses become one.
+//! straight code. The pass converts only branches whose conversion lets it fuse accesses.
 //!
 //! A fused access has the origins of all accesses that it was made of ([`crate::Origin::merged`]).
 
@@ -32,11 +32,11 @@ use crate::passes::{
 use crate::{BasicBlock, Operation, Program, Region, RegisterId, Terminator};
 use std::collections::{HashMap, HashSet};
 
-/// Regions with more blocks than this are only looked at block by block.
+/// Regions with more blocks than this are converted block by block only.
 const CONVERSION_BLOCK_LIMIT: usize = 512;
 
-/// Turns sequences of reads and writes of the same register cell into single transactions. Values are
-/// numbered and dead code is removed on the way.
+/// Turns sequences of reads and writes of the same register cell into single transactions. Numbers
+/// values and removes dead code, too.
 pub fn fuse_register_accesses(program: &mut Program) {
     let mut origins = MergedOrigins::of(program);
     for_each_region(program, |program, region| {
@@ -54,7 +54,7 @@ pub fn fuse_register_accesses(program: &mut Program) {
     remove_dead_code(program);
 }
 
-/// How many register accesses stand in the blocks that can be reached.
+/// Counts the register accesses in reachable blocks.
 fn access_count(region: &Region) -> usize {
     accesses(region).values().sum()
 }

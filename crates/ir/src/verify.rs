@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The verifier: whatever it accepts, every engine and analysis may rely on without looking again. It
-//! changes nothing and finds all errors it can; a handle out of range hides what depends on it.
+//! The verifier: engines and analyses rely on the invariants below without checking them again. It changes
+//! nothing and reports all errors that it finds; a handle out of range hides errors that depend on it.
 //!
 //! # Invariants
 //!
@@ -46,7 +46,7 @@
 //! - C1: a region has a block 0; branches go to blocks of the region; switch cases are distinct.
 //! - C2: a temporary is defined once, and used only after that in the same basic block. What a
 //!   register update's body defines is used only in that update.
-//! - C3: operands and results have the types that the operation asks for (see [`crate::Operation`]). A
+//! - C3: operands and results have the types that the operation requires (see [`crate::Operation`]). A
 //!   constant may stand for a varbit of at least its width.
 //! - C4: instructions and terminators stand only in regions of the kinds that may hold them: extract,
 //!   lookahead, advance, packet length and reject in parsers; emit in deparsers; apply in controls and
@@ -58,15 +58,15 @@
 mod code;
 mod items;
 
-use crate::{MAX_WIDTH_BITS, OriginId, Program, Site};
+use crate::{ItemRef, MAX_WIDTH_BITS, OriginId, Program};
 use std::fmt;
 
 /// A broken invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyError {
     /// The item that breaks it.
-    pub site: Site,
-    /// Where that item comes from, if it says so.
+    pub item: ItemRef,
+    /// The item's origin, if it has one.
     pub origin: Option<OriginId>,
     /// What is wrong.
     pub message: String,
@@ -74,7 +74,7 @@ pub struct VerifyError {
 
 impl fmt::Display for VerifyError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.site, self.message)
+        write!(formatter, "{}: {}", self.item, self.message)
     }
 }
 
@@ -96,33 +96,33 @@ struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
-    fn error(&mut self, site: Site, message: impl Into<String>) {
+    fn error(&mut self, item: ItemRef, message: impl Into<String>) {
         let origin =
-            site.origin(self.program).filter(|origin| origin.index() < self.program.origins.len());
-        self.errors.push(VerifyError { site, origin, message: message.into() });
+            item.origin(self.program).filter(|origin| origin.index() < self.program.origins.len());
+        self.errors.push(VerifyError { item, origin, message: message.into() });
     }
 
-    fn require(&mut self, site: Site, condition: bool, message: impl FnOnce() -> String) {
+    fn require(&mut self, item: ItemRef, condition: bool, message: impl FnOnce() -> String) {
         if !condition {
-            self.error(site, message());
+            self.error(item, message());
         }
     }
 
     /// Whether a handle is in range (P1).
-    fn handle(&mut self, site: Site, what: &str, index: u32, count: usize) -> bool {
+    fn handle(&mut self, item: ItemRef, what: &str, index: u32, count: usize) -> bool {
         let fits = (index as usize) < count;
-        self.require(site, fits, || format!("there is no {what} #{index}"));
+        self.require(item, fits, || format!("there is no {what} #{index}"));
         fits
     }
 
-    fn origin(&mut self, site: Site, origin: OriginId) {
+    fn origin(&mut self, item: ItemRef, origin: OriginId) {
         let fits = origin.index() < self.program.origins.len();
-        self.require(site, fits, || format!("there is no origin @{}", origin.0));
+        self.require(item, fits, || format!("there is no origin @{}", origin.0));
     }
 
     /// P3.
-    fn width(&mut self, site: Site, width_bits: u32) {
-        self.require(site, width_bits <= MAX_WIDTH_BITS, || {
+    fn width(&mut self, item: ItemRef, width_bits: u32) {
+        self.require(item, width_bits <= MAX_WIDTH_BITS, || {
             format!("{width_bits} bits are more than the limit of {MAX_WIDTH_BITS}")
         });
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where probes stand in a compiled program, and which slots of the lowered program hold events there: so a run sees
 //! handlers that nothing outside a pipeline shows, and the program's text has nothing for it. Lowering makes the probes
-//! ([`ir::lowering::lower_with_probes`]); `lucid_network` reads them.
+//! ([`ir::ready::ReadyProgram::lower_with_probes`]); `lucid_network` reads them.
 
 use ir::lowering::{ProbeEnd, probe_label};
 use lucid::core::EventId;

@@ -6,8 +6,8 @@
 use lucid::core::EventId;
 use lucid::syntax::ast::EventSort;
 use lucid_compiler::Compiled;
+use lucid_compiler::bridge::{Bridge, Task};
 use lucid_compiler::expressions::wire_bits;
-use lucid_compiler::tna::bridge::{Bridge, Task};
 use lucid_compiler::wire::{FRAME_BYTES, PlaceKind};
 use lucid_reference::interpreter::{EventValue, Parsed, Place, from_wire};
 use lucid_reference::simulation::Setup;

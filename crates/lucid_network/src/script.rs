@@ -7,7 +7,7 @@
 use super::deploy::{self, RECIRCULATION_RATE_BPS, SwitchSetup};
 use device::{GeneratorApplication, GeneratorTimer};
 use lucid::core::Program;
-use lucid_compiler::tna::generator;
+use lucid_compiler::generator;
 use lucid_compiler::{Compiled, Delay};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

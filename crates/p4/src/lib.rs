@@ -14,6 +14,7 @@ pub mod compile;
 pub mod dialect;
 pub mod format;
 pub mod inline;
+pub mod interface_declarations;
 pub mod interfaces;
 pub mod lexer;
 pub mod parser;

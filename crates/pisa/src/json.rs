@@ -10,14 +10,14 @@ use crate::greedy::Clusters;
 use crate::layout::{Layout, Optimality, PlacedTable};
 use crate::problem::{ArrayId, Gress, MatchKind, Problem, Resource, UnitId};
 use crate::report::{Reasons, reason_words};
-use crate::target::{Scope, Target};
+use crate::target::{HardwareModel, Scope};
 use serde_json::{Map, Value, json};
 
 /// The document. `place` tells where a unit is in the source, such as `nat.dpt:12`; empty if that is
 /// not known.
 pub fn json(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     layout: &Layout,
     place: &dyn Fn(UnitId) -> String,
 ) -> String {
@@ -57,7 +57,7 @@ pub fn json(
             .map(|variable| &*problem.variables[variable.0 as usize].name)
             .collect();
         json!({
-            "gress": gress(table.gress),
+            "gress": table.gress.name(),
             "units": table.units.iter().map(|id| unit(*id)).collect::<Vec<_>>(),
             "matches": matches,
             "arrays": cost.arrays.keys().map(|id| &*array(problem, *id).name).collect::<Vec<_>>(),
@@ -134,13 +134,6 @@ fn resources(demand: &Demand) -> Value {
         .into_iter()
         .filter_map(|resource| Some((resource.name().to_string(), json!(demand.get(&resource)?))));
     Value::Object(pairs.collect())
-}
-
-fn gress(gress: Gress) -> &'static str {
-    match gress {
-        Gress::Ingress => "ingress",
-        Gress::Egress => "egress",
-    }
 }
 
 fn match_kind(kind: MatchKind) -> &'static str {

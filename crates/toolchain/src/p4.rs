@@ -7,6 +7,7 @@ use frontend::{
     Outcome, PrintForm, ProgramFile,
 };
 use ir::analysis::{Analysis, StatementTree};
+use ir::architecture::ARCHITECTURES;
 use ir::ready::ReadyProgram;
 use p4::ast::{Expression, ExpressionKind, NodeId};
 use p4::compile::Compilation;
@@ -70,7 +71,7 @@ impl Frontend for P4 {
     }
 
     fn architectures(&self) -> Vec<&'static str> {
-        vec!["pna", "psa", "tna", "v1model"]
+        ARCHITECTURES.iter().map(|description| description.name).collect()
     }
 
     fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure> {

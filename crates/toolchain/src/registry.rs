@@ -36,10 +36,15 @@ pub fn targets() -> Vec<EmitTarget> {
     let mut all: Vec<EmitTarget> = Vec::new();
     for target in with_emitters().flat_map(|(_, emitter)| emitter.targets()) {
         if all.iter().all(|known| known.name != target.name) {
-            all.push(*target);
+            all.push(target);
         }
     }
     all
+}
+
+/// Returns the name of the first target, the default of commands.
+pub fn default_target() -> &'static str {
+    targets().first().map_or("", |target| target.name)
 }
 
 /// Returns the names of all architectures, each once.

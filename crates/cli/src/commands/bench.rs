@@ -167,7 +167,8 @@ pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
         (Some(one), _) => {
             let choice = one.first().and_then(|choice| TargetChoice::named(choice.to_str()?));
             let (Some(choice), Some(path)) = (choice, one.get(1)) else {
-                return wrong_usage("--one needs v1model, tna or exact, and a program");
+                let names = TargetChoice::ALL.map(TargetChoice::name).join(", ");
+                return wrong_usage(&format!("--one needs one of {names}, and a program"));
             };
             measured::one(choice, Path::new(path), exact_limit)
         }

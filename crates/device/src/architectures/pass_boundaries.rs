@@ -1,45 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pass code that all architectures share: lookup of blocks and requests, the begin of a pass, clone sessions, and
-//! the move of a packet to a queue or back to ingress. The order of these steps is in each architecture's `finish`.
+//! Pass code that all architectures share: the begin of a pass, clone sessions, and the move of a packet to a queue or
+//! back to ingress. The order of these steps is in each architecture's `finish`.
 
 use crate::architecture::Architecture;
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::ingress_source::IngressSource;
-use crate::output::LoadError;
 use crate::packet::{Arrival, PendingRequests, QueuedPacket, Reception};
-use crate::pass::{Gress, Half, Pass, PassInfo, PassRecord};
+use crate::pass::{Half, Pass, PassInfo, PassRecord};
 use crate::services::{Services, queue_step};
 use crate::trace::{Cause, PassId, TraceNode};
 use crate::wire::OutputPath;
 use interpreter::PacketContext;
-use ir::lowering::PROBE_REQUEST;
-use ir::{Bits, Program, Request, SlotId};
+use ir::{Bits, SlotId};
 use state::CloneSession;
 use std::sync::Arc;
-
-/// Returns the index of the block with a role.
-pub(super) fn block(program: &Program, role: &'static str) -> Result<usize, LoadError> {
-    program
-        .blocks
-        .iter()
-        .position(|block| &*block.role == role)
-        .ok_or_else(|| LoadError::MissingBlock { architecture: program.architecture.clone(), role })
-}
-
-/// Maps each request of a program to the architecture's kinds; `None` for requests of probes, which only taps read.
-/// `kind` returns `None` for an unknown request, which is an error.
-pub(super) fn request_kinds<K>(
-    program: &Program,
-    kind: impl Fn(&Request) -> Option<K>,
-) -> Result<Vec<Option<K>>, LoadError> {
-    let kind = |request: &Request| match kind(request) {
-        None if &*request.name == PROBE_REQUEST => Ok(None),
-        None => Err(LoadError::UnsupportedRequest(request.name.clone())),
-        known => Ok(known),
-    };
-    program.requests.iter().map(kind).collect()
-}
 
 /// A packet whose metadata the architecture has set for ingress.
 #[derive(Debug)]
@@ -139,11 +114,6 @@ fn begin(
         ended: None,
         hold: None,
     }
-}
-
-/// Returns whether a block belongs to ingress or egress, from the list of egress blocks.
-pub(super) fn gress_of(block: usize, egress: &[usize]) -> Gress {
-    if egress.contains(&block) { Gress::Egress } else { Gress::Ingress }
 }
 
 /// Finds a clone session and adds its step to the trace. Counts the clone as dropped if the session does not exist.

@@ -2,8 +2,10 @@
 //! A field of an architecture's metadata in a program's storage. Which fields there are is in the `metadata` file of
 //! each architecture.
 
+use super::described_program::DescribedProgram;
+use crate::output::LoadError;
 use interpreter::PacketContext;
-use ir::{Program, SlotId};
+use ir::SlotId;
 
 /// The slot of a metadata field and its width; `None` if no block of the program has the field as a parameter.
 #[derive(Clone, Copy, Debug)]
@@ -11,9 +13,14 @@ pub(super) struct StorageField(Option<(SlotId, u32)>);
 
 impl StorageField {
     /// Finds a field by the name of its storage and its own.
-    pub fn of(program: &Program, storage: &str, name: &str) -> StorageField {
-        let slot = program.slot_named(&format!("{storage}.{name}"));
-        StorageField(slot.map(|slot| (slot, program.slots[slot.index()].ty.width_bits())))
+    pub fn of(
+        described: DescribedProgram<'_>,
+        storage: &str,
+        name: &str,
+    ) -> Result<StorageField, LoadError> {
+        let slots = &described.program.slots;
+        let slot = described.field(storage, name)?;
+        Ok(StorageField(slot.map(|slot| (slot, slots[slot.index()].ty.width_bits()))))
     }
 
     /// Stores the low bits of a number that fit.

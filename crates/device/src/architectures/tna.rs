@@ -25,15 +25,14 @@ mod finish;
 mod metadata;
 mod model;
 
-pub(super) use model::Tna;
-
+use super::described_program::DescribedProgram;
 use super::pass_boundaries::{self, IngressStart};
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
 use crate::fast_path::{FastPath, FastPathExit};
 use crate::ingress_source::IngressSource;
 use crate::options::{DeviceOptions, PortOptions};
-use crate::output::DeviceError;
+use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, QueuedPacket};
 use crate::pass::{Gress, Half, Pass};
 use crate::services::Services;
@@ -42,46 +41,31 @@ use crate::traffic_manager::Dequeued;
 use interpreter::Outcome;
 use ir::{Program, SlotId};
 use metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, INGRESS_PREFIX_BYTES, ingress_prefix};
+use model::Tna;
 use std::sync::Arc;
 
-/// The recirculation port of the first pipe.
-const RECIRCULATION_PORT: u32 = 68;
-
-/// Ports have 9 bits.
-const LARGEST_PORT: u32 = 511;
+/// Binds the architecture to a program.
+pub(super) fn instantiate(
+    program: DescribedProgram<'_>,
+    _: &DeviceOptions,
+) -> Result<Arc<dyn Architecture>, LoadError> {
+    Ok(Arc::new(Tna::new(program)?))
+}
 
 impl Architecture for Tna {
     fn largest_port(&self) -> u32 {
-        LARGEST_PORT
+        self.ports.largest()
     }
 
     fn drop_slot(&self) -> Option<SlotId> {
         self.metadata.ingress.drop_ctl.slot()
     }
 
-    fn stage_name(&self, block: usize) -> &'static str {
-        let blocks = &self.blocks;
-        match block {
-            _ if block == blocks.ingress_parser => "ingress parser",
-            _ if block == blocks.ingress => "ingress",
-            _ if block == blocks.ingress_deparser => "ingress deparser",
-            _ if block == blocks.egress_parser => "egress parser",
-            _ if block == blocks.egress => "egress",
-            _ if block == blocks.egress_deparser => "egress deparser",
-            _ => "",
-        }
-    }
-
-    fn gress_of(&self, block: usize) -> Gress {
-        pass_boundaries::gress_of(block, &self.pass_blocks[Gress::Egress as usize])
-    }
-
     fn set_defaults(&self, options: &mut DeviceOptions) {
         let traffic = &mut options.traffic_manager;
-        if !traffic.ports.contains_key(&RECIRCULATION_PORT) {
-            let port = PortOptions { loopback: true, ..traffic.default_port.clone() };
-            traffic.ports.insert(RECIRCULATION_PORT, port);
-        }
+        let Some(port) = self.ports.recirculation else { return };
+        let loopback = || PortOptions { loopback: true, ..traffic.default_port.clone() };
+        traffic.ports.entry(port).or_insert_with(loopback);
     }
 
     fn begin_ingress(&self, services: &mut Services<'_>, arrival: Arrival) -> Option<Pass> {
@@ -147,7 +131,7 @@ impl Architecture for Tna {
     }
 
     fn after_block(&self, pass: &mut Pass, block: usize, outcome: &Outcome, now_ps: u64) {
-        let is_parser = [self.blocks.ingress_parser, self.blocks.egress_parser].contains(&block);
+        let is_parser = self.parsers.contains(&block);
         match outcome {
             Outcome::Returned | Outcome::Exited => {}
             Outcome::Rejected(_) if is_parser => {

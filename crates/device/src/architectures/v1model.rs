@@ -26,13 +26,13 @@ mod metadata;
 mod model;
 mod replicas;
 
-pub(super) use model::V1Model;
-
+use super::described_program::DescribedProgram;
 use super::pass_boundaries::{self, IngressStart};
 use crate::architecture::Architecture;
 use crate::fast_path::{FastPath, FastPathExit};
 use crate::ingress_source::IngressSource;
-use crate::output::DeviceError;
+use crate::options::DeviceOptions;
+use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, QueuedPacket};
 use crate::pass::{Gress, Half, Pass};
 use crate::services::Services;
@@ -41,7 +41,16 @@ use crate::traffic_manager::Dequeued;
 use interpreter::Outcome;
 use ir::{Program, SlotId};
 use metadata::InstanceType;
+use model::V1Model;
 use std::sync::Arc;
+
+/// Binds the architecture to a program.
+pub(super) fn instantiate(
+    program: DescribedProgram<'_>,
+    options: &DeviceOptions,
+) -> Result<Arc<dyn Architecture>, LoadError> {
+    Ok(Arc::new(V1Model::new(program, options.drop_port)?))
+}
 
 impl Architecture for V1Model {
     fn largest_port(&self) -> u32 {
@@ -50,24 +59,6 @@ impl Architecture for V1Model {
 
     fn drop_slot(&self) -> Option<SlotId> {
         self.metadata.egress_spec.slot()
-    }
-
-    fn stage_name(&self, block: usize) -> &'static str {
-        let blocks = &self.blocks;
-        match block {
-            _ if block == blocks.parser => "parser",
-            _ if block == blocks.verify => "checksum verification",
-            _ if block == blocks.ingress => "ingress",
-            _ if block == blocks.egress => "egress",
-            _ if block == blocks.compute => "checksum computation",
-            _ if block == blocks.deparser => "deparser",
-            _ => "",
-        }
-    }
-
-    fn gress_of(&self, block: usize) -> Gress {
-        let blocks = &self.blocks;
-        pass_boundaries::gress_of(block, &[blocks.egress, blocks.compute, blocks.deparser])
     }
 
     fn begin_ingress(&self, services: &mut Services<'_>, arrival: Arrival) -> Option<Pass> {

@@ -18,6 +18,7 @@ use ir::effects::{Effects, Location};
 use ir::ready::ReadyProgram;
 use ir::{Bits, OriginId, Program};
 use network::capture::CaptureReader;
+use p4::ast::NodeId;
 use state::{Cells, CloneSession, MulticastGroup, Replica, Update};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,7 +227,7 @@ struct Onlooker<'a> {
     program: &'a Program,
     tree: &'a StatementTree,
     /// By statement.
-    effects: &'a BTreeMap<u32, Effects>,
+    effects: &'a BTreeMap<NodeId, Effects>,
     seen: &'a mut u64,
 }
 
@@ -264,7 +265,7 @@ impl Observer for Onlooker<'_> {
             let effects = &self.effects[&statement];
             let is_within = reads.is_none_or(|it| effects.reads.contains(&it))
                 && writes.is_none_or(|it| effects.writes.contains(&it));
-            assert!(is_within, "{event:?} of statement {statement}, which has {effects:?}");
+            assert!(is_within, "{event:?} of statement {}, which has {effects:?}", statement.0);
             *self.seen += 1;
         }
     }
@@ -304,7 +305,7 @@ fn what_happens_is_among_the_effects_of_its_statement() {
         let mut session = Session::new(program.clone());
         let tree = StatementTree::of(&forms.typed().program);
         let analysis = Analysis::of(program);
-        let effects: BTreeMap<u32, Effects> = tree
+        let effects: BTreeMap<NodeId, Effects> = tree
             .statements()
             .map(|node| (node, analysis.statement_of(&tree.nodes_of(node)).effects()))
             .collect();

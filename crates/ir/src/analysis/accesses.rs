@@ -34,7 +34,7 @@ pub struct StateAccess {
     pub reads: bool,
     /// Whether it changes the state.
     pub writes: bool,
-    /// Where it comes from: one origin, or those of all accesses that were fused into it, in order.
+    /// Its origin, or those of all accesses that were fused into it, in order.
     pub origins: Vec<OriginId>,
     /// A name for each of the origins: the object, the typed program's nodes from the outermost call to the
     /// access, and a number where the same node makes several accesses, as in an unrolled loop. Passes keep
@@ -128,7 +128,7 @@ fn access(
 fn name(program: &Program, object: Location, origin: OriginId) -> String {
     let mut nodes = effects::call_chain(program, origin);
     nodes.reverse();
-    let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    let nodes: Vec<String> = nodes.iter().map(|node| node.0.to_string()).collect();
     let mut name = format!("{}@{}", object.describe(program), nodes.join("."));
     let repetition = program.origins.get(origin.index()).map_or(0, |origin| origin.repetition);
     if repetition > 0 {

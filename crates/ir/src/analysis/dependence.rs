@@ -4,7 +4,7 @@
 //! results and early ends that decide what runs. A [`Slice`] is the closure of that. Definitions are searched
 //! backwards from each use, in the contexts of [`Frames`].
 //!
-//! Blocks run as [`Boundaries`] say. What leaves in a packet's bytes and comes back in them is not followed.
+//! Blocks run as [`Boundaries`] say. Values that leave in a packet's bytes and return in them are not followed.
 
 use super::frames::{FrameId, Frames};
 use super::points::{Point, Use};
@@ -70,7 +70,7 @@ enum Variable {
 
 /// An instruction or terminator in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Site {
+struct FramePoint {
     frame: FrameId,
     block: usize,
     instruction: usize,
@@ -80,7 +80,7 @@ struct Site {
 /// depends on whether it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Node {
-    site: Site,
+    point: FramePoint,
     acts: bool,
 }
 
@@ -101,17 +101,17 @@ enum Change {
     Surely,
 }
 
-/// Places from which a search has to go on backwards, each once.
+/// Work list of a backward search, each point once.
 #[derive(Default)]
 struct Search {
-    open: Vec<Site>,
-    seen: HashSet<Site>,
+    open: Vec<FramePoint>,
+    seen: HashSet<FramePoint>,
 }
 
 impl Search {
-    fn push(&mut self, site: Site) {
-        if self.seen.insert(site) {
-            self.open.push(site);
+    fn push(&mut self, point: FramePoint) {
+        if self.seen.insert(point) {
+            self.open.push(point);
         }
     }
 }
@@ -159,19 +159,19 @@ impl<'a, 'p> Dependences<'a, 'p> {
             }
             for &frame in self.frames.of_region(point.region) {
                 let (block, instruction) = (point.block.index(), point.instruction as usize);
-                let site = Site { frame, block, instruction };
+                let point = FramePoint { frame, block, instruction };
                 match one {
-                    Use::Operand(_, operand) => self.operands(site, [operand], &mut direct),
+                    Use::Operand(_, operand) => self.operands(point, [operand], &mut direct),
                     Use::Slot(_, slot) => {
-                        self.definitions(site, Variable::Slot(*slot), &mut direct);
+                        self.definitions(point, Variable::Slot(*slot), &mut direct);
                     }
                     Use::Reached(_) => {
-                        self.reached(site, &mut direct);
+                        self.reached(point, &mut direct);
                         let code = &facts.region.blocks[block].instructions;
                         if let Some(Operation::RegisterAccess { guard: Some(guard), .. }) =
                             code.get(instruction).map(|it| &it.operation)
                         {
-                            self.operands(site, [guard], &mut direct);
+                            self.operands(point, [guard], &mut direct);
                         }
                     }
                 }
@@ -190,7 +190,7 @@ impl<'a, 'p> Dependences<'a, 'p> {
             slice.reads_packet |= direct.reads_packet;
             for &node in &direct.nodes {
                 if seen.insert(node) {
-                    let Site { frame, block, instruction } = node.site;
+                    let FramePoint { frame, block, instruction } = node.point;
                     let region = self.frames.frame(frame).region;
                     slice.code.insert(Point::new(region, block, instruction));
                     open.push(self.direct(node));
@@ -200,13 +200,13 @@ impl<'a, 'p> Dependences<'a, 'p> {
         slice
     }
 
-    fn facts(&self, site: Site) -> &'a RegionFacts<'p> {
-        &self.regions[self.frames.frame(site.frame).region.index()]
+    fn facts(&self, point: FramePoint) -> &'a RegionFacts<'p> {
+        &self.regions[self.frames.frame(point.frame).region.index()]
     }
 
-    fn operation(&self, site: Site) -> Option<&'p Operation> {
-        let code = &self.facts(site).region.blocks[site.block].instructions;
-        code.get(site.instruction).map(|instruction| &instruction.operation)
+    fn operation(&self, point: FramePoint) -> Option<&'p Operation> {
+        let code = &self.facts(point).region.blocks[point.block].instructions;
+        code.get(point.instruction).map(|instruction| &instruction.operation)
     }
 
     fn direct(&self, node: Node) -> Rc<Direct> {
@@ -214,16 +214,16 @@ impl<'a, 'p> Dependences<'a, 'p> {
             return known.clone();
         }
         let mut direct = Direct::default();
-        let site = node.site;
-        match self.operation(site) {
+        let point = node.point;
+        match self.operation(point) {
             None => {
-                let terminator = &self.facts(site).region.blocks[site.block].terminator;
-                self.operands(site, terminator.operand(), &mut direct);
+                let terminator = &self.facts(point).region.blocks[point.block].terminator;
+                self.operands(point, terminator.operand(), &mut direct);
             }
-            Some(operation) => self.value(site, operation, &mut direct),
+            Some(operation) => self.value(point, operation, &mut direct),
         }
         if node.acts {
-            self.reached(site, &mut direct);
+            self.reached(point, &mut direct);
         }
         let direct = Rc::new(direct);
         self.known.borrow_mut().insert(node, direct.clone());
@@ -231,19 +231,19 @@ impl<'a, 'p> Dependences<'a, 'p> {
     }
 
     /// What the results of an operation depend on.
-    fn value(&self, site: Site, operation: &Operation, direct: &mut Direct) {
-        self.operands(site, operation.operands(), direct);
+    fn value(&self, point: FramePoint, operation: &Operation, direct: &mut Direct) {
+        self.operands(point, operation.operands(), direct);
         effects::visit_slots_read(self.program, operation, |slot| {
-            self.definitions(site, Variable::Slot(slot), direct);
+            self.definitions(point, Variable::Slot(slot), direct);
         });
         match operation {
             Operation::Extract { .. } | Operation::Lookahead { .. } | Operation::Advance { .. } => {
                 direct.reads_packet = true;
-                self.definitions(site, Variable::Cursor, direct);
+                self.definitions(point, Variable::Cursor, direct);
             }
             Operation::Hash { payload: true, .. } => {
                 direct.reads_packet = true;
-                self.definitions(site, Variable::Cursor, direct);
+                self.definitions(point, Variable::Cursor, direct);
             }
             Operation::PacketLength { .. } => direct.reads_packet = true,
             Operation::Apply { table, .. } => direct.sources.push(Location::Table(*table)),
@@ -271,36 +271,37 @@ impl<'a, 'p> Dependences<'a, 'p> {
 
     fn operands<'o>(
         &self,
-        site: Site,
+        point: FramePoint,
         operands: impl IntoIterator<Item = &'o Operand>,
         direct: &mut Direct,
     ) {
         for operand in operands {
             let Operand::Temp(temp) = operand else { continue };
             // What an update's body defines has no definition here; its operands are all listed.
-            if let Some((at, _)) = self.facts(site).definition(*temp)
-                && at != site.instruction
+            if let Some((at, _)) = self.facts(point).definition(*temp)
+                && at != point.instruction
             {
-                let site = Site { instruction: at, ..site };
-                direct.nodes.push(Node { site, acts: false });
+                let point = FramePoint { instruction: at, ..point };
+                direct.nodes.push(Node { point, acts: false });
             }
         }
     }
 
-    /// What it depends on that control comes to a place: decisions of branches, the table whose action it is
+    /// What reaching a place depends on: decisions of branches, the table whose action it is
     /// in, and instructions before that may end the block.
-    fn reached(&self, site: Site, direct: &mut Direct) {
-        let facts = self.facts(site);
-        for decision in &facts.decisions[site.block] {
+    fn reached(&self, point: FramePoint, direct: &mut Direct) {
+        let facts = self.facts(point);
+        for decision in &facts.decisions[point.block] {
             let instruction = facts.region.blocks[decision.block].instructions.len();
-            let site = Site { block: decision.block, instruction, ..site };
-            direct.nodes.push(Node { site, acts: true });
+            let point = FramePoint { block: decision.block, instruction, ..point };
+            direct.nodes.push(Node { point, acts: true });
         }
-        if let Some(by) = self.frames.frame(site.frame).applied_by {
-            let site = Site { frame: by.frame, block: by.block, instruction: by.instruction };
-            direct.nodes.push(Node { site, acts: true });
+        if let Some(by) = self.frames.frame(point.frame).applied_by {
+            let point =
+                FramePoint { frame: by.frame, block: by.block, instruction: by.instruction };
+            direct.nodes.push(Node { point, acts: true });
         }
-        self.definitions(site, Variable::Ended, direct);
+        self.definitions(point, Variable::Ended, direct);
     }
 
     fn change(&self, operation: &Operation, variable: Variable) -> Change {
@@ -334,28 +335,28 @@ impl<'a, 'p> Dependences<'a, 'p> {
     }
 
     /// Adds the definitions of a variable that reach a place.
-    fn definitions(&self, at: Site, variable: Variable, direct: &mut Direct) {
+    fn definitions(&self, at: FramePoint, variable: Variable, direct: &mut Direct) {
         let mut search = Search::default();
         search.push(at);
-        while let Some(site) = search.open.pop() {
-            let facts = self.facts(site);
-            let code = &facts.region.blocks[site.block].instructions;
+        while let Some(point) = search.open.pop() {
+            let facts = self.facts(point);
+            let code = &facts.region.blocks[point.block].instructions;
             let may_change = match variable {
-                Variable::Slot(slot) => facts.writes(site.block).contains(&Location::Slot(slot)),
-                Variable::Cursor => facts.writes(site.block).contains(&Location::PacketCursor),
+                Variable::Slot(slot) => facts.writes(point.block).contains(&Location::Slot(slot)),
+                Variable::Cursor => facts.writes(point.block).contains(&Location::PacketCursor),
                 Variable::Ended => true,
             };
-            let from = if may_change { site.instruction.min(code.len()) } else { 0 };
+            let from = if may_change { point.instruction.min(code.len()) } else { 0 };
             let mut goes_on = true;
             for instruction in (0..from).rev() {
-                let here = Site { instruction, ..site };
+                let here = FramePoint { instruction, ..point };
                 let operation = &code[instruction].operation;
                 if let Operation::Apply { table, .. } = operation {
                     goes_on = self.through_table(here, *table, variable, (&mut search, direct));
                 } else {
                     let change = self.change(operation, variable);
                     if change != Change::None {
-                        direct.nodes.push(Node { site: here, acts: true });
+                        direct.nodes.push(Node { point: here, acts: true });
                     }
                     goes_on = change != Change::Surely;
                 }
@@ -364,20 +365,20 @@ impl<'a, 'p> Dependences<'a, 'p> {
                 }
             }
             if goes_on {
-                self.before_block(site, variable, (&mut search, direct));
+                self.before_block(point, variable, (&mut search, direct));
             }
         }
     }
 
-    /// Looks into the actions of an application; whether what was before it is looked at in any case.
+    /// Searches the actions of an application. Returns whether the search continues before it in any case.
     fn through_table(
         &self,
-        site: Site,
+        point: FramePoint,
         table: TableId,
         variable: Variable,
         (search, direct): (&mut Search, &mut Direct),
     ) -> bool {
-        let effects = self.facts(site).effects(site.block, site.instruction);
+        let effects = self.facts(point).effects(point.block, point.instruction);
         let may_change = match variable {
             Variable::Slot(slot) => effects.writes.contains(&Location::Slot(slot)),
             Variable::Cursor => false,
@@ -386,21 +387,21 @@ impl<'a, 'p> Dependences<'a, 'p> {
         if !may_change {
             return true;
         }
-        let children = self.frames.children((site.frame, site.block, site.instruction));
+        let children = self.frames.children((point.frame, point.block, point.instruction));
         for &frame in children {
             let facts = &self.regions[self.frames.frame(frame).region.index()];
             for &block in &facts.order {
                 let code = &facts.region.blocks[block];
-                let end = Site { frame, block, instruction: code.instructions.len() };
+                let end = FramePoint { frame, block, instruction: code.instructions.len() };
                 match variable {
                     Variable::Ended => {
                         if matches!(code.terminator, Terminator::Exit) {
-                            direct.nodes.push(Node { site: end, acts: true });
+                            direct.nodes.push(Node { point: end, acts: true });
                         }
                         for instruction in 0..code.instructions.len() {
                             if facts.effects(block, instruction).may_end_block {
-                                let site = Site { instruction, ..end };
-                                direct.nodes.push(Node { site, acts: true });
+                                let point = FramePoint { instruction, ..end };
+                                direct.nodes.push(Node { point, acts: true });
                             }
                         }
                     }
@@ -413,28 +414,29 @@ impl<'a, 'p> Dependences<'a, 'p> {
         variable == Variable::Ended || table.implementation.is_some() || children.is_empty()
     }
 
-    /// Goes on in front of a basic block.
+    /// Continues the search at the ends of the predecessors of a basic block.
     fn before_block(
         &self,
-        site: Site,
+        point: FramePoint,
         variable: Variable,
         (search, direct): (&mut Search, &mut Direct),
     ) {
-        let frame = self.frames.frame(site.frame);
-        let facts = self.facts(site);
-        for &block in &self.predecessors[frame.region.index()][site.block] {
+        let frame = self.frames.frame(point.frame);
+        let facts = self.facts(point);
+        for &block in &self.predecessors[frame.region.index()][point.block] {
             let instruction = facts.region.blocks[block].instructions.len();
-            search.push(Site { block, instruction, ..site });
+            search.push(FramePoint { block, instruction, ..point });
         }
-        if site.block != 0 {
+        if point.block != 0 {
             return;
         }
         if let Some(by) = frame.applied_by {
-            let place = Site { frame: by.frame, block: by.block, instruction: by.instruction };
+            let place =
+                FramePoint { frame: by.frame, block: by.block, instruction: by.instruction };
             let parameters = &self.program.actions[by.action.index()].parameters;
             match variable {
                 Variable::Slot(slot) if parameters.iter().any(|it| it.slot == slot) => {
-                    direct.nodes.push(Node { site: place, acts: true });
+                    direct.nodes.push(Node { point: place, acts: true });
                 }
                 // That it runs at all is said by `reached` of the application.
                 Variable::Ended => {}
@@ -482,23 +484,23 @@ impl<'a, 'p> Dependences<'a, 'p> {
         let error = declared.parser_error.filter(|_| is_parser).map(Variable::Slot);
         for &at in &facts.order {
             let code = &facts.region.blocks[at];
-            let site = Site { frame, block: at, instruction: code.instructions.len() };
+            let point = FramePoint { frame, block: at, instruction: code.instructions.len() };
             match &code.terminator {
-                Terminator::Return => search.push(site),
+                Terminator::Return => search.push(point),
                 Terminator::Exit | Terminator::Reject(_) if error == Some(variable) => {
-                    direct.nodes.push(Node { site, acts: true });
+                    direct.nodes.push(Node { point, acts: true });
                 }
-                Terminator::Exit | Terminator::Reject(_) => search.push(site),
+                Terminator::Exit | Terminator::Reject(_) => search.push(point),
                 _ => {}
             }
             for instruction in 0..code.instructions.len() {
                 if !facts.effects(at, instruction).may_end_block {
                     continue;
                 }
-                let here = Site { instruction, ..site };
+                let here = FramePoint { instruction, ..point };
                 let children = self.frames.children((frame, at, instruction));
                 match error == Some(variable) {
-                    true => direct.nodes.push(Node { site: here, acts: true }),
+                    true => direct.nodes.push(Node { point: here, acts: true }),
                     false if children.is_empty() => search.push(here),
                     false => children.iter().for_each(|child| self.exits_of_action(*child, search)),
                 }
@@ -512,11 +514,11 @@ impl<'a, 'p> Dependences<'a, 'p> {
             let code = &facts.region.blocks[block];
             let end = code.instructions.len();
             if matches!(code.terminator, Terminator::Exit) {
-                search.push(Site { frame, block, instruction: end });
+                search.push(FramePoint { frame, block, instruction: end });
             }
             for instruction in 0..end {
                 if facts.effects(block, instruction).may_end_block {
-                    search.push(Site { frame, block, instruction });
+                    search.push(FramePoint { frame, block, instruction });
                 }
             }
         }

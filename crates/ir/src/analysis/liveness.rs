@@ -23,7 +23,7 @@ struct Exits {
     ended: SlotSet,
 }
 
-/// The live slots in front of a piece of code, as a function of [`Exits`] behind it: `needed`, and those of
+/// The live slots before a piece of code, as a function of [`Exits`] after it: `needed`, and those of
 /// `returned` and `ended` that get through.
 #[derive(Clone, Debug)]
 struct Transfer {
@@ -93,7 +93,7 @@ impl<'p> Liveness<'p> {
             if transfer.is_some() {
                 continue;
             }
-            // The function is a union of its parts, so three arguments tell all of it.
+            // The function is a union of its parts, so three arguments determine it.
             let live = |returned: &SlotSet, ended: &SlotSet| {
                 let exits = Exits { returned: returned.clone(), ended: ended.clone() };
                 let starts = self.solve_region(action.region, &exits);
@@ -128,7 +128,7 @@ impl<'p> Liveness<'p> {
         starts
     }
 
-    /// From what is live behind an operation to what is live in front of it.
+    /// Computes the slots live before an operation from those live after it.
     fn step_back(&self, operation: &Operation, live: &mut SlotSet, ended: &SlotSet) {
         if let Operation::Apply { table, .. } = operation
             && let Some(transfer) = self.tables.get(table.index())

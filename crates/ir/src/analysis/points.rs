@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Point`]: a place between instructions, and what one asks about there.
+//! [`Point`]: a place between instructions; [`Use`]: a value that is used there.
 
 use crate::{BlockId, Operand, Program, RegionId, SlotId};
 
@@ -34,6 +34,6 @@ pub enum Use {
     Operand(Point, Operand),
     /// What a slot holds at a point.
     Slot(Point, SlotId),
-    /// Whether control comes to a point, and what a register access there has for a guard.
+    /// Whether control reaches a point, and the guard of a register access there.
     Reached(Point),
 }

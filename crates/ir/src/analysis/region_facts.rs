@@ -10,7 +10,7 @@ use crate::{Instruction, Operand, Operation, Program, Region, RegionId, TableId,
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-/// Effects of the application of each table, computed when first asked for.
+/// Effects of the application of each table, computed at the first use.
 #[derive(Debug)]
 pub(super) struct TableEffects<'p> {
     program: &'p Program,
@@ -48,13 +48,13 @@ pub struct RegionFacts<'p> {
     pub id: RegionId,
     /// The region.
     pub region: &'p Region,
-    /// Reachable blocks, each before its successors as far as there is no cycle.
+    /// Reachable blocks in reverse postorder.
     pub order: Vec<usize>,
     /// For each block its number in `order`; `usize::MAX` for a block that is not reached.
     pub rank: Vec<usize>,
     /// For each block, the decisions on which it depends whether it runs.
     pub decisions: Vec<Vec<Decision>>,
-    /// Whether some block can come again.
+    /// Whether a block can run again.
     pub has_loop: bool,
     effects: Vec<Vec<Effects>>,
     writes: Vec<BTreeSet<Location>>,
@@ -95,7 +95,7 @@ impl<'p> RegionFacts<'p> {
         facts
     }
 
-    /// Which blocks come after which; back edges left out.
+    /// Which blocks can follow which, without back edges.
     fn find_reach(&mut self) {
         for &block in self.order.iter().rev() {
             for successor in self.region.blocks[block].terminator.successors() {
@@ -141,12 +141,12 @@ impl<'p> RegionFacts<'p> {
         }
     }
 
-    /// Whether one block can come after another without a back edge.
+    /// Whether one block can follow another without a back edge.
     pub fn reaches(&self, from: usize, to: usize) -> bool {
         self.reach[from][to / 64] >> (to % 64) & 1 == 1
     }
 
-    /// The branching blocks that decide whether a block runs and come before it.
+    /// The branching blocks before a block that decide whether it runs.
     pub fn deciders(&self, block: usize) -> Vec<usize> {
         let mut deciders = Vec::new();
         for decision in &self.decisions[block] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`StatementTree`]: which nodes of the typed program stand in which statement: nested statements and the
-//! expressions in all of them. Origins name single nodes; with the tree they are gathered by statements.
+//! [`StatementTree`]: maps each statement to the nodes of the typed program in it: nested statements and the
+//! expressions in all of them. Origins name single nodes; the tree groups them by statement.
 
 use p4::ast::{Declaration, DeclarationKind, NodeId, Program, State, Statement};
 use p4::visit::{Visit, walk_declaration, walk_program, walk_state, walk_statement};
@@ -11,9 +11,9 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct StatementTree {
     /// All nodes, each before those in it.
-    nodes: Vec<u32>,
-    ranges: HashMap<u32, Range<usize>>,
-    enclosing: HashMap<u32, u32>,
+    nodes: Vec<NodeId>,
+    ranges: HashMap<NodeId, Range<usize>>,
+    enclosing: HashMap<NodeId, NodeId>,
 }
 
 impl StatementTree {
@@ -25,20 +25,20 @@ impl StatementTree {
     }
 
     /// A statement's node and the nodes in it; a node that is no statement alone.
-    pub fn nodes_of(&self, statement: u32) -> BTreeSet<u32> {
+    pub fn nodes_of(&self, statement: NodeId) -> BTreeSet<NodeId> {
         match self.ranges.get(&statement) {
             Some(range) => self.nodes[range.clone()].iter().copied().collect(),
             None => BTreeSet::from([statement]),
         }
     }
 
-    /// The innermost statement that a node stands in: itself, if it is one.
-    pub fn enclosing(&self, node: u32) -> Option<u32> {
+    /// The innermost statement around a node: itself, if it is a statement.
+    pub fn enclosing(&self, node: NodeId) -> Option<NodeId> {
         self.enclosing.get(&node).copied()
     }
 
     /// All statements, in the order of the text.
-    pub fn statements(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn statements(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.nodes.iter().copied().filter(|node| self.ranges.contains_key(node))
     }
 }
@@ -46,24 +46,24 @@ impl StatementTree {
 struct Walk {
     tree: StatementTree,
     /// The statements around, the innermost last.
-    open: Vec<u32>,
+    open: Vec<NodeId>,
 }
 
 impl Walk {
     fn inside(&mut self, id: NodeId, walk: impl FnOnce(&mut Walk)) {
         let first = self.tree.nodes.len();
-        self.open.push(id.0);
+        self.open.push(id);
         walk(self);
         self.open.pop();
-        self.tree.ranges.insert(id.0, first..self.tree.nodes.len());
+        self.tree.ranges.insert(id, first..self.tree.nodes.len());
     }
 }
 
 impl<'a> Visit<'a> for Walk {
     fn id(&mut self, id: &'a NodeId) {
-        self.tree.nodes.push(id.0);
+        self.tree.nodes.push(*id);
         if let Some(around) = self.open.last() {
-            self.tree.enclosing.insert(id.0, *around);
+            self.tree.enclosing.insert(*id, *around);
         }
     }
 

@@ -3,7 +3,7 @@
 //! points in front of it and behind it, its effects, and the conditions that guard it. A statement is a node of
 //! the typed program; [`crate::analysis::StatementTree`] says which nodes belong to one.
 //!
-//! Statements stand for themselves in the program as lowered. In a simplified program values are shared
+//! In the program as lowered each statement has code of its own. In a simplified program values are shared
 //! between statements, so reads may appear at another statement than in the source.
 
 use super::points::Point;
@@ -13,12 +13,13 @@ use crate::effects::{self, Effects};
 use crate::{
     ActionId, Operand, Operation, OriginId, Program, RegionId, SlotId, TableId, Temp, Terminator,
 };
+use p4::ast::NodeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A condition under which code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// A branch or switch takes one of certain ways.
+    /// A branch or switch takes one of certain successors.
     Branch {
         /// The terminator that decides.
         at: Point,
@@ -52,15 +53,14 @@ pub struct StatementInstance {
     pub region: RegionId,
     /// Its instructions and terminators.
     pub code: BTreeSet<Point>,
-    /// Points in front of it: where control comes to its code from elsewhere.
+    /// Points before it: where control enters its code.
     pub before: BTreeSet<Point>,
-    /// Points behind it: where control goes from its code to elsewhere. Where its code ends the region there
-    /// is none.
+    /// Points after it: where control leaves its code within the region.
     pub after: BTreeSet<Point>,
     /// What it may read and write.
     pub effects: Effects,
-    /// The conditions under which control comes to it. A branch is listed when one of its ways leads to the
-    /// statement for certain and another may not; in a chain of `||` and `&&` each term is a branch, and
+    /// The conditions under which control reaches it. A branch is listed when one of its successors always
+    /// leads to the statement and another may not; in a chain of `||` and `&&` each term is a branch, and
     /// several of them together are the condition. Conditions that guard these branches are listed, too.
     pub guards: Vec<Condition>,
 }
@@ -87,9 +87,9 @@ impl StatementFacts {
 pub(super) fn statement(
     program: &Program,
     regions: &[RegionFacts<'_>],
-    nodes: &BTreeSet<u32>,
+    nodes: &BTreeSet<NodeId>,
 ) -> StatementFacts {
-    // The calls around a node tell the instances apart.
+    // The calls around a node distinguish the instances.
     let mut code: BTreeMap<(RegionId, Option<OriginId>), BTreeSet<Point>> = BTreeMap::new();
     for facts in regions {
         for &block in &facts.order {
@@ -111,7 +111,7 @@ pub(super) fn statement(
 }
 
 /// A statement in a chain of calls, and its instructions.
-type Code = ((u32, Option<OriginId>), BTreeSet<Point>);
+type Code = ((NodeId, Option<OriginId>), BTreeSet<Point>);
 
 /// The statements of a region by their own code, without that of nested statements, in the order of their first
 /// instructions.
@@ -120,10 +120,10 @@ pub(super) fn of_region(
     regions: &[RegionFacts<'_>],
     tree: &StatementTree,
     region: RegionId,
-) -> Vec<(u32, StatementInstance)> {
+) -> Vec<(NodeId, StatementInstance)> {
     let facts = &regions[region.index()];
     let mut code: Vec<Code> = Vec::new();
-    let mut places: HashMap<(u32, Option<OriginId>), usize> = HashMap::new();
+    let mut places: HashMap<(NodeId, Option<OriginId>), usize> = HashMap::new();
     for &block in &facts.order {
         let lines = &facts.region.blocks[block];
         let origins = lines.instructions.iter().map(|instruction| instruction.origin);
@@ -149,7 +149,7 @@ fn enclosing(
     program: &Program,
     tree: &StatementTree,
     origin: OriginId,
-) -> Option<(u32, Option<OriginId>)> {
+) -> Option<(NodeId, Option<OriginId>)> {
     let mut next = Some(origin);
     for _ in 0..=program.origins.len() {
         let origin = program.origins.get(next?.index())?;
@@ -165,7 +165,7 @@ fn enclosing(
 fn instances(
     program: &Program,
     origin: OriginId,
-    nodes: &BTreeSet<u32>,
+    nodes: &BTreeSet<NodeId>,
 ) -> BTreeSet<Option<OriginId>> {
     let mut found = BTreeSet::new();
     for origin in program.merged_origins(origin) {
@@ -240,7 +240,7 @@ pub(super) fn instance(
     StatementInstance { calls, region, code, before, after, effects, guards }
 }
 
-/// The conditions under which control comes to one of these points of a region.
+/// The conditions under which control reaches one of these points of a region.
 pub(super) fn guards<'q>(
     program: &Program,
     regions: &[RegionFacts<'_>],

@@ -165,7 +165,7 @@ impl<'a> Lowering<'a> {
         CalculationId(self.program.calculations.len() as u32 - 1)
     }
 
-    /// The algorithm that an argument of an object names; a custom CRC goes by the object's name.
+    /// The algorithm that an argument of an object names; a custom CRC has the object's name.
     pub(crate) fn construction_algorithm(
         &mut self,
         construction: &Construction<'a>,
@@ -385,5 +385,19 @@ impl<'a> Lowering<'a> {
             "a direct counter or meter belongs to the entry that runs an action, so it is used in \
              actions of tables only",
         ))
+    }
+
+    /// `log_msg`: a line of the log with values in it.
+    pub(crate) fn log_message(&mut self, call: &ExternCall<'a>) -> Lowered<()> {
+        let format = match self.extern_value(call, 0)? {
+            Value::String(format) => format,
+            _ => return Err(self.missing_fact("the text of a message")),
+        };
+        let arguments = match call.argument(1) {
+            Some(_) => self.extern_scalars(call, 1)?,
+            None => Vec::new(),
+        };
+        self.emit(Operation::Log { format, arguments });
+        Ok(())
     }
 }

@@ -1,271 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The Portable Switch Architecture: its blocks and its externs. Ingress and egress have headers and
-//! metadata of their own; what crosses between them is bound to shared storage by name.
+//! PSA, the Portable Switch Architecture, as data. Ingress and egress have headers and metadata of their own;
+//! metadata that crosses between them is storage with one name. No device is described. The meaning of externs
+//! is in `externs`.
 
-use super::objects::{NamedAlgorithm, count_unit};
-use super::{Architecture, TableRole};
-use crate::lowering::{
-    Construction, ExternCall, Lowered, Lowering, ObjectKind, Shape, Value, number,
-};
-use crate::{BinaryOperation, Bits, HashAlgorithm, Operand, Operation, ValueType};
+pub(super) mod externs;
+
+use super::description::{BlockRole, Description, Gress, MetadataField, TableProperty};
+use crate::BlockKind;
 
 /// The description.
-pub(super) struct Psa;
+pub(super) static DESCRIPTION: Description = Description {
+    name: "psa",
+    title: "Portable Switch Architecture",
+    package: "PSA_Switch",
+    marker: None,
+    interface: "psa.p4",
+    blocks: &[INGRESS_PARSER, INGRESS, INGRESS_DEPARSER, EGRESS_PARSER, EGRESS, EGRESS_DEPARSER],
+    metadata: &[],
+    requests: &[],
+    ports: None,
+    table_properties: &[
+        ("size", TableProperty::Size),
+        ("psa_idle_timeout", TableProperty::IdleTimeout),
+        ("psa_implementation", TableProperty::Object),
+        ("psa_direct_counter", TableProperty::Object),
+        ("psa_direct_meter", TableProperty::Object),
+    ],
+    calculation_stem: None,
+    whole_byte_headers: false,
+    single_prefix_key: false,
+};
 
-impl Architecture for Psa {
-    fn name(&self) -> &'static str {
-        "psa"
-    }
+const INGRESS_PARSER: BlockRole = BlockRole {
+    role: "ingress.ip",
+    display_name: "ingress parser",
+    storage: &[
+        "",
+        "ingress.hdr",
+        "ingress.meta",
+        "ingress_parser_input_metadata",
+        "resubmit_meta",
+        "recirculate_meta",
+    ],
+    parser_error: Some(MetadataField::new("ingress_input_metadata", "parser_error")),
+    ..BlockRole::new(BlockKind::Parser, Gress::Ingress)
+};
 
-    fn storage(&self, role: &str, index: usize) -> Option<&'static str> {
-        let shared: &[&str] = match role {
-            "ingress.ip" => &[
-                "",
-                "ingress.hdr",
-                "ingress.meta",
-                "ingress_parser_input_metadata",
-                "resubmit_meta",
-                "recirculate_meta",
-            ],
-            "ingress.ig" => &[
-                "ingress.hdr",
-                "ingress.meta",
-                "ingress_input_metadata",
-                "ingress_output_metadata",
-            ],
-            "ingress.id" => &[
-                "",
-                "clone_i2e_meta",
-                "resubmit_meta",
-                "normal_meta",
-                "ingress.hdr",
-                "ingress.meta",
-                "ingress_output_metadata",
-            ],
-            "egress.ep" => &[
-                "",
-                "egress.hdr",
-                "egress.meta",
-                "egress_parser_input_metadata",
-                "normal_meta",
-                "clone_i2e_meta",
-                "clone_e2e_meta",
-            ],
-            "egress.eg" => {
-                &["egress.hdr", "egress.meta", "egress_input_metadata", "egress_output_metadata"]
-            }
-            "egress.ed" => &[
-                "",
-                "clone_e2e_meta",
-                "recirculate_meta",
-                "egress.hdr",
-                "egress.meta",
-                "egress_output_metadata",
-                "egress_deparser_input_metadata",
-            ],
-            _ => &[],
-        };
-        shared.get(index).copied().filter(|name| !name.is_empty())
-    }
+const INGRESS: BlockRole = BlockRole {
+    role: "ingress.ig",
+    display_name: "ingress",
+    storage: &["ingress.hdr", "ingress.meta", "ingress_input_metadata", "ingress_output_metadata"],
+    ..BlockRole::new(BlockKind::Control, Gress::Ingress)
+};
 
-    fn parser_error(&self, role: &str) -> Option<(&'static str, &'static str)> {
-        match role {
-            "ingress.ip" => Some(("ingress_input_metadata", "parser_error")),
-            "egress.ep" => Some(("egress_input_metadata", "parser_error")),
-            _ => None,
-        }
-    }
+const INGRESS_DEPARSER: BlockRole = BlockRole {
+    role: "ingress.id",
+    display_name: "ingress deparser",
+    storage: &[
+        "",
+        "clone_i2e_meta",
+        "resubmit_meta",
+        "normal_meta",
+        "ingress.hdr",
+        "ingress.meta",
+        "ingress_output_metadata",
+    ],
+    ..BlockRole::new(BlockKind::Deparser, Gress::Ingress)
+};
 
-    fn construct<'a>(
-        &self,
-        lowering: &mut Lowering<'a>,
-        construction: &Construction<'a>,
-    ) -> Lowered<Option<ObjectKind>> {
-        construct(lowering, construction)
-    }
+const EGRESS_PARSER: BlockRole = BlockRole {
+    role: "egress.ep",
+    display_name: "egress parser",
+    storage: &[
+        "",
+        "egress.hdr",
+        "egress.meta",
+        "egress_parser_input_metadata",
+        "normal_meta",
+        "clone_i2e_meta",
+        "clone_e2e_meta",
+    ],
+    parser_error: Some(MetadataField::new("egress_input_metadata", "parser_error")),
+    ..BlockRole::new(BlockKind::Parser, Gress::Egress)
+};
 
-    fn call<'a>(
-        &self,
-        lowering: &mut Lowering<'a>,
-        call: &ExternCall<'a>,
-    ) -> Lowered<Option<Value>> {
-        call_extern(lowering, call)
-    }
+const EGRESS: BlockRole = BlockRole {
+    role: "egress.eg",
+    display_name: "egress",
+    storage: &["egress.hdr", "egress.meta", "egress_input_metadata", "egress_output_metadata"],
+    ..BlockRole::new(BlockKind::Control, Gress::Egress)
+};
 
-    fn table_property(&self, name: &str) -> Option<TableRole> {
-        match name {
-            "size" => Some(TableRole::Size),
-            "psa_idle_timeout" => Some(TableRole::IdleTimeout),
-            "psa_implementation" | "psa_direct_counter" | "psa_direct_meter" => {
-                Some(TableRole::Object)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Objects that PSA and PNA have in common.
-pub(super) fn construct<'a>(
-    lowering: &mut Lowering<'a>,
-    construction: &Construction<'a>,
-) -> Lowered<Option<ObjectKind>> {
-    let kind = match &*construction.type_name {
-        "Register" => lowering.new_register(construction)?,
-        "Counter" => {
-            let size = lowering.construction_number(construction, 0)?;
-            let unit = count_unit(&lowering.construction_member(construction, 1)?);
-            lowering.new_counter(construction, unit, Some(size))?
-        }
-        "DirectCounter" => {
-            let unit = count_unit(&lowering.construction_member(construction, 0)?);
-            lowering.new_counter(construction, unit, None)?
-        }
-        "Meter" => {
-            let size = lowering.construction_number(construction, 0)?;
-            let unit = count_unit(&lowering.construction_member(construction, 1)?);
-            lowering.new_meter(construction, unit, Some(size))?
-        }
-        "DirectMeter" => {
-            let unit = count_unit(&lowering.construction_member(construction, 0)?);
-            lowering.new_meter(construction, unit, None)?
-        }
-        "ActionProfile" => {
-            let size = lowering.construction_number(construction, 0)?;
-            lowering.new_action_profile(construction, size, None)?
-        }
-        "ActionSelector" => {
-            let algorithm = lowering.construction_algorithm(construction, 0)?;
-            let size = lowering.construction_number(construction, 1)?;
-            let width = lowering.construction_number(construction, 2)?;
-            let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
-            lowering.new_action_profile(construction, size, selector)?
-        }
-        "Hash" => ObjectKind::Hash(lowering.construction_algorithm(construction, 0)?),
-        "Checksum" => {
-            let algorithm = NamedAlgorithm::of(&lowering.construction_member(construction, 0)?);
-            if algorithm != NamedAlgorithm::Fixed(HashAlgorithm::OnesComplement16) {
-                return Ok(None);
-            }
-            let slot = lowering.fresh_slot(&format!("{}.$sum", construction.name), 16);
-            ObjectKind::InternetChecksum(slot)
-        }
-        "InternetChecksum" => {
-            let slot = lowering.fresh_slot(&format!("{}.$sum", construction.name), 16);
-            ObjectKind::InternetChecksum(slot)
-        }
-        "Random" => {
-            let width = match construction.type_arguments.first() {
-                Some(ty) => lowering.shape(ty)?,
-                None => Shape::bits(64),
-            };
-            let width = lowering.packed_width(&width);
-            let low = lowering.construction_number(construction, 0)?;
-            let high = lowering.construction_number(construction, 1)?;
-            ObjectKind::Random(number(width, low), number(width, high))
-        }
-        "Digest" => {
-            let shape = match construction.type_arguments.first() {
-                Some(ty) => lowering.shape(ty)?,
-                None => Shape::Empty,
-            };
-            let mut fields = lowering.request_fields(&shape, "");
-            if let [(name, _)] = fields.as_mut_slice()
-                && name.is_empty()
-            {
-                *name = "value".into();
-            }
-            ObjectKind::Digest(lowering.request("digest", &construction.name, fields))
-        }
-        "PacketReplicationEngine" | "BufferingQueueingEngine" => ObjectKind::Inert,
-        _ => return Ok(None),
-    };
-    Ok(Some(kind))
-}
-
-/// Methods that PSA and PNA have in common.
-pub(super) fn call_extern<'a>(
-    lowering: &mut Lowering<'a>,
-    call: &ExternCall<'a>,
-) -> Lowered<Option<Value>> {
-    let Some(object) = call.object else { return Ok(None) };
-    let kind = lowering.objects[object.index()].kind.clone();
-    match (kind, &*call.name) {
-        (ObjectKind::Register(register, shape), "read") => {
-            let index = lowering.extern_operand(call, 0)?;
-            Ok(Some(lowering.register_read((register, &shape), index)))
-        }
-        (ObjectKind::Register(register, shape), "write") => {
-            let index = lowering.extern_operand(call, 0)?;
-            let value = lowering.extern_value(call, 1)?;
-            lowering.register_write((register, &shape), index, value)?;
-            Ok(Some(Value::Void))
-        }
-        (ObjectKind::Counter(counter), "count") => {
-            let index = lowering.extern_operand(call, 0)?;
-            lowering.emit(Operation::Count { counter, index });
-            Ok(Some(Value::Void))
-        }
-        (ObjectKind::DirectCounter(counter), "count") => {
-            lowering.only_in_action()?;
-            lowering.emit(Operation::CountDirect { counter });
-            Ok(Some(Value::Void))
-        }
-        (ObjectKind::Meter(meter), "execute" | "dpdk_execute") => {
-            let index = lowering.extern_operand(call, 0)?;
-            let result = lowering.temp(ValueType::Bits(2));
-            lowering.emit(Operation::Meter { meter, index, result });
-            colour(lowering, call, Operand::Temp(result)).map(Some)
-        }
-        (ObjectKind::DirectMeter(meter), "execute" | "dpdk_execute") => {
-            lowering.only_in_action()?;
-            let result = lowering.temp(ValueType::Bits(2));
-            lowering.emit(Operation::MeterDirect { meter, result });
-            colour(lowering, call, Operand::Temp(result)).map(Some)
-        }
-        (ObjectKind::Hash(algorithm), "get_hash") => {
-            let shape = lowering.shape(&call.result)?;
-            let value = if call.parameters.len() == 1 {
-                let inputs = lowering.extern_scalars(call, 0)?;
-                let width = lowering.packed_width(&shape);
-                lowering.hash_of(algorithm, inputs, width, false)
-            } else {
-                let base = lowering.extern_operand(call, 0)?;
-                let inputs = lowering.extern_scalars(call, 1)?;
-                let max = lowering.extern_operand(call, 2)?;
-                lowering.hash_in_range(algorithm, inputs, base, max)
-            };
-            Ok(Some(lowering.number_value(value, &shape)?))
-        }
-        (ObjectKind::InternetChecksum(slot), _) => lowering.internet_checksum(slot, call),
-        (ObjectKind::Random(low, high), "read") => {
-            Ok(Some(Value::Scalar(lowering.draw(low, high))))
-        }
-        (ObjectKind::Digest(request), "pack") => {
-            let value = lowering.extern_value(call, 0)?;
-            let arguments = lowering.flatten(&value);
-            lowering.emit(Operation::Request { request, arguments });
-            Ok(Some(Value::Void))
-        }
-        _ => Ok(None),
-    }
-}
-
-/// The IR's colour (0 green, 1 yellow, 2 red) as a member of the architecture's enum of colours.
-fn colour<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>, raw: Operand) -> Lowered<Value> {
-    let shape = lowering.shape(&call.result)?;
-    let Shape::Scalar(ty, crate::Display::Enum(_, members)) = &shape else {
-        return lowering.number_value(raw, &shape);
-    };
-    let member = |name: &str| -> Operand {
-        let found = members.iter().find(|(member, _)| &**member == name);
-        match found {
-            Some((_, bits)) => Operand::Constant(bits.clone()),
-            None => Operand::Constant(Bits::zero(ty.width_bits())),
-        }
-    };
-    let (green, yellow, red) = (member("GREEN"), member("YELLOW"), member("RED"));
-    let is_red = lowering.binary(BinaryOperation::Equal, raw.clone(), number(2, 2));
-    let is_yellow = lowering.binary(BinaryOperation::Equal, raw, number(2, 1));
-    let rest = lowering.select(is_yellow, yellow, green);
-    Ok(Value::Scalar(lowering.select(is_red, red, rest)))
-}
+const EGRESS_DEPARSER: BlockRole = BlockRole {
+    role: "egress.ed",
+    display_name: "egress deparser",
+    storage: &[
+        "",
+        "clone_e2e_meta",
+        "recirculate_meta",
+        "egress.hdr",
+        "egress.meta",
+        "egress_output_metadata",
+        "egress_deparser_input_metadata",
+    ],
+    ..BlockRole::new(BlockKind::Deparser, Gress::Egress)
+};

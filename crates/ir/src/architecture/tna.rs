@@ -1,178 +1,191 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The architecture of Tofino 1: its blocks, and what they share. Ingress and egress have headers and
-//! metadata of their own; nothing but the packet's bytes goes from one to the other. Its externs are in
-//! `tna/objects` and `tna/methods`; how blocks hang together in a switch is the device's matter.
+//! TNA, the architecture of Tofino 1, as data. Ingress and egress have headers and metadata of their own;
+//! only the packet's bytes cross from one to the other. Time stamps are written behind each parser, and parser
+//! errors are read there. The meaning of externs is in `externs`.
 //!
-//! Two slots are the description's own: `ig_intr_md_for_tm.$ucast_set` is 1 once the program has set
+//! Two slots are not in the interface: `ig_intr_md_for_tm.$ucast_set` is 1 once the program has set
 //! `ucast_egress_port`, and a parser's error number goes to `$error` beside `parser_err`.
 
+pub(super) mod externs;
 mod methods;
 mod objects;
 
-use super::{Architecture, TableRole};
-use crate::lowering::{Construction, ExternCall, Lowered, Lowering, ObjectKind, Value, bit};
-use crate::{Instruction, Operation, Place, SlotId};
+use super::description::{
+    BlockRole, Description, Gress, MetadataField, Ports, TableProperty, Transition,
+};
+use crate::BlockKind;
 
 /// The description.
-pub(super) struct Tna;
+pub(super) static DESCRIPTION: Description = Description {
+    name: "tna",
+    title: "Tofino Native Architecture",
+    package: "Switch",
+    marker: Some("ingress_intrinsic_metadata_for_tm_t"),
+    interface: "tna.p4",
+    blocks: &[INGRESS_PARSER, INGRESS, INGRESS_DEPARSER, EGRESS_PARSER, EGRESS, EGRESS_DEPARSER],
+    metadata: &[
+        INGRESS_TIME,
+        field(FROM_INGRESS_PARSER, "parser_err"),
+        INGRESS_ERROR,
+        INGRESS_DROP,
+        EGRESS_TIME,
+        field(FROM_EGRESS_PARSER, "parser_err"),
+        EGRESS_ERROR,
+        EGRESS_DROP,
+        for_tm("ucast_egress_port"),
+        for_tm(UNICAST_FLAG),
+        for_tm("bypass_egress"),
+        for_tm("ingress_cos"),
+        for_tm("qid"),
+        for_tm("copy_to_cpu"),
+        for_tm("mcast_grp_a"),
+        for_tm("mcast_grp_b"),
+        for_tm("rid"),
+        for_tm("level1_exclusion_id"),
+        for_tm("level2_exclusion_id"),
+    ],
+    requests: &["mirror", "resubmit", "digest"],
+    ports: Some(Ports { width_bits: 9, drop: None, recirculation: Some(68) }),
+    table_properties: &[
+        ("size", TableProperty::Size),
+        ("idle_timeout", TableProperty::IdleTimeout),
+        ("implementation", TableProperty::Object),
+        ("counters", TableProperty::Object),
+        ("meters", TableProperty::Object),
+    ],
+    calculation_stem: None,
+    whole_byte_headers: false,
+    single_prefix_key: false,
+};
 
-/// For the traffic manager, from ingress.
+const INGRESS_HEADERS: &str = "ingress.hdr";
+const INGRESS_USER: &str = "ingress.md";
+const INGRESS_INTRINSIC: &str = "ig_intr_md";
+const FROM_INGRESS_PARSER: &str = "ig_intr_md_from_prsr";
+const FOR_INGRESS_DEPARSER: &str = "ig_intr_md_for_dprsr";
+/// Storage for the traffic manager, written in ingress.
 const FOR_TRAFFIC_MANAGER: &str = "ig_intr_md_for_tm";
+const EGRESS_HEADERS: &str = "egress.hdr";
+const EGRESS_USER: &str = "egress.md";
+const EGRESS_INTRINSIC: &str = "eg_intr_md";
+const FROM_EGRESS_PARSER: &str = "eg_intr_md_from_prsr";
+const FOR_EGRESS_DEPARSER: &str = "eg_intr_md_for_dprsr";
+const FOR_OUTPUT_PORT: &str = "eg_intr_md_for_oport";
 
-/// What a block's parameters share with those of others, by the last part of its role.
-fn storage_of(role: &str) -> &'static [&'static str] {
-    match role {
-        "ingress_parser" => &[
-            "",
-            "ingress.hdr",
-            "ingress.md",
-            "ig_intr_md",
-            FOR_TRAFFIC_MANAGER,
-            "ig_intr_md_from_prsr",
-        ],
-        "ingress" => &[
-            "ingress.hdr",
-            "ingress.md",
-            "ig_intr_md",
-            "ig_intr_md_from_prsr",
-            "ig_intr_md_for_dprsr",
-            FOR_TRAFFIC_MANAGER,
-        ],
-        "ingress_deparser" => {
-            &["", "ingress.hdr", "ingress.md", "ig_intr_md_for_dprsr", "ig_intr_md"]
-        }
-        "egress_parser" => &["", "egress.hdr", "egress.md", "eg_intr_md", "eg_intr_md_from_prsr"],
-        "egress" => &[
-            "egress.hdr",
-            "egress.md",
-            "eg_intr_md",
-            "eg_intr_md_from_prsr",
-            "eg_intr_md_for_dprsr",
-            "eg_intr_md_for_oport",
-        ],
-        "egress_deparser" => &[
-            "",
-            "egress.hdr",
-            "egress.md",
-            "eg_intr_md_for_dprsr",
-            "eg_intr_md",
-            "eg_intr_md_from_prsr",
-        ],
-        _ => &[],
-    }
+/// Set when `ucast_egress_port` is: without, there is no unicast copy, and 0 is a port.
+const UNICAST_FLAG: &str = "$ucast_set";
+/// A parser's error as a number of the program's errors.
+const ERROR: &str = "$error";
+
+const fn field(storage: &'static str, name: &'static str) -> MetadataField {
+    MetadataField::new(storage, name)
 }
 
-impl Architecture for Tna {
-    fn name(&self) -> &'static str {
-        "tna"
-    }
-
-    fn storage(&self, role: &str, index: usize) -> Option<&'static str> {
-        // Programs for several pipes are several pipelines; one device has one.
-        let block = role.strip_prefix("pipe0.")?;
-        storage_of(block).get(index).copied().filter(|name| !name.is_empty())
-    }
-
-    fn parser_error(&self, _: &str) -> Option<(&'static str, &'static str)> {
-        // `parser_err` has bits of its own; see `finish`.
-        None
-    }
-
-    fn construct<'a>(
-        &self,
-        lowering: &mut Lowering<'a>,
-        construction: &Construction<'a>,
-    ) -> Lowered<Option<ObjectKind>> {
-        objects::construct(lowering, construction)
-    }
-
-    fn call<'a>(
-        &self,
-        lowering: &mut Lowering<'a>,
-        call: &ExternCall<'a>,
-    ) -> Lowered<Option<Value>> {
-        match call.object {
-            Some(object) => methods::method(lowering, call, object),
-            None => methods::function(lowering, call),
-        }
-    }
-
-    fn table_property(&self, name: &str) -> Option<TableRole> {
-        match name {
-            "size" => Some(TableRole::Size),
-            "idle_timeout" => Some(TableRole::IdleTimeout),
-            "implementation" | "counters" | "meters" => Some(TableRole::Object),
-            _ => None,
-        }
-    }
-
-    fn finish(&self, lowering: &mut Lowering<'_>) -> Lowered<()> {
-        if lowering.program.blocks.iter().any(|block| !block.role.starts_with("pipe0.")) {
-            let main = lowering.typed.main.and_then(|main| lowering.declaration_of(main));
-            let span = main.map_or(source::Span::NONE, |main| main.span);
-            return Err(lowering.error_at(
-                span,
-                crate::codes::lowering::NOT_EXPRESSIBLE,
-                "a switch with programs of their own for its pipes: a device here is one pipe, so give \
-                 each pipeline a `Switch` of its own",
-            ));
-        }
-        for (role, name) in [
-            ("pipe0.ingress_parser", "ig_intr_md_from_prsr.$error"),
-            ("pipe0.egress_parser", "eg_intr_md_from_prsr.$error"),
-        ] {
-            let slot = lowering.fresh_slot(name, 16);
-            for block in &mut lowering.program.blocks {
-                if &*block.role == role {
-                    block.parser_error = Some(slot);
-                }
-            }
-        }
-        note_unicast(lowering);
-        Ok(())
-    }
+const fn for_tm(name: &'static str) -> MetadataField {
+    MetadataField::new(FOR_TRAFFIC_MANAGER, name)
 }
 
-/// The slot that tells whether `ucast_egress_port` was set.
-fn unicast_flag(lowering: &mut Lowering<'_>) -> SlotId {
-    const NAME: &str = "ig_intr_md_for_tm.$ucast_set";
-    match lowering.program.slot_named(NAME) {
-        Some(slot) => slot,
-        None => lowering.fresh_slot(NAME, 1),
-    }
+const INGRESS_TIME: MetadataField = field(FROM_INGRESS_PARSER, "global_tstamp");
+const INGRESS_ERROR: MetadataField = field(FROM_INGRESS_PARSER, ERROR);
+const INGRESS_DROP: MetadataField = field(FOR_INGRESS_DEPARSER, "drop_ctl");
+const EGRESS_TIME: MetadataField = field(FROM_EGRESS_PARSER, "global_tstamp");
+const EGRESS_ERROR: MetadataField = field(FROM_EGRESS_PARSER, ERROR);
+const EGRESS_DROP: MetadataField = field(FOR_EGRESS_DEPARSER, "drop_ctl");
+
+const fn transition(to: &'static str, writes: &'static [MetadataField]) -> Transition {
+    Transition { writes, ..Transition::new(to) }
 }
 
-/// Notes where `ucast_egress_port` is set: without, there is no unicast copy, and 0 is a port.
-fn note_unicast(lowering: &mut Lowering<'_>) {
-    let Some(Place::Slot(port)) = lowering.shared_slot(FOR_TRAFFIC_MANAGER, "ucast_egress_port")
-    else {
-        return;
-    };
-    let slot = unicast_flag(lowering);
-    for region in &mut lowering.program.regions {
-        for block in &mut region.blocks {
-            let mut instructions = Vec::with_capacity(block.instructions.len());
-            for instruction in std::mem::take(&mut block.instructions) {
-                let is_set = matches!(
-                    &instruction.operation,
-                    Operation::Store { place: Place::Slot(stored), .. } if *stored == port
-                );
-                let origin = instruction.origin;
-                instructions.push(instruction);
-                if is_set {
-                    let place = Place::Slot(slot);
-                    let operation = Operation::Store { place, value: bit(true) };
-                    instructions.push(Instruction { operation, origin });
-                }
-            }
-            block.instructions = instructions;
-        }
-    }
-    for block in &mut lowering.program.blocks {
-        for parameter in &mut block.parameters {
-            if &*parameter.storage == FOR_TRAFFIC_MANAGER {
-                parameter.slots.push(slot);
-            }
-        }
-    }
-}
+const INGRESS_PARSER: BlockRole = BlockRole {
+    role: "pipe0.ingress_parser",
+    display_name: "ingress parser",
+    storage: &[
+        "",
+        INGRESS_HEADERS,
+        INGRESS_USER,
+        INGRESS_INTRINSIC,
+        FOR_TRAFFIC_MANAGER,
+        FROM_INGRESS_PARSER,
+    ],
+    // `parser_err` has bits of its own; `externs` gives the parser a slot for the number.
+    is_first: true,
+    reads: &[INGRESS_ERROR],
+    transitions: &[transition("pipe0.ingress", &[INGRESS_TIME])],
+    ..BlockRole::new(BlockKind::Parser, Gress::Ingress)
+};
+
+const INGRESS: BlockRole = BlockRole {
+    role: "pipe0.ingress",
+    display_name: "ingress",
+    storage: &[
+        INGRESS_HEADERS,
+        INGRESS_USER,
+        INGRESS_INTRINSIC,
+        FROM_INGRESS_PARSER,
+        FOR_INGRESS_DEPARSER,
+        FOR_TRAFFIC_MANAGER,
+    ],
+    transitions: &[transition("pipe0.ingress_deparser", &[])],
+    ..BlockRole::new(BlockKind::Control, Gress::Ingress)
+};
+
+const INGRESS_DEPARSER: BlockRole = BlockRole {
+    role: "pipe0.ingress_deparser",
+    display_name: "ingress deparser",
+    storage: &["", INGRESS_HEADERS, INGRESS_USER, FOR_INGRESS_DEPARSER, INGRESS_INTRINSIC],
+    reads: &[
+        INGRESS_DROP,
+        for_tm("ucast_egress_port"),
+        for_tm(UNICAST_FLAG),
+        for_tm("bypass_egress"),
+        for_tm("ingress_cos"),
+        for_tm("qid"),
+        for_tm("copy_to_cpu"),
+        for_tm("mcast_grp_a"),
+        for_tm("mcast_grp_b"),
+        for_tm("rid"),
+        for_tm("level1_exclusion_id"),
+        for_tm("level2_exclusion_id"),
+    ],
+    ..BlockRole::new(BlockKind::Deparser, Gress::Ingress)
+};
+
+const EGRESS_PARSER: BlockRole = BlockRole {
+    role: "pipe0.egress_parser",
+    display_name: "egress parser",
+    storage: &["", EGRESS_HEADERS, EGRESS_USER, EGRESS_INTRINSIC, FROM_EGRESS_PARSER],
+    is_first: true,
+    reads: &[EGRESS_ERROR],
+    transitions: &[transition("pipe0.egress", &[EGRESS_TIME])],
+    ..BlockRole::new(BlockKind::Parser, Gress::Egress)
+};
+
+const EGRESS: BlockRole = BlockRole {
+    role: "pipe0.egress",
+    display_name: "egress",
+    storage: &[
+        EGRESS_HEADERS,
+        EGRESS_USER,
+        EGRESS_INTRINSIC,
+        FROM_EGRESS_PARSER,
+        FOR_EGRESS_DEPARSER,
+        FOR_OUTPUT_PORT,
+    ],
+    transitions: &[transition("pipe0.egress_deparser", &[])],
+    ..BlockRole::new(BlockKind::Control, Gress::Egress)
+};
+
+const EGRESS_DEPARSER: BlockRole = BlockRole {
+    role: "pipe0.egress_deparser",
+    display_name: "egress deparser",
+    storage: &[
+        "",
+        EGRESS_HEADERS,
+        EGRESS_USER,
+        FOR_EGRESS_DEPARSER,
+        EGRESS_INTRINSIC,
+        FROM_EGRESS_PARSER,
+    ],
+    reads: &[EGRESS_DROP],
+    ..BlockRole::new(BlockKind::Deparser, Gress::Egress)
+};

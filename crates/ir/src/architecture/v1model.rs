@@ -1,497 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
-//! v1model as BMv2's simple_switch gives it meaning, both versions of the interface: shared headers and
-//! metadata, checksums, hashes, state, and what a program asks of the switch (clone, resubmit,
-//! recirculate, truncate, digest). What the switch does with a request is the device's matter.
+//! v1model, the architecture of BMv2's simple_switch, as data. Lengths of valid headers are measured behind the
+//! parser, ingress and egress. A clone made in ingress has the headers of a second run of the parser; one made
+//! in egress has those at the end of egress. The meaning of externs is in `externs`.
 
-use super::calculations::{Calculation, CalculationKind};
-use super::objects::{NamedAlgorithm, count_unit, standard_crc};
-use super::{Architecture, TableRole};
-use crate::lowering::{
-    Construction, ExternCall, Location, Lowered, Lowering, ObjectKind, Value, annotation_named,
-    annotation_values, number,
+mod calculations;
+pub(super) mod externs;
+
+use super::description::{
+    BlockRole, Description, Gress, Kept, MetadataField, Ports, TableProperty, Transition,
 };
-use crate::{BinaryOperation, FieldList, HashAlgorithm, Operand, Operation, SlotId, ValueType};
-use p4::ast::{Expression, ExpressionKind};
-use p4::typed::{Type, TypeKind};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// The number of a field list that does not exist: nothing is preserved.
-const NO_FIELD_LIST: u32 = u32::MAX;
-
-/// Field lists made from old-style data arguments count from here; the program's own end at 255.
-const FIRST_GENERATED_FIELD_LIST: u32 = 256;
-
-const STANDARD_METADATA: &str = "standard_metadata";
+use crate::BlockKind;
 
 /// The description.
-pub(super) struct V1Model;
+pub(super) static DESCRIPTION: Description = Description {
+    name: "v1model",
+    title: "BMv2's simple_switch",
+    package: "V1Switch",
+    marker: None,
+    interface: "v1model.p4",
+    blocks: &[PARSER, VERIFY, INGRESS, EGRESS, COMPUTE, DEPARSER],
+    metadata: &[
+        INGRESS_PORT,
+        EGRESS_SPEC,
+        EGRESS_PORT,
+        INSTANCE_TYPE,
+        PACKET_LENGTH,
+        ENQ_TIMESTAMP,
+        ENQ_QDEPTH,
+        DEQ_TIMEDELTA,
+        DEQ_QDEPTH,
+        INGRESS_GLOBAL_TIMESTAMP,
+        EGRESS_GLOBAL_TIMESTAMP,
+        MCAST_GRP,
+        EGRESS_RID,
+        PRIORITY,
+    ],
+    requests: &["clone_i2e", "clone_e2e", "resubmit", "recirculate", "truncate", "digest"],
+    ports: Some(Ports { width_bits: 9, drop: Some(511), recirculation: None }),
+    table_properties: &[
+        ("size", TableProperty::Size),
+        ("support_timeout", TableProperty::IdleTimeout),
+        ("implementation", TableProperty::Object),
+        ("counters", TableProperty::Object),
+        ("meters", TableProperty::Object),
+    ],
+    calculation_stem: Some("calc"),
+    whole_byte_headers: true,
+    single_prefix_key: true,
+};
 
-impl Architecture for V1Model {
-    fn name(&self) -> &'static str {
-        "v1model"
-    }
+/// Storage of the third parameter of the parser, ingress and egress.
+const STANDARD_METADATA: &str = "standard_metadata";
 
-    fn whole_byte_headers(&self) -> bool {
-        true
-    }
-
-    fn single_prefix_key(&self) -> bool {
-        true
-    }
-
-    fn storage(&self, role: &str, index: usize) -> Option<&'static str> {
-        let shared: &[&str] = match role {
-            "p" => &["", "hdr", "meta", STANDARD_METADATA],
-            "vr" | "ck" => &["hdr", "meta"],
-            "ig" | "eg" => &["hdr", "meta", STANDARD_METADATA],
-            "dep" => &["", "hdr"],
-            _ => &[],
-        };
-        shared.get(index).copied().filter(|name| !name.is_empty())
-    }
-
-    fn parser_error(&self, role: &str) -> Option<(&'static str, &'static str)> {
-        (role == "p").then_some((STANDARD_METADATA, "parser_error"))
-    }
-
-    fn construct<'a>(
-        &self,
-        lowering: &mut Lowering<'a>,
-        construction: &Construction<'a>,
-    ) -> Lowered<Option<ObjectKind>> {
-        let kind = match &*construction.type_name {
-            "register" => lowering.new_register(construction)?,
-            "counter" => {
-                let size = lowering.construction_number(construction, 0)?;
-                let unit = count_unit(&lowering.construction_member(construction, 1)?);
-                lowering.new_counter(construction, unit, Some(size))?
-            }
-            "direct_counter" => {
-                let unit = count_unit(&lowering.construction_member(construction, 0)?);
-                lowering.new_counter(construction, unit, None)?
-            }
-            "meter" => {
-                let size = lowering.construction_number(construction, 0)?;
-                let unit = count_unit(&lowering.construction_member(construction, 1)?);
-                lowering.new_meter(construction, unit, Some(size))?
-            }
-            "direct_meter" => {
-                let unit = count_unit(&lowering.construction_member(construction, 0)?);
-                lowering.new_meter(construction, unit, None)?
-            }
-            "action_profile" => {
-                let size = lowering.construction_number(construction, 0)?;
-                lowering.new_action_profile(construction, size, None)?
-            }
-            "action_selector" => {
-                let algorithm = lowering.construction_algorithm(construction, 0)?;
-                let size = lowering.construction_number(construction, 1)?;
-                let width = lowering.construction_number(construction, 2)?;
-                let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
-                lowering.new_action_profile(construction, size, selector)?
-            }
-            "Checksum16" => ObjectKind::Hash(HashAlgorithm::Csum16),
-            _ => return Ok(None),
-        };
-        Ok(Some(kind))
-    }
-
-    fn call<'a>(
-        &self,
-        lowering: &mut Lowering<'a>,
-        call: &ExternCall<'a>,
-    ) -> Lowered<Option<Value>> {
-        match call.object {
-            Some(object) => {
-                let kind = lowering.objects[object.index()].kind.clone();
-                method(lowering, call, kind)
-            }
-            None => function(lowering, call).map(|known| known.then_some(Value::Void)),
-        }
-    }
-
-    fn table_property(&self, name: &str) -> Option<TableRole> {
-        match name {
-            "size" => Some(TableRole::Size),
-            "support_timeout" => Some(TableRole::IdleTimeout),
-            "implementation" | "counters" | "meters" => Some(TableRole::Object),
-            _ => None,
-        }
-    }
-
-    fn finish(&self, lowering: &mut Lowering<'_>) -> Lowered<()> {
-        let mut lists: BTreeMap<u32, Vec<SlotId>> = BTreeMap::new();
-        for storage in ["meta", STANDARD_METADATA] {
-            let (Some(location), Some(ty)) = (
-                lowering.shared.get(storage).cloned(),
-                lowering.storage_types.get(storage).cloned(),
-            ) else {
-                continue;
-            };
-            annotated_fields(lowering, &ty, &location, &mut lists)?;
-        }
-        let declared = lists.into_iter().map(|(number, slots)| FieldList { number, slots });
-        let generated = std::mem::take(&mut lowering.program.field_lists);
-        lowering.program.field_lists = declared.chain(generated).collect();
-        name_calculations(lowering);
-        Ok(())
-    }
+const fn field(name: &'static str) -> MetadataField {
+    MetadataField::new(STANDARD_METADATA, name)
 }
 
-/// Slots of fields with `@field_list(numbers)`, also in nested structs.
-fn annotated_fields(
-    lowering: &mut Lowering<'_>,
-    ty: &Type,
-    location: &Location,
-    lists: &mut BTreeMap<u32, Vec<SlotId>>,
-) -> Lowered<()> {
-    let TypeKind::Struct(..) = &**ty else { return Ok(()) };
-    let annotations = lowering.field_annotations(ty);
-    for (index, (name, field_type)) in lowering.fields_of(ty)?.into_iter().enumerate() {
-        let Some(field) = lowering.member_location(location, &name) else { continue };
-        let numbers = annotations
-            .get(index)
-            .and_then(|annotations| annotation_named(annotations, "field_list"))
-            .map(|annotation| annotation_values(lowering.typed, annotation))
-            .unwrap_or_default();
-        for number in numbers {
-            lists.entry(number).or_default().extend(lowering.slots_of(&field));
-        }
-        annotated_fields(lowering, &field_type, &field, lists)?;
-    }
-    Ok(())
+const fn optional(name: &'static str) -> MetadataField {
+    MetadataField::optional(STANDARD_METADATA, name)
 }
 
-fn method<'a>(
-    lowering: &mut Lowering<'a>,
-    call: &ExternCall<'a>,
-    kind: ObjectKind,
-) -> Lowered<Option<Value>> {
-    match (kind, &*call.name) {
-        (ObjectKind::Register(register, shape), "read") => {
-            let target = lowering.extern_target(call, 0)?;
-            let index = lowering.extern_operand(call, 1)?;
-            let value = lowering.register_read((register, &shape), index);
-            if target.0 != Location::Nothing {
-                lowering.store(&target.0, &value)?;
-            }
-        }
-        (ObjectKind::Register(register, shape), "write") => {
-            let index = lowering.extern_operand(call, 0)?;
-            let value = lowering.extern_value(call, 1)?;
-            lowering.register_write((register, &shape), index, value)?;
-        }
-        (ObjectKind::Counter(counter), "count") => {
-            let index = lowering.extern_operand(call, 0)?;
-            lowering.emit(Operation::Count { counter, index });
-        }
-        // A direct counter counts when its table is applied; the call adds nothing to that.
-        (ObjectKind::DirectCounter(_), "count") => {}
-        (ObjectKind::Meter(meter), "execute_meter") => {
-            let index = lowering.extern_operand(call, 0)?;
-            let target = lowering.extern_target(call, 1)?;
-            let result = lowering.temp(ValueType::Bits(2));
-            lowering.emit(Operation::Meter { meter, index, result });
-            lowering.store_number(&target, Operand::Temp(result))?;
-        }
-        (ObjectKind::DirectMeter(meter), "read") => {
-            lowering.only_in_action()?;
-            let target = lowering.extern_target(call, 0)?;
-            let result = lowering.temp(ValueType::Bits(2));
-            lowering.emit(Operation::MeterDirect { meter, result });
-            lowering.store_number(&target, Operand::Temp(result))?;
-        }
-        (ObjectKind::Hash(algorithm), "get") => {
-            let data = data(lowering, call, 0)?;
-            let calculation = Calculation { algorithm, data, width_bits: 16, payload: false };
-            return Ok(Some(Value::Scalar(lowering.calculate(calculation, None)?)));
-        }
-        _ => return Ok(None),
-    }
-    Ok(Some(Value::Void))
+const INGRESS_PORT: MetadataField = field("ingress_port");
+const EGRESS_SPEC: MetadataField = field("egress_spec");
+const EGRESS_PORT: MetadataField = field("egress_port");
+const INSTANCE_TYPE: MetadataField = optional("instance_type");
+const PACKET_LENGTH: MetadataField = optional("packet_length");
+const ENQ_TIMESTAMP: MetadataField = optional("enq_timestamp");
+const ENQ_QDEPTH: MetadataField = optional("enq_qdepth");
+const DEQ_TIMEDELTA: MetadataField = optional("deq_timedelta");
+const DEQ_QDEPTH: MetadataField = optional("deq_qdepth");
+const INGRESS_GLOBAL_TIMESTAMP: MetadataField = optional("ingress_global_timestamp");
+const EGRESS_GLOBAL_TIMESTAMP: MetadataField = optional("egress_global_timestamp");
+const MCAST_GRP: MetadataField = optional("mcast_grp");
+const EGRESS_RID: MetadataField = optional("egress_rid");
+const PRIORITY: MetadataField = optional("priority");
+
+/// Fields that the switch writes when a packet enters ingress again.
+const WRITTEN_ON_ARRIVAL: &[MetadataField] = &[INSTANCE_TYPE, PACKET_LENGTH];
+
+/// Fields that the switch writes between the queue and egress.
+const WRITTEN_BEFORE_EGRESS: &[MetadataField] = &[
+    INSTANCE_TYPE,
+    ENQ_TIMESTAMP,
+    ENQ_QDEPTH,
+    EGRESS_GLOBAL_TIMESTAMP,
+    DEQ_TIMEDELTA,
+    DEQ_QDEPTH,
+    EGRESS_PORT,
+    EGRESS_SPEC,
+    PACKET_LENGTH,
+];
+
+const CLONES: &[&str] = &["clone_i2e", "clone_e2e"];
+
+const fn back_to_parser(on_requests: &'static [&'static str]) -> Transition {
+    let kept = Kept::FieldLists;
+    Transition { on_requests, kept, writes: WRITTEN_ON_ARRIVAL, ..Transition::new("p") }
 }
 
-/// Whether the function is known; then its code is made.
-fn function<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<bool> {
-    match &*call.name {
-        "mark_to_drop" => mark_to_drop(lowering, call)?,
-        "hash" => {
-            let target = lowering.extern_target(call, 0)?;
-            let algorithm = algorithm(lowering, call, 1, CalculationKind::Hash)?;
-            let base = lowering.extern_operand(call, 2)?;
-            let data = data(lowering, call, 3)?;
-            let calculation = Calculation { algorithm, data, width_bits: 64, payload: false };
-            let hash = lowering.calculate(calculation, None)?;
-            let max = lowering.extern_operand(call, 4)?;
-            let value = lowering.in_range(hash, base, max);
-            lowering.store_number(&target, value)?;
-        }
-        "random" => {
-            let target = lowering.extern_target(call, 0)?;
-            let low = lowering.extern_operand(call, 1)?;
-            let high = lowering.extern_operand(call, 2)?;
-            let width = lowering.width(&low).max(lowering.width(&high));
-            let low = lowering.resize(low, width, false);
-            let high = lowering.resize(high, width, false);
-            let drawn = lowering.draw(low, high);
-            lowering.store_number(&target, drawn)?;
-        }
-        "digest" => digest(lowering, call)?,
-        "verify_checksum" => verify_checksum(lowering, call, false)?,
-        "verify_checksum_with_payload" => verify_checksum(lowering, call, true)?,
-        "update_checksum" => update_checksum(lowering, call, false)?,
-        "update_checksum_with_payload" => update_checksum(lowering, call, true)?,
-        "clone" | "clone3" | "clone_preserving_field_list" => clone(lowering, call)?,
-        "resubmit" | "recirculate" => {
-            let list = generated_list(lowering, call.argument(0))?;
-            again(lowering, &call.name, number(32, u64::from(list)));
-        }
-        "resubmit_preserving_field_list" => {
-            let list = known_list(lowering, call, 0)?;
-            again(lowering, "resubmit", list);
-        }
-        "recirculate_preserving_field_list" => {
-            let list = known_list(lowering, call, 0)?;
-            again(lowering, "recirculate", list);
-        }
-        "truncate" => {
-            let length = lowering.extern_operand(call, 0)?;
-            let length = lowering.resize(length, 32, false);
-            let fields = vec![(Arc::from("length_bytes"), ValueType::Bits(32))];
-            let request = lowering.request("truncate", "", fields);
-            lowering.emit(Operation::Request { request, arguments: vec![length] });
-        }
-        "assert" | "assume" => {
-            let condition = lowering.extern_operand(call, 0)?;
-            let is_assume = &*call.name == "assume";
-            lowering.emit(Operation::Assert { condition, is_assume });
-        }
-        "log_msg" => log(lowering, call)?,
-        _ => return Ok(false),
-    }
-    Ok(true)
-}
+const PARSER: BlockRole = BlockRole {
+    role: "p",
+    display_name: "parser",
+    storage: &["", "hdr", "meta", STANDARD_METADATA],
+    parser_error: Some(field("parser_error")),
+    is_first: true,
+    measures_headers: true,
+    transitions: &[
+        Transition::new("vr"),
+        Transition { on_requests: CLONES, kept: Kept::Headers, ..Transition::new("eg") },
+    ],
+    ..BlockRole::new(BlockKind::Parser, Gress::Ingress)
+};
 
-/// The argument with the inputs of a calculation.
-fn data<'a>(
-    lowering: &mut Lowering<'a>,
-    call: &ExternCall<'a>,
-    index: usize,
-) -> Lowered<&'a Expression> {
-    call.argument(index).ok_or_else(|| lowering.missing_fact("the inputs of a calculation"))
-}
+/// Hardware verifies checksums in the parser, not in a stage.
+const VERIFY: BlockRole = BlockRole {
+    role: "vr",
+    takes_stages: false,
+    display_name: "checksum verification",
+    storage: &["hdr", "meta"],
+    transitions: &[Transition::new("ig")],
+    ..BlockRole::new(BlockKind::Control, Gress::Ingress)
+};
 
-fn algorithm<'a>(
-    lowering: &mut Lowering<'a>,
-    call: &ExternCall<'a>,
-    index: usize,
-    kind: CalculationKind,
-) -> Lowered<HashAlgorithm> {
-    let Some(expression) = call.argument(index) else {
-        return Err(lowering.missing_fact("a hash algorithm"));
-    };
-    let named = NamedAlgorithm::of(&lowering.enum_member_name(expression)?);
-    let key = (kind, expression.id);
-    let known = lowering.calculations.get(&key).copied();
-    Ok(match named {
-        NamedAlgorithm::Fixed(algorithm) => {
-            lowering.calculations.insert(key, None);
-            algorithm
-        }
-        NamedAlgorithm::CustomCrc(width_bits) => {
-            // A call that stands in several places after inlining is one calculation.
-            let id = known.flatten().unwrap_or_else(|| {
-                let crc = standard_crc(width_bits);
-                lowering.new_calculation("".into(), crc, lowering.origin)
-            });
-            lowering.calculations.insert(key, Some(id));
-            HashAlgorithm::Custom(id)
-        }
-    })
-}
+const INGRESS: BlockRole = BlockRole {
+    role: "ig",
+    display_name: "ingress",
+    storage: &["hdr", "meta", STANDARD_METADATA],
+    measures_headers: true,
+    reads: &[MCAST_GRP, EGRESS_SPEC, PRIORITY],
+    transitions: &[
+        Transition { writes: WRITTEN_BEFORE_EGRESS, ..Transition::new("eg") },
+        back_to_parser(&["resubmit"]),
+    ],
+    ..BlockRole::new(BlockKind::Control, Gress::Ingress)
+};
 
-/// Names custom CRCs as p4c and BMv2 do in programs that inlining does not change: all calculations
-/// count, of whatever algorithm, in the order of the program's text, first those of `hash`, then
-/// `update_checksum`, then `verify_checksum`; the first one is `calc`, the next `calc_0`, `calc_1`.
-fn name_calculations(lowering: &mut Lowering<'_>) {
-    let program = &mut lowering.program;
-    let taken: Vec<Arc<str>> = program.calculations.iter().map(|item| item.name.clone()).collect();
-    let numbered = (0..).map(|number: u32| format!("calc_{number}").into());
-    let mut names = std::iter::once(Arc::from("calc")).chain(numbered);
-    for id in lowering.calculations.values() {
-        let name = names.find(|name| !taken.contains(name));
-        if let (Some(id), Some(name)) = (id, name) {
-            program.calculations[id.index()].name = name;
-        }
-    }
-}
+const EGRESS: BlockRole = BlockRole {
+    role: "eg",
+    display_name: "egress",
+    storage: &["hdr", "meta", STANDARD_METADATA],
+    measures_headers: true,
+    reads: &[EGRESS_SPEC],
+    transitions: &[
+        Transition::new("ck"),
+        Transition {
+            on_requests: CLONES,
+            kept: Kept::HeadersAndFieldLists,
+            reads: &[PRIORITY],
+            writes: WRITTEN_BEFORE_EGRESS,
+            ..Transition::new("eg")
+        },
+    ],
+    ..BlockRole::new(BlockKind::Control, Gress::Egress)
+};
 
-/// `egress_spec` becomes the drop port, 511, and the multicast group none, as in BMv2.
-fn mark_to_drop<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> {
-    let metadata = match call.argument(0) {
-        Some(_) => Some(lowering.extern_target(call, 0)?.0),
-        None => lowering.shared.get(STANDARD_METADATA).cloned(),
-    };
-    let Some(metadata) = metadata else { return Ok(()) };
-    for (field, value) in [("egress_spec", 511), ("mcast_grp", 0)] {
-        if let Some(Location::Scalar(place, ty)) = lowering.member_location(&metadata, field) {
-            lowering.store_place(place, number(ty.width_bits(), value));
-        }
-    }
-    Ok(())
-}
+/// Hardware computes checksums in the deparser, not in a stage.
+const COMPUTE: BlockRole = BlockRole {
+    role: "ck",
+    takes_stages: false,
+    display_name: "checksum computation",
+    storage: &["hdr", "meta"],
+    transitions: &[Transition::new("dep")],
+    ..BlockRole::new(BlockKind::Control, Gress::Egress)
+};
 
-fn verify_checksum<'a>(
-    lowering: &mut Lowering<'a>,
-    call: &ExternCall<'a>,
-    payload: bool,
-) -> Lowered<()> {
-    let condition = lowering.extern_operand(call, 0)?;
-    let algorithm = algorithm(lowering, call, 3, CalculationKind::Verify)?;
-    lowering.guarded(condition, |lowering| {
-        let data = data(lowering, call, 1)?;
-        let expected = lowering.extern_operand(call, 2)?;
-        let width_bits = lowering.width(&expected);
-        let calculation = Calculation { algorithm, data, width_bits, payload };
-        let actual = lowering.calculate(calculation, call.argument(0))?;
-        let wrong = lowering.binary(BinaryOperation::NotEqual, actual, expected);
-        lowering.guarded(wrong, |lowering| {
-            lowering.store_shared(STANDARD_METADATA, "checksum_error", 1);
-            Ok(())
-        })
-    })
-}
-
-fn update_checksum<'a>(
-    lowering: &mut Lowering<'a>,
-    call: &ExternCall<'a>,
-    payload: bool,
-) -> Lowered<()> {
-    let condition = lowering.extern_operand(call, 0)?;
-    let algorithm = algorithm(lowering, call, 3, CalculationKind::Update)?;
-    lowering.guarded(condition, |lowering| {
-        let data = data(lowering, call, 1)?;
-        let target = lowering.extern_target(call, 2)?;
-        let width_bits = lowering.packed_width(&target.1);
-        let calculation = Calculation { algorithm, data, width_bits, payload };
-        let checksum = lowering.calculate(calculation, call.argument(0))?;
-        lowering.store_number(&target, checksum)
-    })
-}
-
-fn clone<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> {
-    let kind = match call.argument(0) {
-        Some(expression) => lowering.enum_member_name(expression)?,
-        None => return Err(lowering.missing_fact("the kind of a clone")),
-    };
-    let session = lowering.extern_operand(call, 1)?;
-    let session = lowering.resize(session, 32, false);
-    let list = match &*call.name {
-        "clone3" => number(32, u64::from(generated_list(lowering, call.argument(2))?)),
-        "clone_preserving_field_list" => known_list(lowering, call, 2)?,
-        _ => number(32, u64::from(NO_FIELD_LIST)),
-    };
-    let name = if &*kind == "E2E" { "clone_e2e" } else { "clone_i2e" };
-    let fields = vec![
-        (Arc::from("session"), ValueType::Bits(32)),
-        (Arc::from("field_list"), ValueType::Bits(32)),
-    ];
-    let request = lowering.request(name, "", fields);
-    lowering.emit(Operation::Request { request, arguments: vec![session, list] });
-    Ok(())
-}
-
-/// `resubmit` or `recirculate` with a field list.
-fn again(lowering: &mut Lowering<'_>, name: &str, list: Operand) {
-    let fields = vec![(Arc::from("field_list"), ValueType::Bits(32))];
-    let request = lowering.request(name, "", fields);
-    lowering.emit(Operation::Request { request, arguments: vec![list] });
-}
-
-/// A field list's number as the program gives it.
-fn known_list<'a>(
-    lowering: &mut Lowering<'a>,
-    call: &ExternCall<'a>,
-    index: usize,
-) -> Lowered<Operand> {
-    let list = lowering.extern_operand(call, index)?;
-    Ok(lowering.resize(list, 32, false))
-}
-
-/// The number of a field list made of the fields that old-style data names.
-fn generated_list<'a>(lowering: &mut Lowering<'a>, data: Option<&'a Expression>) -> Lowered<u32> {
-    let mut slots = Vec::new();
-    if let Some(data) = data {
-        named_slots(lowering, data, &mut slots)?;
-    }
-    if slots.is_empty() {
-        return Ok(NO_FIELD_LIST);
-    }
-    let lists = &mut lowering.program.field_lists;
-    if let Some(known) = lists.iter().find(|list| list.slots == slots) {
-        return Ok(known.number);
-    }
-    let number = FIRST_GENERATED_FIELD_LIST + lists.len() as u32;
-    lists.push(FieldList { number, slots });
-    Ok(number)
-}
-
-fn named_slots<'a>(
-    lowering: &mut Lowering<'a>,
-    data: &'a Expression,
-    slots: &mut Vec<SlotId>,
-) -> Lowered<()> {
-    match &data.kind {
-        ExpressionKind::List(items) => {
-            for item in items {
-                named_slots(lowering, item, slots)?;
-            }
-        }
-        ExpressionKind::Struct { fields, .. } => {
-            for (_, item) in fields {
-                named_slots(lowering, item, slots)?;
-            }
-        }
-        ExpressionKind::Cast(_, inner) => named_slots(lowering, inner, slots)?,
-        _ => {
-            if let Some(location) = lowering.locate(data)? {
-                slots.extend(lowering.slots_of(&location));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn digest<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> {
-    let value = lowering.extern_value(call, 1)?;
-    let ty = match (call.type_arguments.first(), call.argument(1)) {
-        (Some(ty), _) => ty.clone(),
-        (None, Some(data)) => lowering.result_type(data)?,
-        (None, None) => return Err(lowering.missing_fact("the type of a digest")),
-    };
-    let label = match lowering.type_name(&ty) {
-        Some(name) => name,
-        None => {
-            let count =
-                lowering.program.requests.iter().filter(|known| &*known.name == "digest").count();
-            format!("digest_{count}").into()
-        }
-    };
-    let shape = lowering.shape(&ty)?;
-    lowering.digest(&label, &shape, value)
-}
-
-/// A line of the log: its text, and the values in it.
-pub(super) fn log<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> {
-    let format = match lowering.extern_value(call, 0)? {
-        Value::String(format) => format,
-        _ => return Err(lowering.missing_fact("the text of a message")),
-    };
-    let arguments = match call.argument(1) {
-        Some(_) => lowering.extern_scalars(call, 1)?,
-        None => Vec::new(),
-    };
-    lowering.emit(Operation::Log { format, arguments });
-    Ok(())
-}
+const DEPARSER: BlockRole = BlockRole {
+    role: "dep",
+    display_name: "deparser",
+    storage: &["", "hdr"],
+    transitions: &[back_to_parser(&["recirculate"])],
+    ..BlockRole::new(BlockKind::Deparser, Gress::Egress)
+};

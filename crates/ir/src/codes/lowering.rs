@@ -15,7 +15,7 @@ pub const NOT_CONSTANT: Code = Code("IR-E0204");
 /// A function, action, parser or control that reaches itself.
 pub const RECURSION: Code = Code("IR-E0205");
 /// An entry or value of a table that its keys or actions do not fit.
-pub const ENTRY_MISFIT: Code = Code("IR-E0206");
+pub const ENTRY_MISMATCH: Code = Code("IR-E0206");
 /// Priorities of entries outside the range of the specification.
 pub const ENTRY_PRIORITY: Code = Code("IR-E0207");
 /// Two tables or objects of one kind with the same name for the control plane.
@@ -113,7 +113,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         right: "",
     },
     Explanation {
-        code: ENTRY_MISFIT,
+        code: ENTRY_MISMATCH,
         title: "an entry that does not fit its table",
         text: "An entry gives one keyset for each key, of a form that the key's match kind allows: \
                a value for exact, a prefix mask for lpm, a value or mask for ternary, a range for \
@@ -142,8 +142,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: TARGET_LIMIT,
         title: "something that the architecture cannot do",
-        text: "The program is correct P4_16, but BMv2, which v1model describes, cannot run it: a table \
-               there has at most one `lpm` key, because one entry must have the longest prefix. Make \
+        text: "The program is correct P4_16, but its architecture does not allow it. A table of BMv2 \
+               has at most one `lpm` key, because one entry must have the longest prefix. Make \
                all but one of them `ternary`.",
         wrong: "",
         right: "",
@@ -151,7 +151,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: HEADER_NOT_BYTES,
         title: "a header that does not end at a byte",
-        text: "BMv2, which v1model describes, reads and writes headers of whole bytes only. A field that \
+        text: "BMv2 reads and writes headers of whole bytes only. A field that \
                pads the header to a multiple of 8 bits makes the program run there too.",
         wrong: "",
         right: "",

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Making a region: basic blocks, temporaries, constant folding of single operations, and carrying
-//! temporaries over block borders through slots. It knows nothing of P4.
+//! Region builder: creates basic blocks and temporaries, folds single operations on constants, and spills
+//! temporaries that another block uses to slots. Independent of P4.
 
 use super::register_functions::TakenBlock;
 use super::{Lowered, Lowering};
 use crate::{
-    BasicBlock, BinaryOperation, Bits, BlockId, HeaderRef, Instruction, Operand, Operation,
-    OriginId, Place, Region, RegionKind, ResizeKind, SlotId, Temp, Terminator, UnaryOperation,
-    ValueType,
+    BasicBlock, BinaryOperation, Bits, BlockId, Instruction, Operand, Operation, OriginId, Place,
+    Region, RegionKind, ResizeKind, SlotId, Temp, Terminator, UnaryOperation, ValueType,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -88,7 +87,7 @@ impl Builder {
         Region { name: self.name, kind: self.kind, temps: self.temps, blocks }
     }
 
-    /// Jumps to an empty block without a name go where that block goes.
+    /// Redirects jumps to an empty block without a name to its target.
     fn thread_empty_blocks(&mut self) {
         let forward: Vec<usize> = (0..self.blocks.len())
             .map(|start| {
@@ -288,9 +287,7 @@ impl Lowering<'_> {
     /// Appends an instruction to the current block.
     pub(crate) fn emit(&mut self, mut operation: Operation) {
         self.instruction_count += 1;
-        let mut operands: Vec<&mut Operand> = Vec::new();
-        collect_operands(&mut operation, &mut operands);
-        for operand in operands {
+        for operand in operands_outside_body(&mut operation) {
             self.reach(operand);
         }
         // A fresh temporary was made before its operands were reloaded, in the same block.
@@ -535,56 +532,14 @@ fn simplify(operation: BinaryOperation, left: &Operand, right: &Operand) -> Opti
     }
 }
 
-fn place_operand<'o>(place: &'o mut Place, found: &mut Vec<&'o mut Operand>) {
-    if let Place::Element { index, .. } = place {
-        found.push(index);
-    }
-}
-
-fn header_operand<'o>(header: &'o mut HeaderRef, found: &mut Vec<&'o mut Operand>) {
-    if let HeaderRef::Element { index, .. } = header {
-        found.push(index);
-    }
-}
-
-fn collect_operands<'o>(operation: &'o mut Operation, found: &mut Vec<&'o mut Operand>) {
+/// The operands that the current block has to provide. A register update's body is left out: its
+/// operands are its own, or were reached when the body was made.
+fn operands_outside_body(operation: &mut Operation) -> Vec<&mut Operand> {
     match operation {
-        Operation::Unary { operand, .. }
-        | Operation::Resize { operand, .. }
-        | Operation::Slice { operand, .. } => found.push(operand),
-        Operation::Binary { left, right, .. } => found.extend([left, right]),
-        Operation::Select { condition, then, otherwise, .. } => {
-            found.extend([condition, then, otherwise]);
-        }
-        Operation::Load { place, .. } => place_operand(place, found),
-        Operation::Store { place, value } => {
-            place_operand(place, found);
-            found.push(value);
-        }
-        Operation::Extract { header, varbit_bits } => {
-            header_operand(header, found);
-            found.extend(varbit_bits);
-        }
-        Operation::Advance { bits } => found.push(bits),
-        Operation::Emit { header } => header_operand(header, found),
         Operation::RegisterAccess { index, guard, update, .. } => {
-            found.push(index);
-            found.extend(guard);
-            found.extend(update.iter_mut().map(|update| &mut update.value));
+            let value = update.as_mut().map(|update| &mut update.value);
+            std::iter::once(index).chain(guard).chain(value).collect()
         }
-        Operation::Count { index, .. } | Operation::Meter { index, .. } => found.push(index),
-        Operation::Random { low, high, .. } => found.extend([low, high]),
-        Operation::Assert { condition, .. } => found.push(condition),
-        Operation::Apply { keys: operands, .. }
-        | Operation::ValueSetContains { keys: operands, .. }
-        | Operation::Hash { inputs: operands, .. }
-        | Operation::Request { arguments: operands, .. }
-        | Operation::Log { arguments: operands, .. }
-        | Operation::CallExtern { arguments: operands, .. } => found.extend(operands),
-        Operation::Lookahead { .. }
-        | Operation::PacketLength { .. }
-        | Operation::ShiftStack { .. }
-        | Operation::CountDirect { .. }
-        | Operation::MeterDirect { .. } => {}
+        _ => operation.operands_mut(),
     }
 }

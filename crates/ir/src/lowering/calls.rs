@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls: telling what is called and handing it to whoever knows it. The parts that inline bodies are
-//! in `inlining`. (P4_16 v1.2.5 §8.22, §8.24.)
+//! Calls (P4_16 v1.2.5 §8.22, §8.24): resolves the callee and dispatches to its lowering. `inlining` inlines
+//! bodies.
 
 use super::instances::ordered;
 use super::nodes::Node;
@@ -253,11 +253,12 @@ impl<'a> Lowering<'a> {
     }
 
     fn described_or_unknown(&mut self, call: &ExternCall<'a>) -> Lowered<Value> {
-        let architecture = self.architecture;
-        match architecture.call(self, call)? {
-            Some(value) => Ok(value),
-            None => self.unknown_call(call),
+        if let Some(meaning) = self.meaning
+            && let Some(value) = meaning.call(self, call)?
+        {
+            return Ok(value);
         }
+        self.unknown_call(call)
     }
 
     /// `Type.apply(...)`: an instance of its own a declaration and scope (P4_16 v1.2.5 §15.1), named by the type.
@@ -309,7 +310,7 @@ impl<'a> Lowering<'a> {
         Ok(instance)
     }
 
-    /// `minSizeInBits()` and the like, where the checker could not tell because of a type parameter.
+    /// `minSizeInBits()` and the like, where a type parameter hid the size from the checker.
     fn size_of(&mut self, call: &'a Call) -> Lowered<Value> {
         let ExpressionKind::Member(base, method) = &call.callee.kind else {
             return Err(self.missing_fact("the size of a type"));

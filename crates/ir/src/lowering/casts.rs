@@ -8,7 +8,7 @@ use p4::typed::{Type, TypeKind};
 use std::sync::Arc;
 
 impl Lowering<'_> {
-    /// Converts a value. `from` tells whether a widened number is signed.
+    /// Converts a value. A widened number is signed if `from` is.
     pub(crate) fn cast(&mut self, value: Value, from: Option<&Type>, to: &Type) -> Lowered<Value> {
         let to = self.close(to);
         match &*to {
@@ -70,7 +70,7 @@ impl Lowering<'_> {
             }
             (Value::InvalidHeader, Shape::Header(ty)) => Ok(self.invalid_header(*ty)),
             (Value::InvalidHeader, Shape::Union(_)) => Ok(self.default_value(shape)),
-            // A header where a struct is wanted, and the like, cannot come from a checked program.
+            // The checker rejects a header in place of a struct, and the like.
             (value, _) => Ok(value),
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values that the checker knows, turned into values of the lowering, and numbers read back from
-//! them. Evaluating expressions is the matter of `expressions`.
+//! Converts the checker's constants to values of the lowering, and values back to numbers. `expressions`
+//! evaluates expressions.
 
 use super::{Lowered, Lowering, Shape, Value, bit, codes, number};
 use crate::{Bits, Operand};

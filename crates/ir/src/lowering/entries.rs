@@ -46,7 +46,7 @@ impl<'a> Lowering<'a> {
             let call = self.action_call(node, info, arguments, table, nodes)?;
             if table.actions[call.action as usize].default_only {
                 return Err(self.error(
-                    codes::ENTRY_MISFIT,
+                    codes::ENTRY_MISMATCH,
                     "the action of this entry is marked `@defaultonly` in the table's list",
                 ));
             }
@@ -162,7 +162,7 @@ impl<'a> Lowering<'a> {
             } else {
                 return Err(self.error_at(
                     keyset.span,
-                    codes::ENTRY_MISFIT,
+                    codes::ENTRY_MISMATCH,
                     format!("the table has {} keys, this entry gives {}", keys.len(), parts.len()),
                 ));
             }
@@ -181,7 +181,7 @@ impl<'a> Lowering<'a> {
         let width = key.width_bits;
         let misfit = |lowering: &mut Self, what: &str| {
             let message = format!("{what} does not fit the key `{}`", key.name);
-            lowering.error_at(keyset.span, codes::ENTRY_MISFIT, message)
+            lowering.error_at(keyset.span, codes::ENTRY_MISMATCH, message)
         };
         match &keyset.kind {
             ExpressionKind::Default | ExpressionKind::DontCare | ExpressionKind::Dots => {

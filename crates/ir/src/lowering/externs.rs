@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Extern objects and calls of externs, as architecture descriptions see them, and the fallback for
-//! externs that nobody describes (P4_16 v1.2.5 §4.3, §8.24).
+//! [`ExternMeaning`]: how an architecture's extern objects and calls become IR. Externs without a meaning lower
+//! to [`Operation::CallExtern`] (P4_16 v1.2.5 §4.3, §8.24).
 
 use super::{Location, Lowered, Lowering, Shape, Value};
+use crate::architecture::Description;
 use crate::{
     ActionProfileId, CallEffects, CounterId, CrcParameters, Extern, ExternAccess, ExternId,
     HashAlgorithm, MeterId, Operand, Operation, OriginId, Place, RandomSite, RegisterId, RequestId,
@@ -12,6 +13,43 @@ use p4::ast::{Annotation, Declaration, Direction, Expression, ExpressionKind, No
 use p4::random_sites::DRAWING_ANNOTATION;
 use p4::typed::{Type, TypeKind};
 use std::sync::Arc;
+
+/// The meaning of an architecture's externs in the IR.
+pub(crate) trait ExternMeaning: Sync {
+    /// The architecture that declares them.
+    fn architecture(&self) -> &'static Description;
+
+    /// Makes an extern object; `None` if it has no meaning.
+    fn construct<'a>(
+        &self,
+        lowering: &mut Lowering<'a>,
+        construction: &Construction<'a>,
+    ) -> Lowered<Option<ObjectKind>>;
+
+    /// Makes the code of an extern's call; `None` if it has no meaning.
+    fn call<'a>(
+        &self,
+        lowering: &mut Lowering<'a>,
+        call: &ExternCall<'a>,
+    ) -> Lowered<Option<Value>>;
+
+    /// Completes the program when all blocks are lowered.
+    fn finish(&self, lowering: &mut Lowering<'_>) -> Lowered<()> {
+        let _ = lowering;
+        Ok(())
+    }
+}
+
+/// What a calculation is for, in the order in which they are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum CalculationKind {
+    /// `hash`
+    Hash,
+    /// `update_checksum`
+    Update,
+    /// `verify_checksum`
+    Verify,
+}
 
 /// Index into the extern objects of a lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +104,7 @@ pub(crate) enum ObjectKind {
     TypedDigest(Arc<str>, Shape, Option<u64>),
     /// Takes part in the package only.
     Inert,
-    /// Nobody describes it.
+    /// An extern without a meaning.
     Unknown(ExternId),
 }
 
@@ -321,7 +359,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// An extern object that nobody describes.
+    /// Adds an extern object without a meaning.
     pub(crate) fn unknown_object(&mut self, construction: &Construction<'a>) -> ExternId {
         let mut arguments = Vec::new();
         for argument in construction.arguments.iter().flatten() {
@@ -344,7 +382,7 @@ impl<'a> Lowering<'a> {
         ExternId(self.program.externs.len() as u32 - 1)
     }
 
-    /// A call that nobody describes.
+    /// Lowers a call of an extern without a meaning to [`Operation::CallExtern`].
     pub(crate) fn unknown_call(&mut self, call: &ExternCall<'a>) -> Lowered<Value> {
         let (target, method): (ExternId, Arc<str>) = match call.object {
             Some(object) => match &self.objects[object.index()].kind {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Inlining of functions, actions, parsers and controls, and the passing of arguments (P4_16 v1.2.5
-//! §6.8, §14.1.1, §14.4). An argument is passed by reference where nobody could tell it from
-//! copying in and out: the body cannot reach the storage in another way, and no other argument
-//! shares it.
+//! §6.8, §14.1.1, §14.4). An argument is passed by reference if that equals copying in and
+//! out: the body reaches the storage only by the parameter, and no other argument shares it.
 
 use super::instances::{InstanceId, argument_of};
 use super::probes::ProbeEnd;
@@ -16,28 +15,28 @@ use p4::typed::{CallInfo, Callee, Type, TypeKind};
 use p4::visit::any_statement;
 use std::collections::HashSet;
 
-/// How arguments are passed.
+/// Rules for passing the arguments of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Passing {
+pub(super) struct ArgumentRules {
     /// The body reaches no storage but its parameters.
     pub(super) closed_body: bool,
     /// The parameters are used by other regions too, so they must be storage, and always the same when
     /// the body is lowered more than once.
-    pub(super) own_storage: OwnStorage,
+    pub(super) parameter_storage: ParameterStorage,
 }
 
-/// Whether parameters need storage of their own.
+/// The storage that parameters need.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum OwnStorage {
-    /// Temporaries and any storage will do.
-    No,
-    /// Storage is needed; the argument's will do.
-    Storage,
-    /// Storage that belongs to the instance.
-    Always,
+pub(super) enum ParameterStorage {
+    /// Temporaries or any slots.
+    Any,
+    /// Slots, which may be the argument's.
+    Slots,
+    /// Slots that belong to the instance.
+    OwnSlots,
 }
 
-enum Passed {
+enum PassedArgument {
     Nothing,
     Value(Value, Option<Type>),
     Location(Location),
@@ -49,8 +48,8 @@ enum Passed {
 /// Evaluated arguments of a call.
 pub(super) struct Arguments {
     pure: bool,
-    passing: Passing,
-    passed: Vec<Passed>,
+    passing: ArgumentRules,
+    passed: Vec<PassedArgument>,
 }
 
 impl<'a> Lowering<'a> {
@@ -90,7 +89,8 @@ impl<'a> Lowering<'a> {
             .nodes
             .top_level(&declaration.name.text)
             .is_some_and(|top| matches!(top.kind, DeclarationKind::Function { .. }));
-        let passing = Passing { closed_body: is_top, own_storage: OwnStorage::No };
+        let passing =
+            ArgumentRules { closed_body: is_top, parameter_storage: ParameterStorage::Any };
         let arguments = self.arguments(&signature.parameters, (info, arguments), passing)?;
         self.enter(declaration)?;
         let outcome = self.inside(|this| {
@@ -119,7 +119,8 @@ impl<'a> Lowering<'a> {
             .nodes
             .top_level(&declaration.name.text)
             .is_some_and(|top| top.id == declaration.id);
-        let passing = Passing { closed_body: is_top, own_storage: OwnStorage::No };
+        let passing =
+            ArgumentRules { closed_body: is_top, parameter_storage: ParameterStorage::Any };
         let arguments = self.arguments(parameters, (info, arguments), passing)?;
         self.enter(declaration)?;
         let outcome = self.inside(|this| {
@@ -199,10 +200,11 @@ impl<'a> Lowering<'a> {
         &mut self,
         parameters: &'a [Parameter],
         (info, arguments): (&'a CallInfo, &'a [Argument]),
-        passing: Passing,
+        passing: ArgumentRules,
     ) -> Lowered<Arguments> {
         let pure = arguments.iter().all(|argument| self.is_pure(&argument.value));
-        let mut passed: Vec<Passed> = parameters.iter().map(|_| Passed::Nothing).collect();
+        let mut passed: Vec<PassedArgument> =
+            parameters.iter().map(|_| PassedArgument::Nothing).collect();
         for (at, argument) in arguments.iter().enumerate() {
             let Some(index) = info.arguments.iter().position(|known| *known == Some(at)) else {
                 continue;
@@ -212,12 +214,12 @@ impl<'a> Lowering<'a> {
                 // §6.8: the value is taken here, and later arguments cannot change it any more.
                 let later = arguments.get(at + 1..).unwrap_or_default();
                 if parameter.direction == Direction::InOut
-                    && let Passed::Location(location) = place
+                    && let PassedArgument::Location(location) = place
                     && *location != Location::Nothing
                     && !later.iter().all(|argument| self.is_pure(&argument.value))
                 {
                     let value = self.load(location);
-                    *place = Passed::Saved(location.clone(), value);
+                    *place = PassedArgument::Saved(location.clone(), value);
                 }
             }
         }
@@ -239,9 +241,9 @@ impl<'a> Lowering<'a> {
         let mut copies = Vec::new();
         for (parameter, passed) in parameters.iter().zip(passed) {
             let passed = match (passed, &parameter.default) {
-                (Passed::Nothing, Some(default)) => {
+                (PassedArgument::Nothing, Some(default)) => {
                     let ty = self.result_type(default)?;
-                    Passed::Value(self.evaluate(default)?, Some(ty))
+                    PassedArgument::Value(self.evaluate(default)?, Some(ty))
                 }
                 (other, _) => other,
             };
@@ -258,19 +260,19 @@ impl<'a> Lowering<'a> {
         parameter: &'a Parameter,
         argument: &'a Argument,
         by_reference: bool,
-    ) -> Lowered<Passed> {
+    ) -> Lowered<PassedArgument> {
         let expression = &argument.value;
         if let Some(binding @ (Binding::Packet | Binding::Object(_) | Binding::Block(_))) =
             self.binding(expression)
         {
-            return Ok(Passed::Binding(binding.clone()));
+            return Ok(PassedArgument::Binding(binding.clone()));
         }
         if matches!(expression.kind, ExpressionKind::DontCare) {
-            return Ok(Passed::Nothing);
+            return Ok(PassedArgument::Nothing);
         }
         let writes = matches!(parameter.direction, Direction::Out | Direction::InOut);
         if writes {
-            return Ok(Passed::Location(self.target(expression)?));
+            return Ok(PassedArgument::Location(self.target(expression)?));
         }
         let plain = !self.typed.implicit_casts.contains_key(&expression.id)
             && !self.typed.constants.contains_key(&expression.id);
@@ -279,22 +281,23 @@ impl<'a> Lowering<'a> {
             && let Some(location) = self.locate(expression)?
             && location != Location::Nothing
         {
-            return Ok(Passed::Location(location));
+            return Ok(PassedArgument::Location(location));
         }
         let ty = self.result_type(expression)?;
         match self.evaluate(expression)? {
-            Value::Object(binding) => Ok(Passed::Binding(*binding)),
-            value => Ok(Passed::Value(value, Some(ty))),
+            Value::Object(binding) => Ok(PassedArgument::Binding(*binding)),
+            value => Ok(PassedArgument::Value(value, Some(ty))),
         }
     }
 
     /// Slots that more than one argument reaches while at least one of them is written.
-    fn shared_slots(&self, parameters: &[Parameter], passed: &[Passed]) -> HashSet<u32> {
+    fn shared_slots(&self, parameters: &[Parameter], passed: &[PassedArgument]) -> HashSet<u32> {
         let mut seen: HashSet<u32> = HashSet::new();
         let mut written: HashSet<u32> = HashSet::new();
         let mut twice: HashSet<u32> = HashSet::new();
         for (parameter, passed) in parameters.iter().zip(passed) {
-            let (Passed::Location(location) | Passed::Saved(location, _)) = passed else {
+            let (PassedArgument::Location(location) | PassedArgument::Saved(location, _)) = passed
+            else {
                 continue;
             };
             for slot in self.slots_of(location) {
@@ -313,18 +316,18 @@ impl<'a> Lowering<'a> {
     fn bind(
         &mut self,
         parameter: &'a Parameter,
-        passed: Passed,
-        (pure, passing): (bool, Passing),
+        passed: PassedArgument,
+        (pure, passing): (bool, ArgumentRules),
         shared: &HashSet<u32>,
         copies: &mut Vec<CopyOut>,
     ) -> Lowered<()> {
-        let storage_needed = passing.own_storage != OwnStorage::No;
+        let storage_needed = passing.parameter_storage != ParameterStorage::Any;
         let binding = match passed {
-            Passed::Binding(binding) => binding,
-            Passed::Location(location) => {
+            PassedArgument::Binding(binding) => binding,
+            PassedArgument::Location(location) => {
                 let by_reference = pure
                     && passing.closed_body
-                    && passing.own_storage != OwnStorage::Always
+                    && passing.parameter_storage != ParameterStorage::OwnSlots
                     && is_whole(&location)
                     && (!storage_needed || is_fixed(&location))
                     && (shared.is_empty()
@@ -350,17 +353,17 @@ impl<'a> Lowering<'a> {
                     Binding::Location(own)
                 }
             }
-            Passed::Saved(location, value) => {
+            PassedArgument::Saved(location, value) => {
                 let ty = self.declared_type(parameter.id)?;
                 let own = self.variable(parameter.id, &ty, &parameter.name.text)?;
                 self.store(&own, &value)?;
                 copies.push(CopyOut { to: location, from: own.clone() });
                 Binding::Location(own)
             }
-            Passed::Value(value, from) => {
+            PassedArgument::Value(value, from) => {
                 let ty = self.declared_type(parameter.id)?;
                 let value = self.cast(value, from.as_ref(), &ty)?;
-                let known = passing.own_storage == OwnStorage::Storage
+                let known = passing.parameter_storage == ParameterStorage::Slots
                     && matches!(
                         value,
                         Value::Scalar(Operand::Constant(_)) | Value::Integer(_) | Value::String(_)
@@ -373,8 +376,8 @@ impl<'a> Lowering<'a> {
                     Binding::Location(own)
                 }
             }
-            Passed::Nothing if parameter.direction == Direction::None => return Ok(()),
-            Passed::Nothing => {
+            PassedArgument::Nothing if parameter.direction == Direction::None => return Ok(()),
+            PassedArgument::Nothing => {
                 let ty = self.declared_type(parameter.id)?;
                 if matches!(*ty, TypeKind::Extern(..)) {
                     return Ok(());
@@ -417,12 +420,12 @@ impl<'a> Lowering<'a> {
             }
             _ => return Err(self.missing_fact("what is applied")),
         };
-        let own_storage = match (has_tables, sites) {
-            (false, _) => OwnStorage::No,
-            (true, 0 | 1) => OwnStorage::Storage,
-            (true, _) => OwnStorage::Always,
+        let parameter_storage = match (has_tables, sites) {
+            (false, _) => ParameterStorage::Any,
+            (true, 0 | 1) => ParameterStorage::Slots,
+            (true, _) => ParameterStorage::OwnSlots,
         };
-        let passing = Passing { closed_body: true, own_storage };
+        let passing = ArgumentRules { closed_body: true, parameter_storage };
         let arguments = self.arguments(parameters, (info, arguments), passing)?;
         let storage: Vec<_> = match probed {
             None => Vec::new(),
@@ -454,10 +457,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// The slots of an argument that is passed as storage.
-    fn slots_passed(&self, passed: &Passed) -> Vec<SlotId> {
+    fn slots_passed(&self, passed: &PassedArgument) -> Vec<SlotId> {
         match passed {
-            Passed::Location(location) | Passed::Saved(location, _) => self.slots_of(location),
-            Passed::Nothing | Passed::Value(..) | Passed::Binding(_) => Vec::new(),
+            PassedArgument::Location(location) | PassedArgument::Saved(location, _) => {
+                self.slots_of(location)
+            }
+            PassedArgument::Nothing | PassedArgument::Value(..) | PassedArgument::Binding(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -526,7 +533,7 @@ impl<'a> Lowering<'a> {
         let Some(expression) = argument_of(info, arguments, index).or(parameter.default.as_ref())
         else {
             return Err(self.error(
-                codes::ENTRY_MISFIT,
+                codes::ENTRY_MISMATCH,
                 format!("the argument for `{}` is missing", parameter.name.text),
             ));
         };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compile-time evaluation of instances (P4_16 v1.2.5 §6.6.2, §15, §18.2): constructors of externs, parsers,
-//! controls and packages, their arguments and their control-plane names. Applying them is the matter of
-//! `inlining`.
+//! controls and packages, their arguments and their control-plane names. `inlining` applies them.
 
 use super::externs::Construction;
 use super::names::control_plane_name;
@@ -207,8 +206,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn construct_extern(&mut self, construction: &Construction<'a>) -> Lowered<Binding> {
-        let architecture = self.architecture;
-        let kind = match architecture.construct(self, construction)? {
+        let known = match self.meaning {
+            Some(meaning) => meaning.construct(self, construction)?,
+            None => None,
+        };
+        let kind = match known {
             Some(kind) => kind,
             None => ObjectKind::Unknown(self.unknown_object(construction)),
         };

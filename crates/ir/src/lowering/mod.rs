@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From typed P4_16 to the pipeline IR. The program's `main` is evaluated at compile time (§18.2);
 //! parsers, controls, functions and directly called actions are inlined where they are applied; types
-//! are laid out as slots. What an architecture's blocks share and what its externs mean is not known
-//! here but described in `architecture`.
+//! are laid out as slots. An architecture's description and the meanings of its externs are handed in
+//! ([`ExternMeaning`]).
 //!
-//! Arguments are passed by reference where copying in and out (P4_16 v1.2.5 §6.8) could not be told
-//! from it, otherwise by copy.
+//! Arguments are passed by reference where that equals copying in and out (P4_16 v1.2.5 §6.8), otherwise by
+//! copy.
 
 mod builder;
 mod calls;
@@ -38,7 +38,9 @@ mod tests;
 mod values;
 
 pub(crate) use builder::{bit, constant, number};
-pub(crate) use externs::{Construction, ExternCall, ExternObject, ObjectId, ObjectKind};
+pub(crate) use externs::{
+    CalculationKind, Construction, ExternCall, ExternMeaning, ExternObject, ObjectId, ObjectKind,
+};
 pub(crate) use names::{
     annotation_named, annotation_numbers, annotation_values, control_plane_name,
 };
@@ -47,7 +49,7 @@ pub(crate) use shapes::Shape;
 pub(crate) use storage::Location;
 pub(crate) use values::Value;
 
-use crate::architecture::{Architecture, CalculationKind};
+use crate::architecture::Description;
 use crate::codes::lowering as codes;
 use crate::{ActionId, BlockId, OriginId, Program, SlotId, TableId, ValueSetId};
 use builder::Builder;
@@ -63,24 +65,23 @@ use std::sync::Arc;
 /// How many instructions a lowered program may have.
 pub const INSTRUCTION_LIMIT: u64 = 250_000;
 
+/// How many slots a lowered program may have.
+const SLOT_LIMIT: u64 = 250_000;
+
 /// How many rounds of one loop are unrolled at most; longer loops become back edges.
 pub const UNROLL_LIMIT: u32 = 1_024;
 
-/// Lowers a checked program. Without a `main` there is nothing to lower and the answer is `None`
-/// without an error; otherwise `None` means that errors were reported.
-pub fn lower(typed: &TypedProgram, diagnostics: &mut Diagnostics) -> Option<Program> {
-    lower_with_probes(typed, &[], diagnostics)
-}
-
-/// The same, with probes at both ends of these controls: blocks of the package and instances that are applied, by
-/// their control-plane names.
-pub fn lower_with_probes(
+/// Lowers a checked program by the meanings of externs of all known architectures, with probes at both ends of
+/// these controls: blocks of the package and instances that are applied, by their control-plane names. Returns
+/// `None` without an error if the program has no `main`, and `None` with errors otherwise.
+pub(crate) fn lower_with_probes(
     typed: &TypedProgram,
+    meanings: &[&dyn ExternMeaning],
     probes: &[Arc<str>],
     diagnostics: &mut Diagnostics,
 ) -> Option<Program> {
     let main = typed.main?;
-    let mut lowering = Lowering::new(typed);
+    let mut lowering = Lowering::new(typed, meanings);
     lowering.probes = probes.to_vec();
     let outcome = lowering.main(main);
     let failed = outcome.is_err() || lowering.diagnostics.has_errors();
@@ -99,7 +100,7 @@ pub(crate) struct Reported;
 /// The result of lowering something.
 pub(crate) type Lowered<T> = Result<T, Reported>;
 
-/// What a declared name stands for at the moment.
+/// The current meaning of a declared name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Binding {
     /// Storage.
@@ -120,7 +121,7 @@ pub(crate) enum Binding {
     Packet,
 }
 
-/// Where statements that leave their place go.
+/// Targets of `return`, `break` and `continue`.
 #[derive(Clone, Default)]
 pub(crate) struct Flow {
     /// `return`: the block after the body, and where the value goes.
@@ -131,7 +132,7 @@ pub(crate) struct Flow {
     continue_to: Option<BlockId>,
 }
 
-/// Copies that `exit` has to make on its way out, the innermost last.
+/// Copies that `exit` makes before it leaves, the innermost last.
 #[derive(Clone)]
 pub(crate) struct CopyOut {
     /// Where to.
@@ -149,7 +150,9 @@ pub(crate) struct Lowering<'a> {
     nodes: Nodes<'a>,
     /// What has been made.
     pub(crate) program: Program,
-    pub(crate) architecture: &'static dyn Architecture,
+    meanings: &'a [&'a dyn ExternMeaning],
+    /// That of the package of `main`.
+    meaning: Option<&'a dyn ExternMeaning>,
     diagnostics: Diagnostics,
     builder: Builder,
     instruction_count: u64,
@@ -209,7 +212,7 @@ pub(crate) struct Lowering<'a> {
     pub(crate) shared: HashMap<Arc<str>, Location>,
     /// Types of that storage.
     pub(crate) storage_types: HashMap<Arc<str>, Type>,
-    /// Where things come from.
+    /// The origin of the code being made.
     pub(crate) origin: OriginId,
     parent_origin: Option<OriginId>,
     origins: HashMap<OriginKey, OriginId>,
@@ -230,12 +233,13 @@ pub(crate) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(typed: &'a TypedProgram) -> Lowering<'a> {
+    fn new(typed: &'a TypedProgram, meanings: &'a [&'a dyn ExternMeaning]) -> Lowering<'a> {
         let mut lowering = Lowering {
             typed,
             nodes: Nodes::new(typed),
             program: Program::default(),
-            architecture: crate::architecture::UNKNOWN,
+            meanings,
+            meaning: None,
             diagnostics: Diagnostics::new(),
             builder: Builder::new("".into(), crate::RegionKind::Control),
             instruction_count: 0,
@@ -289,6 +293,11 @@ impl<'a> Lowering<'a> {
         };
         lowering.origin = lowering.add_origin(Span::NONE, None, None);
         lowering
+    }
+
+    /// The description of the package of `main`, if it has one.
+    fn architecture(&self) -> Option<&'static Description> {
+        Some(self.meaning?.architecture())
     }
 
     /// Reports an error at the place being lowered.
@@ -348,7 +357,7 @@ impl<'a> Lowering<'a> {
         let id = OriginId(self.program.origins.len() as u32);
         let named = name.is_some();
         self.program.origins.push(crate::Origin {
-            node: node.map(|node| node.0),
+            node,
             name,
             parent: self.parent_origin,
             atomic: self.atomic,
@@ -360,7 +369,7 @@ impl<'a> Lowering<'a> {
         id
     }
 
-    /// What is made from now on comes from this node.
+    /// Sets the origin of the code that follows to this node.
     pub(crate) fn at(&mut self, node: NodeId, span: Span) {
         self.span = span;
         self.origin = self.add_origin(span, Some(node), None);

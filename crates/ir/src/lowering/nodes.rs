@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An index of the syntax tree: from the number of a declaring node to the node. It also counts the
-//! places that apply an instance. It knows nothing of types.
+//! Index of the syntax tree: maps the id of a declaring node to the node, and counts the calls that apply an
+//! instance.
 
 use p4::ast::{
     Call, Declaration, DeclarationKind, DeclaredName, Expression, ExpressionKind, Method, NodeId,

@@ -79,7 +79,7 @@ impl<'a> Lowering<'a> {
         let width_bits: u64 =
             header.fields.iter().map(|field| u64::from(field.ty.width_bits())).sum();
         if width_bits.is_multiple_of(8)
-            || !self.architecture.whole_byte_headers()
+            || !self.architecture().is_some_and(|it| it.whole_byte_headers)
             || self.header_types_warned.contains(&ty)
         {
             return;
@@ -140,7 +140,7 @@ impl<'a> Lowering<'a> {
             self.emit_location(&location)?;
             return Ok(Value::Void);
         }
-        // A value without storage gets some.
+        // A value without storage is stored first.
         let value = self.evaluate(data)?;
         let ty = self.result_type(data)?;
         self.emit_value(value, &ty)?;

@@ -37,10 +37,11 @@ impl<'a> Lowering<'a> {
             Some(package) => package.name.text.clone(),
             None => return Err(self.missing_fact("the package of main")),
         };
-        self.architecture = crate::architecture::for_package(&package_name, self.typed);
-        self.program.architecture = match self.architecture.name() {
-            "" => package_name,
-            name => name.into(),
+        let mut meanings = self.meanings.iter().copied();
+        self.meaning = meanings.find(|it| it.architecture().has_package(&package_name, self.typed));
+        self.program.architecture = match self.architecture() {
+            Some(architecture) => architecture.name.into(),
+            None => package_name,
         };
         let parts = match self.instance_named(declaration)? {
             Binding::Package(parts) => parts,
@@ -58,14 +59,17 @@ impl<'a> Lowering<'a> {
             }
         }
         let outcome = self.parts("", parts);
-        let architecture = self.architecture;
         for at in 0..self.program.blocks.len() {
             if self.program.blocks[at].kind == BlockKind::Parser {
                 let role = self.program.blocks[at].role.clone();
                 self.program.blocks[at].parser_error = self.parser_error_slot(&role);
             }
         }
-        outcome.and_then(|()| architecture.finish(self))
+        outcome?;
+        match self.meaning {
+            Some(meaning) => meaning.finish(self),
+            None => Ok(()),
+        }
     }
 
     fn errors(&mut self) {
@@ -115,7 +119,7 @@ impl<'a> Lowering<'a> {
         // The name for the control plane is that of the declaration, also when an instance of it is
         // declared outside.
         let name = super::control_plane_name("", &declaration.annotations, &declaration.name.text);
-        // Two blocks of one declaration are told apart by their roles.
+        // Two blocks of one declaration get their roles in their names.
         let taken = self.program.regions.iter().any(|region| region.name == name);
         let name = if taken { format!("{role}.{name}").into() } else { name };
         self.instances[id.index()].name = name.clone();
@@ -172,8 +176,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn parser_error_slot(&self, role: &str) -> Option<crate::SlotId> {
-        let (storage, field) = self.architecture.parser_error(role)?;
-        match self.shared_slot(storage, field)? {
+        let field = self.architecture()?.block(role)?.parser_error?;
+        match self.shared_slot(field.storage, field.name)? {
             crate::Place::Slot(slot) => Some(slot),
             crate::Place::Element { .. } => None,
         }
@@ -211,8 +215,10 @@ impl<'a> Lowering<'a> {
             self.bindings.insert(parameter.id, Binding::Packet);
             return Ok(result);
         }
-        let storage: Arc<str> = match self.architecture.storage(role, index) {
-            Some(shared) => shared.into(),
+        let block = self.architecture().and_then(|architecture| architecture.block(role));
+        let shared = block.and_then(|block| block.storage.get(index));
+        let storage: Arc<str> = match shared.filter(|shared| !shared.is_empty()) {
+            Some(shared) => (*shared).into(),
             None => format!("{role}.{}", parameter.name.text).into(),
         };
         let shape = self.shape(&ty)?;

@@ -97,7 +97,7 @@ impl<'a> Lowering<'a> {
         Ok(results.into_iter().map(|value| replaced(value, &copies)).collect())
     }
 
-    /// Makes instructions of a transaction once more, behind it.
+    /// Repeats instructions of a transaction after it.
     fn computed_behind(&mut self, instructions: &[Instruction]) -> HashMap<Temp, Operand> {
         let mut copies: HashMap<Temp, Operand> = HashMap::new();
         for instruction in instructions {
@@ -157,7 +157,7 @@ fn replaced(value: Value, copies: &HashMap<Temp, Operand>) -> Value {
     }
 }
 
-/// A body on its way into a transaction.
+/// The body of a register function, while it becomes a transaction.
 struct RegisterFunction<'l, 'a> {
     lowering: &'l mut Lowering<'a>,
     /// The body's first block; blocks of its own have no smaller number.
@@ -169,9 +169,9 @@ struct RegisterFunction<'l, 'a> {
     old_width_bits: u32,
     /// Slots of the value, the first one in the cell's highest bits.
     value_slots: Vec<SlotId>,
-    /// Parts of the old value that were asked for.
+    /// Parts of the old value that the body reads.
     first_values: HashMap<SlotId, Operand>,
-    /// What was loaded of other storage.
+    /// Values loaded from other storage.
     loaded: HashMap<SlotId, Operand>,
     /// What depends on the old value.
     dependent: HashSet<Temp>,
@@ -182,12 +182,12 @@ struct RegisterFunction<'l, 'a> {
 impl RegisterFunction<'_, '_> {
     /// What slots hold at the end of the body.
     fn run(&mut self, blocks: &[TakenBlock], exit: BlockId) -> Lowered<State> {
-        let mut ways_in: HashMap<usize, Vec<(PathCondition, State)>> = HashMap::new();
-        ways_in.insert(self.entry.index(), vec![(Vec::new(), State::new())]);
+        let mut incoming: HashMap<usize, Vec<(PathCondition, State)>> = HashMap::new();
+        incoming.insert(self.entry.index(), vec![(Vec::new(), State::new())]);
         for at in self.order(blocks)? {
             let block = &blocks[at - self.entry.index()];
-            let (condition, mut state) = match ways_in.remove(&at) {
-                Some(ways) => self.merge(ways)?,
+            let (condition, mut state) = match incoming.remove(&at) {
+                Some(paths) => self.merge(paths)?,
                 None => continue,
             };
             let mut copies: HashMap<Temp, Operand> = HashMap::new();
@@ -197,7 +197,7 @@ impl RegisterFunction<'_, '_> {
             if at == exit.index() {
                 return Ok(state);
             }
-            let ways = match &block.terminator {
+            let edges = match &block.terminator {
                 Some(Terminator::Goto(next)) => vec![(*next, condition)],
                 Some(Terminator::Branch { condition: bit, then, otherwise }) => {
                     let bit = replacement(bit, &copies);
@@ -207,36 +207,36 @@ impl RegisterFunction<'_, '_> {
                             vec![(*next, condition)]
                         }
                         None => {
-                            let way = |value| {
+                            let taken = |value| {
                                 let mut longer = condition.clone();
                                 longer.push((bit.clone(), value));
                                 longer
                             };
-                            vec![(*then, way(true)), (*otherwise, way(false))]
+                            vec![(*then, taken(true)), (*otherwise, taken(false))]
                         }
                     }
                 }
                 Some(Terminator::Switch { value, cases, default }) => {
                     let value = replacement(value, &copies);
-                    let mut ways = Vec::new();
+                    let mut edges = Vec::new();
                     let mut rest = condition.clone();
                     for (case, next) in cases {
                         let case = Operand::Constant(case.clone());
                         let bit = self.binary(BinaryOperation::Equal, value.clone(), case)?;
                         let mut longer = condition.clone();
                         longer.push((bit.clone(), true));
-                        ways.push((*next, longer));
+                        edges.push((*next, longer));
                         rest.push((bit, false));
                     }
-                    ways.push((*default, rest));
-                    ways
+                    edges.push((*default, rest));
+                    edges
                 }
                 Some(Terminator::Return | Terminator::Exit | Terminator::Reject(_)) | None => {
                     return Err(self.refuse("an `exit`"));
                 }
             };
-            for (next, condition) in ways {
-                ways_in.entry(next.index()).or_default().push((condition, state.clone()));
+            for (next, condition) in edges {
+                incoming.entry(next.index()).or_default().push((condition, state.clone()));
             }
         }
         Err(self.refuse("a body without an end"))
@@ -246,7 +246,7 @@ impl RegisterFunction<'_, '_> {
     fn order(&mut self, blocks: &[TakenBlock]) -> Lowered<Vec<usize>> {
         let first = self.entry.index();
         let mut order = Vec::new();
-        // 0 not seen, 1 under way, 2 done
+        // 0 not seen, 1 on the stack, 2 done
         let mut marks = vec![0u8; blocks.len()];
         let mut stack = vec![(first, 0usize)];
         marks[0] = 1;
@@ -284,12 +284,12 @@ impl RegisterFunction<'_, '_> {
         ))
     }
 
-    /// The state where several ways meet.
-    fn merge(&mut self, mut ways: Vec<(PathCondition, State)>) -> Lowered<(PathCondition, State)> {
-        while ways.len() > 1 {
-            let siblings = (0..ways.len()).find_map(|one| {
-                let other = (one + 1..ways.len()).find(|other| {
-                    let (one, other) = (&ways[one].0, &ways[*other].0);
+    /// Merges the states of several paths into one.
+    fn merge(&mut self, mut paths: Vec<(PathCondition, State)>) -> Lowered<(PathCondition, State)> {
+        while paths.len() > 1 {
+            let siblings = (0..paths.len()).find_map(|one| {
+                let other = (one + 1..paths.len()).find(|other| {
+                    let (one, other) = (&paths[one].0, &paths[*other].0);
                     match (one.split_last(), other.split_last()) {
                         (Some((last, before)), Some((other_last, other_before))) => {
                             before == other_before
@@ -302,8 +302,8 @@ impl RegisterFunction<'_, '_> {
                 Some((one, other))
             });
             let (one, other) = siblings.unwrap_or((0, 1));
-            let (other_condition, other_state) = ways.remove(other);
-            let (condition, state) = ways.remove(one);
+            let (other_condition, other_state) = paths.remove(other);
+            let (condition, state) = paths.remove(one);
             let (bit, joined, state, other_state) = match (siblings, condition.split_last()) {
                 (Some(_), Some(((bit, true), before))) => {
                     (bit.clone(), before.to_vec(), state, other_state)
@@ -327,10 +327,10 @@ impl RegisterFunction<'_, '_> {
                 let other = self.read(slot, &other_state)?;
                 merged.insert(slot, self.select(bit.clone(), value, other)?);
             }
-            ways.insert(one.min(ways.len()), (joined, merged));
+            paths.insert(one.min(paths.len()), (joined, merged));
         }
-        match ways.pop() {
-            Some(way) => Ok(way),
+        match paths.pop() {
+            Some(path) => Ok(path),
             None => Err(self.refuse("a body without an end")),
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tells accesses of state apart that lowering made of one node in one call, as in an unrolled loop: each gets
-//! an origin of its own with its number ([`crate::Origin::repetition`]), before any pass can move or remove one
-//! of them.
+//! Numbers accesses of state that lowering made of one node in one call, as in an unrolled loop: each gets an
+//! origin of its own with its number ([`crate::Origin::repetition`]) before any pass moves or removes one.
 
 use crate::effects::Location;
 use crate::{Operation, OriginId, Program};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From types to layouts: what a type consists of once structs, enums, new types and generics are
-//! resolved. Slots are not made here.
+//! [`Shape`]: the layout of a type with structs, enums, new types and generics resolved. `storage` allocates
+//! slots for it.
 
 use super::nodes::Node;
 use super::{Lowered, Lowering, codes};
@@ -214,7 +214,7 @@ impl Lowering<'_> {
                 }
                 Shape::Union(members.into())
             }
-            TypeKind::Stack(_, size) if u64::from(*size) > super::storage::SLOT_LIMIT => {
+            TypeKind::Stack(_, size) if u64::from(*size) > super::SLOT_LIMIT => {
                 return Err(self.error(codes::CODE_GROWTH, format!("{size} elements are too many")));
             }
             TypeKind::Stack(element, size) => match self.shape(element)? {

@@ -13,7 +13,7 @@ impl<'a> Lowering<'a> {
         self.atomically(&block.annotations, |this| this.statements(&block.statements))
     }
 
-    /// Statements in order. One that fails does not keep the others from being looked at.
+    /// Statements in order. After one that fails the others are lowered, too.
     pub(crate) fn statements(&mut self, statements: &'a [Statement]) -> Lowered<()> {
         let mut outcome = Ok(());
         for statement in statements {

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Storage: slots, headers, stacks and unions are made here, and a [`Location`] says which of them an
-//! l-value denotes. Evaluating l-value expressions is the matter of `locations`.
+//! Allocates storage: slots, headers, stacks and unions. A [`Location`] says which of them an
+//! l-value denotes. `locations` evaluates l-value expressions.
 
 use super::shapes::scalar_count;
-use super::{Lowered, Lowering, Shape};
+use super::{Lowered, Lowering, SLOT_LIMIT, Shape};
 use crate::{
     BinaryOperation, Display, Header, HeaderId, HeaderRef, HeaderTypeId, Operand, Place, Slot,
     SlotId, Stack, StackId, Union, ValueType,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// How many slots a program may have.
-pub(crate) const SLOT_LIMIT: u64 = 250_000;
 
 /// What an l-value denotes.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +52,7 @@ pub(crate) enum Location {
 }
 
 impl Lowering<'_> {
-    /// A new slot. When the name is taken, it gets a number behind it.
+    /// Adds a slot. If the name is taken, a number is appended.
     pub(crate) fn add_slot(&mut self, name: &str, ty: ValueType, display: Display) -> SlotId {
         let name = unique(&mut self.slot_names, name);
         self.program.slots.push(Slot { name, ty, display, origin: self.origin });
@@ -130,8 +127,8 @@ impl Lowering<'_> {
             }
             Shape::Stack(element, size) => {
                 let first_header = HeaderId(self.program.headers.len() as u32);
-                // A stack without elements keeps one header that no index reaches: it tells what an
-                // element would be, for code that uses one all the same.
+                // A stack without elements keeps one header that no index reaches: it has the
+                // layout of an element, for code that uses one all the same.
                 for index in 0..(*size).max(1) {
                     self.allocate_named(element, &format!("{name}[{index}]"));
                 }
@@ -408,7 +405,7 @@ fn union_of(members: &[(Arc<str>, HeaderTypeId)], headers: &[HeaderRef]) -> Loca
     Location::Union(locations.into())
 }
 
-/// The name, or the name with a number behind it when it is taken.
+/// Returns the name, with a number appended if it is taken.
 fn unique(taken: &mut HashSet<Arc<str>>, name: &str) -> Arc<str> {
     let mut candidate: Arc<str> = name.into();
     let mut count = 1u32;

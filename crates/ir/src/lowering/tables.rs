@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables and their actions (P4_16 v1.2.5 §14.2.2, §14.2.3): a table once an instance, however
-//! often it is applied; an action's region once an instance, or once a use where the table binds
+//! Tables and their actions (P4_16 v1.2.5 §14.2.2, §14.2.3): one table for each
+//! instance, however often it is applied; one region for each action of an instance, or for each use that binds
 //! arguments. Entries are in `entries`.
 
 use super::builder::Builder;
-use super::inlining::{OwnStorage, Passing};
+use super::inlining::{ArgumentRules, ParameterStorage};
 use super::instances::argument_of;
 use super::keysets::match_kind;
 use super::names::{annotation_named, annotation_string, annotation_texts, control_plane_name};
 use super::{Binding, Location, Lowered, Lowering, ObjectKind, codes};
-use crate::architecture::TableRole;
+use crate::architecture::TableProperty;
 use crate::{
     Action, ActionCall, ActionId, ActionParameter, ActionProfileId, CounterId, Key, MeterId,
     Operand, Operation, Place, Region, RegionId, RegionKind, Table, TableAction, TableId,
@@ -162,11 +162,11 @@ impl<'a> Lowering<'a> {
         let mut prefixes = key_elements(table)
             .filter(|element| match_kind(&element.match_kind.text) == crate::MatchKind::Lpm);
         let (Some(_), Some(second)) = (prefixes.next(), prefixes.next()) else { return Ok(()) };
-        if !self.architecture.single_prefix_key() {
+        let Some(architecture) = self.architecture().filter(|it| it.single_prefix_key) else {
             return Ok(());
-        }
+        };
         let span = second.match_kind.span;
-        let message = "a table of v1model has at most one `lpm` key";
+        let message = format!("a table of {} has at most one `lpm` key", architecture.name);
         Err(self.error_at(span, codes::TARGET_LIMIT, message))
     }
 
@@ -331,7 +331,8 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<Vec<ActionParameter>> {
         let copies = match info {
             Some(info) => {
-                let passing = Passing { closed_body: false, own_storage: OwnStorage::No };
+                let passing =
+                    ArgumentRules { closed_body: false, parameter_storage: ParameterStorage::Any };
                 let random_scope = format!("arguments of action {name}").into();
                 let bound = self.drawing_in(random_scope, |this| {
                     this.arguments(parameters, (info, arguments), passing)
@@ -399,7 +400,7 @@ impl<'a> Lowering<'a> {
                 result.default_action = self.action_call(node, info, arguments, result, nodes)?;
                 if result.actions[result.default_action.action as usize].table_only {
                     return Err(self.error(
-                        codes::ENTRY_MISFIT,
+                        codes::ENTRY_MISMATCH,
                         "the default action is marked `@tableonly` in the table's list",
                     ));
                 }
@@ -466,8 +467,10 @@ impl<'a> Lowering<'a> {
         nodes: &[NodeId],
     ) -> Lowered<ActionCall> {
         let Some(at) = nodes.iter().position(|known| *known == node) else {
-            return Err(self
-                .error(codes::ENTRY_MISFIT, "this action is not in the table's list of actions"));
+            return Err(self.error(
+                codes::ENTRY_MISMATCH,
+                "this action is not in the table's list of actions",
+            ));
         };
         let Some(declaration) = self.nodes.declaration(node) else {
             return Err(self.missing_fact("an action"));
@@ -492,7 +495,7 @@ impl<'a> Lowering<'a> {
         }
         if constants.len() != expected {
             return Err(self.error(
-                codes::ENTRY_MISFIT,
+                codes::ENTRY_MISMATCH,
                 format!(
                     "`{}` takes {expected} arguments here, not {}",
                     declaration.name.text,
@@ -509,20 +512,22 @@ impl<'a> Lowering<'a> {
             let TablePropertyKind::Custom { name: property_name, value } = &property.kind else {
                 continue;
             };
-            let Some(role) = self.architecture.table_property(&property_name.text) else {
-                continue;
+            let declared = match self.architecture() {
+                Some(architecture) => architecture.table_property(&property_name.text),
+                None => (&*property_name.text == "size").then_some(TableProperty::Size),
             };
+            let Some(declared) = declared else { continue };
             self.span = value.span;
-            match role {
-                TableRole::Size => found.size = Some(self.known_u64(value)?),
-                TableRole::IdleTimeout => {
+            match declared {
+                TableProperty::Size => found.size = Some(self.known_u64(value)?),
+                TableProperty::IdleTimeout => {
                     let given = self.evaluate(value)?;
                     found.idle_timeout = match given {
                         super::Value::Scalar(operand) => self.known_true(&operand),
                         _ => false,
                     };
                 }
-                TableRole::Object => {
+                TableProperty::Object => {
                     let given =
                         annotation_named(&property.annotations, "name").and_then(annotation_string);
                     let default = match given {

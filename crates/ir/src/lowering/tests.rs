@@ -4,9 +4,10 @@
 //! `PLANEWRIGHT_BLESS=1` in the environment, what is found is written there. `atomic.txt` shows stages of
 //! accesses instead of items.
 
-use crate::Operation;
+use crate::{Operation, Program};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
+use p4::typed::TypedProgram;
 use source::Diagnostics;
 use std::fmt::Write as _;
 use std::fs;
@@ -18,6 +19,10 @@ const PRELUDE: &str = "#include <core.p4>\n\
     package Single<H>(Block<H> c);\n\
     parser Reader<H>(packet_in packet, out H hdr);\n\
     package Reading<H>(Reader<H> p);\n";
+
+fn lower(typed: &TypedProgram, found: &mut Diagnostics) -> Option<Program> {
+    super::lower_with_probes(typed, crate::architecture::EXTERN_MEANINGS, &[], found)
+}
 
 /// What a program becomes.
 fn lowered(text: &str) -> String {
@@ -32,7 +37,7 @@ fn lowered(text: &str) -> String {
         return source::render_text(&compiled.map, &compiled.diagnostics, options);
     };
     let mut diagnostics = Diagnostics::new();
-    let Some(program) = super::lower(&typed, &mut diagnostics) else {
+    let Some(program) = lower(&typed, &mut diagnostics) else {
         let mut text = String::new();
         for diagnostic in diagnostics.iter() {
             let _ = writeln!(text, "{}: {}", diagnostic.code, diagnostic.message);
@@ -148,7 +153,7 @@ fn stages(text: &str) -> String {
     let compiled =
         p4::compile::compile("case.p4", text, &InterfacesOnly, &PreprocessorOptions::default());
     let typed = compiled.program.expect("the program is correct");
-    let program = super::lower(&typed, &mut Diagnostics::new()).expect("the program lowers");
+    let program = lower(&typed, &mut Diagnostics::new()).expect("the program lowers");
     let again = crate::text::parse(&crate::text::print(&program)).expect("the text form is read");
     assert_eq!(again, program);
     let region = program.blocks[0].region;
@@ -187,7 +192,7 @@ fn explanations_have_examples_that_hold() {
                 p4::compile::compile("example.p4", text.to_owned(), &InterfacesOnly, &options);
             let mut diagnostics = compiled.diagnostics;
             if let Some(typed) = compiled.program {
-                super::lower(&typed, &mut diagnostics);
+                lower(&typed, &mut diagnostics);
             }
             diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
         };
@@ -221,10 +226,10 @@ fn headers_of_part_bytes_are_warned_of_once() {
     let compiled = p4::compile::compile("case.p4", text.to_owned(), &InterfacesOnly, &options);
     let typed = compiled.program.expect("the program is correct");
     let mut diagnostics = Diagnostics::new();
-    assert!(super::lower(&typed, &mut diagnostics).is_some());
-    let told: Vec<String> = diagnostics
+    assert!(lower(&typed, &mut diagnostics).is_some());
+    let reported: Vec<String> = diagnostics
         .iter()
         .map(|diagnostic| format!("{} {}", diagnostic.code, diagnostic.message))
         .collect();
-    assert_eq!(told, ["IR-W0201 header `A` has 12 bits, but BMv2 only handles whole bytes"]);
+    assert_eq!(reported, ["IR-W0201 header `A` has 12 bits, but BMv2 only handles whole bytes"]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of any type while code is made: reading them from storage, writing them, comparing,
-//! flattening, choosing between two. How expressions make them is the matter of `expressions`.
+//! [`Value`]: a value of any type during lowering: loads, stores, comparison, flattening, selection.
+//! `expressions` evaluates expressions to them.
 
 use super::{Location, Lowered, Lowering, Shape, bit, number};
 use crate::{BinaryOperation, Bits, HeaderTypeId, Operand, ValueType};
@@ -81,7 +81,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The chosen element; an index outside gives the last one's place a zero of its layout.
+    /// The chosen element; a zero value of the layout for an index outside.
     fn load_choice(&mut self, elements: &[Location], index: &Operand) -> Value {
         let width = self.width(index);
         let mut chosen: Option<Value> = None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Computes operations on constants, uses simple identities of arithmetic, and decides branches on
-//! constants. Instructions that come to nothing disappear; blocks stay.
+//! constants. Removes instructions without effect; blocks stay.
 
 use super::{Substitution, for_each_region};
 use crate::{

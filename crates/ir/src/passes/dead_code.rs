@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Removes instructions whose results nobody uses and that do nothing else, stores to local slots that are
+//! Removes instructions without effects whose results are not used, stores to local slots that are
 //! not live afterwards ([`crate::analysis::Liveness`]), stores that are stored to again at once, and
 //! temporaries that are no longer defined.
 
@@ -22,7 +22,7 @@ pub fn remove_dead_code(program: &mut Program) {
     });
 }
 
-/// Removes instructions of one region whose results nobody uses.
+/// Removes instructions of one region whose results are not used.
 pub(crate) fn remove_unused_in_region(region: &mut Region) {
     for block in &mut region.blocks {
         remove_unused_results(&mut block.instructions, block.terminator.operand());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Shortens control flow: jumps over blocks that only jump on, or whose branch is decided by what the
-//! block before stored; joins a block with its only successor's only way in; and removes blocks that
+//! block before stored; joins a block with its only successor if it has no other predecessor; removes blocks that
 //! cannot be reached.
 
 use super::for_each_region;
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// How many instructions a decided block may have to be jumped over; each is looked at again for each
+/// How many instructions a decided block may have to be jumped over; each is evaluated again for each
 /// block before it.
 const DECIDED_BLOCK_LIMIT: usize = 16;
 
@@ -25,7 +25,7 @@ pub fn thread_jumps(program: &mut Program) {
     });
 }
 
-/// Sends jumps to a block without instructions that only goes on, to where it goes on.
+/// Redirects jumps to an empty block to its target.
 fn thread_empty_blocks(region: &mut Region) {
     let onward: Vec<Option<BlockId>> = region
         .blocks
@@ -46,7 +46,7 @@ fn thread_empty_blocks(region: &mut Region) {
     }
 }
 
-/// Where a block of loads and pure instructions goes on, when these slots hold these constants.
+/// Returns the successor of a block of loads and pure instructions if these slots hold these constants.
 fn decided_successor(
     region: &Region,
     at: BlockId,
@@ -114,7 +114,7 @@ fn constants_at_end(program: &Program, block: &BasicBlock) -> HashMap<SlotId, Bi
     slots
 }
 
-/// A jump to a block whose branch is decided by stores before the jump goes where the branch goes.
+/// Redirects a jump to a block whose branch is decided by stores before the jump.
 fn thread_decided_branches(program: &Program, region: &mut Region) {
     for at in 0..region.blocks.len() {
         let Terminator::Goto(mut target) = region.blocks[at].terminator else { continue };
@@ -134,17 +134,17 @@ fn thread_decided_branches(program: &Program, region: &mut Region) {
     }
 }
 
-/// Joins a block that goes on to a block nobody else goes to. Names stay: a named block is joined only
+/// Joins a block with its only successor if that has no other predecessor. Names stay: a named block is joined only
 /// to an empty block without a name, which takes it over.
 pub(crate) fn join_chains(region: &mut Region) {
-    let ways_in: Vec<usize> = predecessors(region).iter().map(Vec::len).collect();
+    let incoming: Vec<usize> = predecessors(region).iter().map(Vec::len).collect();
     for at in reverse_postorder(region) {
         while let Terminator::Goto(next) = region.blocks[at].terminator {
             let next = next.index();
             let block = &region.blocks[at];
             let takes_name = block.name.is_empty() && block.instructions.is_empty();
             let keeps_names = region.blocks[next].name.is_empty() || takes_name;
-            if next == at || next == 0 || ways_in[next] != 1 || !keeps_names {
+            if next == at || next == 0 || incoming[next] != 1 || !keeps_names {
                 break;
             }
             let joined = &mut region.blocks[next];

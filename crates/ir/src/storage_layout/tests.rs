@@ -139,7 +139,7 @@ fn stacks_of_lowered_programs_have_strides() {
     }
 }
 
-/// What becomes of one slot.
+/// A change of one slot.
 #[derive(Clone, Debug)]
 enum Change {
     Value(Bits),

@@ -6,8 +6,8 @@ use super::reference::List;
 use super::words::{self, member_of};
 use crate::{
     BasicBlock, BlockId, CallEffects, CounterId, ExternAccess, ExternId, HeaderId, HeaderRef,
-    Instruction, MeterId, Operand, Operation, Place, RandomSite, Region, RegionId, RegisterId,
-    RegisterUpdate, RequestId, Site, SlotId, StackId, TableId, Temp, Terminator, ValueSetId,
+    Instruction, ItemRef, MeterId, Operand, Operation, Place, RandomSite, Region, RegionId,
+    RegisterId, RegisterUpdate, RequestId, SlotId, StackId, TableId, Temp, Terminator, ValueSetId,
     ValueType,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) fn region(
     cursor: &mut Cursor,
     id: RegionId,
-    lines: &mut HashMap<Site, u32>,
+    lines: &mut HashMap<ItemRef, u32>,
 ) -> Parsed<Region> {
     let kind = cursor.member(words::REGION_KIND, "the kind of the region")?;
     let name = cursor.name()?;
@@ -47,7 +47,7 @@ struct Code<'c, 'a, 'l> {
     cursor: &'c mut Cursor<'a>,
     temps: BTreeMap<u32, ValueType>,
     id: RegionId,
-    lines: &'l mut HashMap<Site, u32>,
+    lines: &'l mut HashMap<ItemRef, u32>,
 }
 
 fn numbered(word: &str, prefix: &str) -> Option<u32> {
@@ -146,7 +146,7 @@ impl Code<'_, '_, '_> {
     }
 
     fn block(&mut self, id: BlockId) -> Parsed<BasicBlock> {
-        self.lines.insert(Site::BasicBlock(self.id, id), self.cursor.line());
+        self.lines.insert(ItemRef::BasicBlock(self.id, id), self.cursor.line());
         if self.block_id()? != id {
             return self.cursor.error_before(format!("blocks are in order; this is block{}", id.0));
         }
@@ -157,12 +157,12 @@ impl Code<'_, '_, '_> {
         loop {
             let line = self.cursor.line();
             if let Some(terminator) = self.terminator()? {
-                self.lines.insert(Site::Terminator(self.id, id), line);
+                self.lines.insert(ItemRef::Terminator(self.id, id), line);
                 let origin = self.cursor.origin()?;
                 return Ok(BasicBlock { name, instructions, terminator, origin });
             }
             let at = instructions.len() as u32;
-            self.lines.insert(Site::Instruction(self.id, id, at), line);
+            self.lines.insert(ItemRef::Instruction(self.id, id, at), line);
             instructions.push(self.instruction(Some((id, at)))?);
         }
     }
@@ -376,7 +376,7 @@ impl Code<'_, '_, '_> {
             self.cursor.expect('{')?;
             let mut body = Vec::new();
             while !self.cursor.eat_word("yield") {
-                let inner = Site::UpdateInstruction(self.id, block, at, body.len() as u32);
+                let inner = ItemRef::UpdateInstruction(self.id, block, at, body.len() as u32);
                 self.lines.insert(inner, self.cursor.line());
                 body.push(self.instruction(None)?);
             }

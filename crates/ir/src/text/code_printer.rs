@@ -36,7 +36,7 @@ fn mark_definitions(instructions: &[Instruction], defined: &mut [bool]) {
     }
 }
 
-/// One region under way. A temporary shows its type at its first definition in the text.
+/// Prints one region. A temporary shows its type at its first definition in the text.
 struct Code<'a, 'b> {
     printer: &'b mut Printer<'a>,
     region: &'a Region,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads the tokens of one item one after another: words, names, numbers, values, types, references.
-//! Which of them an item consists of is told in `parser` and `code_parser`.
+//! `parser` and `code_parser` decide which of them an item consists of.
 
 use super::reference::List;
 use super::token::{Token, TokenKind};

@@ -11,10 +11,11 @@ use super::{ParsedText, TextError};
 use crate::{
     Action, ActionCall, ActionId, ActionParameter, ActionProfile, ActionProfileId, Block,
     BlockParameter, Calculation, CountUnit, Counter, CounterId, CrcParameters, Entry, Extern,
-    FieldList, Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Key, KeyPattern, MatchKind,
-    Meter, MeterId, Origin, OriginId, Program, RegionId, RegisterArray, Request, Site, Slot,
+    FieldList, Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, ItemRef, Key, KeyPattern,
+    MatchKind, Meter, MeterId, Origin, OriginId, Program, RegionId, RegisterArray, Request, Slot,
     SlotId, Stack, Table, TableAction, Union, ValueSet,
 };
+use p4::ast::NodeId;
 use source::{FileId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -126,7 +127,7 @@ fn declared(items: &[&[Token]]) -> Declared {
 struct Parser<'a> {
     declared: &'a Declared,
     program: Program,
-    lines: HashMap<Site, u32>,
+    lines: HashMap<ItemRef, u32>,
 }
 
 impl Parser<'_> {
@@ -138,7 +139,7 @@ impl Parser<'_> {
         /// Parses an item, appends it to its list and notes its line.
         macro_rules! push {
             ($list:ident, $site:ident, $parse:expr) => {{
-                self.lines.insert(Site::$site(program.$list.len() as u32), line);
+                self.lines.insert(ItemRef::$site(program.$list.len() as u32), line);
                 let item = $parse;
                 self.program.$list.push(item);
             }};
@@ -179,7 +180,7 @@ impl Parser<'_> {
             }),
             "region" => {
                 let at = RegionId(program.regions.len() as u32);
-                self.lines.insert(Site::Region(at), line);
+                self.lines.insert(ItemRef::Region(at), line);
                 let region = code_parser::region(&mut cursor, at, &mut self.lines)?;
                 self.program.regions.push(region);
             }
@@ -204,7 +205,7 @@ fn origin(cursor: &mut Cursor, count: usize) -> Parsed<Origin> {
         origin.span = Span { file, start, end: cursor.number()? };
     }
     if cursor.eat_word("node") {
-        origin.node = Some(cursor.number()?);
+        origin.node = Some(NodeId(cursor.number()?));
     }
     if cursor.eat_word("name") {
         origin.name = Some(cursor.name()?);
@@ -337,7 +338,7 @@ fn call(cursor: &mut Cursor, actions: &[TableAction]) -> Parsed<ActionCall> {
     Ok(ActionCall { action, arguments: cursor.list(')', Cursor::value)? })
 }
 
-fn table(cursor: &mut Cursor, at: u32, lines: &mut HashMap<Site, u32>) -> Parsed<Table> {
+fn table(cursor: &mut Cursor, at: u32, lines: &mut HashMap<ItemRef, u32>) -> Parsed<Table> {
     let mut table = Table {
         name: cursor.name()?,
         keys: Vec::new(),
@@ -359,11 +360,11 @@ fn table(cursor: &mut Cursor, at: u32, lines: &mut HashMap<Site, u32>) -> Parsed
         let line = cursor.line();
         match cursor.word()? {
             "key" => {
-                lines.insert(Site::TableKey(at, table.keys.len() as u32), line);
+                lines.insert(ItemRef::TableKey(at, table.keys.len() as u32), line);
                 table.keys.push(key(cursor)?);
             }
             "action" => {
-                lines.insert(Site::TableAction(at, table.actions.len() as u32), line);
+                lines.insert(ItemRef::TableAction(at, table.actions.len() as u32), line);
                 table.actions.push(TableAction {
                     action: ActionId(cursor.reference(List::Actions)?),
                     table_only: cursor.eat_word("table_only"),
@@ -371,12 +372,12 @@ fn table(cursor: &mut Cursor, at: u32, lines: &mut HashMap<Site, u32>) -> Parsed
                 });
             }
             word @ ("default" | "const_default") => {
-                lines.insert(Site::TableDefault(at), line);
+                lines.insert(ItemRef::TableDefault(at), line);
                 table.default_action = call(cursor, &table.actions)?;
                 table.const_default_action = word == "const_default";
             }
             "entry" => {
-                lines.insert(Site::TableEntry(at, table.entries.len() as u32), line);
+                lines.insert(ItemRef::TableEntry(at, table.entries.len() as u32), line);
                 cursor.expect_word("priority")?;
                 let priority = cursor.number()?;
                 cursor.expect('(')?;

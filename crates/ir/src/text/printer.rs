@@ -409,7 +409,7 @@ impl Printer<'_> {
                 emit!(self, " file {} bytes {start} to {end}", file.0);
             }
             if let Some(node) = origin.node {
-                emit!(self, " node {node}");
+                emit!(self, " node {}", node.0);
             }
             if let Some(owner) = &origin.name {
                 emit!(self, " name {}", name(owner));

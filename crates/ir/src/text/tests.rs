@@ -204,17 +204,20 @@ fn origins_can_be_left_out() {
 #[test]
 fn sites_know_their_lines() {
     let parsed = parse_with_lines(WRITTEN).expect("it parses");
-    let line = |site: Site| {
+    let line = |site: ItemRef| {
         let line = parsed.lines[&site] as usize;
         WRITTEN.lines().nth(line - 1).expect("the line exists").trim()
     };
     let (region, block) = (RegionId(1), BlockId(0));
-    assert_eq!(line(Site::Slot(1)), "slot hdr.eth.dst: bit<48> unsigned @1");
-    assert_eq!(line(Site::TableKey(0, 1)), "key hdr.eth.type: other best bit<16> unsigned");
-    assert_eq!(line(Site::TableDefault(0)), "const_default NoAction()");
-    assert_eq!(line(Site::UpdateInstruction(region, block, 3, 0)), "t6: bit<32> = add t5, 32w1 @5");
-    assert_eq!(line(Site::Terminator(region, block)), "branch t2, block1, block2 @6");
-    assert_eq!(line(Site::BasicBlock(region, BlockId(2))), "block2:");
+    assert_eq!(line(ItemRef::Slot(1)), "slot hdr.eth.dst: bit<48> unsigned @1");
+    assert_eq!(line(ItemRef::TableKey(0, 1)), "key hdr.eth.type: other best bit<16> unsigned");
+    assert_eq!(line(ItemRef::TableDefault(0)), "const_default NoAction()");
+    assert_eq!(
+        line(ItemRef::UpdateInstruction(region, block, 3, 0)),
+        "t6: bit<32> = add t5, 32w1 @5"
+    );
+    assert_eq!(line(ItemRef::Terminator(region, block)), "branch t2, block1, block2 @6");
+    assert_eq!(line(ItemRef::BasicBlock(region, BlockId(2))), "block2:");
 }
 
 fn check_error(text: &str, expected: &str) {

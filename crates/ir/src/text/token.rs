@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tokens of the text form, and how names are written so that they are read back as one token. What
-//! tokens mean together is the parser's business.
+//! Tokens of the text form, and how names are written so that they are read back as one token. The
+//! parser combines them.
 
 use super::TextError;
 use std::fmt::Write;

@@ -152,7 +152,7 @@ struct Fusion<'a> {
     old: Option<Temp>,
     /// Instructions between that move before the first access.
     hoisted: BTreeSet<usize>,
-    /// Temporaries between, and what stands for them in the update's body.
+    /// Temporaries between, and what replaces them in the update's body.
     copies: HashMap<Temp, Operand>,
     body: Vec<Instruction>,
 }
@@ -337,7 +337,7 @@ impl Fusion<'_> {
                 self.select(condition, new, kept, origin, ty)
             }
             // From here on the fused access has to happen more often than the first one, which is
-            // not visible in an old value that nobody sees.
+            // not visible in an old value that is not used.
             (Some(_), _) if first.old.is_some() => return None,
             (Some(_), None) => {
                 fused.guard = None;

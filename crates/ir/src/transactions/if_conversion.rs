@@ -45,13 +45,13 @@ struct Arm {
     stores: BTreeMap<SlotId, (Operand, OriginId)>,
 }
 
-/// The arm's parts when it is simple: one way in, from the head, and only instructions that can be done
+/// The arm's parts when it is simple: one predecessor, the head, and only instructions that can be done
 /// in any case or guarded.
-fn arm(region: &Region, ways_in: &[Vec<usize>], block: BlockId) -> Option<(Arm, BlockId)> {
-    let ways_in = &ways_in[block.index()];
+fn arm(region: &Region, incoming: &[Vec<usize>], block: BlockId) -> Option<(Arm, BlockId)> {
+    let incoming = &incoming[block.index()];
     let block = region.blocks.get(block.index())?;
     let Terminator::Goto(next) = block.terminator else { return None };
-    if ways_in.len() != 1 || !block.name.is_empty() || block.instructions.len() > ARM_LIMIT {
+    if incoming.len() != 1 || !block.name.is_empty() || block.instructions.len() > ARM_LIMIT {
         return None;
     }
     let mut arm = Arm { computations: Vec::new(), stores: BTreeMap::new() };
@@ -84,9 +84,10 @@ fn convert_one(program: &Program, region: &mut Region, head: usize) -> bool {
     else {
         return false;
     };
-    let ways_in = predecessors(region);
+    let incoming = predecessors(region);
     let nothing = || Arm { computations: Vec::new(), stores: BTreeMap::new() };
-    let (then_arm, otherwise_arm) = (arm(region, &ways_in, then), arm(region, &ways_in, otherwise));
+    let (then_arm, otherwise_arm) =
+        (arm(region, &incoming, then), arm(region, &incoming, otherwise));
     let (then_arm, otherwise_arm, join) = match (then_arm, otherwise_arm) {
         (Some((then_arm, join)), Some((otherwise_arm, other))) if join == other => {
             (then_arm, otherwise_arm, join)
@@ -98,7 +99,7 @@ fn convert_one(program: &Program, region: &mut Region, head: usize) -> bool {
     if join.index() == head {
         return false;
     }
-    let mut straight = Straight {
+    let mut straight = StraightLineCode {
         program,
         types: &mut region.temps,
         origin: region.blocks[head].origin,
@@ -123,15 +124,15 @@ fn is_access(instruction: &Instruction) -> bool {
     matches!(instruction.operation, Operation::RegisterAccess { .. })
 }
 
-/// Straight code under construction.
-struct Straight<'a> {
+/// StraightLineCode code under construction.
+struct StraightLineCode<'a> {
     program: &'a Program,
     types: &'a mut Vec<ValueType>,
     origin: OriginId,
     out: Vec<Instruction>,
 }
 
-impl Straight<'_> {
+impl StraightLineCode<'_> {
     fn temp(&mut self, ty: ValueType) -> Temp {
         self.types.push(ty);
         Temp(self.types.len() as u32 - 1)

@@ -5,7 +5,7 @@
 use crate::{Origin, OriginId, Program};
 use std::collections::HashMap;
 
-/// Origins to come, numbered behind those of the program.
+/// New origins, numbered after those of the program.
 pub(super) struct MergedOrigins {
     first: usize,
     added: Vec<Origin>,
@@ -29,7 +29,7 @@ impl MergedOrigins {
         self.get(program, id)?.atomic
     }
 
-    /// The origin of two accesses that become one: the first one's, with all that stand for either.
+    /// The origin of two accesses that become one: the first one's, with the merged origins of both.
     pub(super) fn together(
         &mut self,
         program: &Program,

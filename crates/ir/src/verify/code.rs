@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verifies regions: control flow, definitions before uses, types of operands, and which instructions
-//! may stand where.
+//! are allowed where.
 
 use super::Verifier;
 use crate::{
-    BinaryOperation, BlockId, HashAlgorithm, HeaderRef, HeaderType, Instruction, Operand,
-    Operation, Place, Region, RegionId, RegionKind, RegisterUpdate, ResizeKind, Site, Temp,
-    Terminator, ValueType,
+    BinaryOperation, BlockId, HashAlgorithm, HeaderRef, HeaderType, Instruction, ItemRef, Operand,
+    Operation, Place, Region, RegionId, RegionKind, RegisterUpdate, ResizeKind, Temp, Terminator,
+    ValueType,
 };
 use std::collections::HashSet;
 
@@ -19,34 +19,34 @@ struct Code<'a, 'v> {
     /// Usable at the present place.
     visible: HashSet<Temp>,
     /// The present place.
-    site: Site,
+    item: ItemRef,
 }
 
 impl<'a> Verifier<'a> {
     pub(super) fn region(&mut self, id: RegionId) {
         let region = &self.program.regions[id.index()];
         for ty in &region.temps {
-            self.width(Site::Region(id), ty.width_bits());
+            self.width(ItemRef::Region(id), ty.width_bits());
         }
         if region.blocks.is_empty() {
-            self.error(Site::Region(id), "the region has no block");
+            self.error(ItemRef::Region(id), "the region has no block");
         }
         let mut code = Code {
             verifier: self,
             region,
             defined: vec![false; region.temps.len()],
             visible: HashSet::new(),
-            site: Site::Region(id),
+            item: ItemRef::Region(id),
         };
         for (at, block) in region.blocks.iter().enumerate() {
             let block_id = BlockId(at as u32);
             code.visible.clear();
             for (number, instruction) in block.instructions.iter().enumerate() {
-                code.site = Site::Instruction(id, block_id, number as u32);
+                code.item = ItemRef::Instruction(id, block_id, number as u32);
                 code.instruction(instruction);
             }
-            code.site = Site::Terminator(id, block_id);
-            code.verifier.origin(code.site, block.origin);
+            code.item = ItemRef::Terminator(id, block_id);
+            code.verifier.origin(code.item, block.origin);
             code.terminator(&block.terminator);
         }
     }
@@ -54,7 +54,7 @@ impl<'a> Verifier<'a> {
 
 impl Code<'_, '_> {
     fn error(&mut self, message: impl Into<String>) {
-        self.verifier.error(self.site, message);
+        self.verifier.error(self.item, message);
     }
 
     fn require(&mut self, condition: bool, message: &str) {
@@ -73,7 +73,7 @@ impl Code<'_, '_> {
     fn operand(&mut self, operand: &Operand) -> Option<ValueType> {
         match operand {
             Operand::Constant(value) => {
-                self.verifier.width(self.site, value.width_bits());
+                self.verifier.width(self.item, value.width_bits());
                 Some(ValueType::Bits(value.width_bits()))
             }
             Operand::Temp(temp) => {
@@ -132,7 +132,7 @@ impl Code<'_, '_> {
         self.same_width(what, found, Some(expected));
     }
 
-    /// Whether a value may go where `expected` is asked for (C3).
+    /// Whether a value fits where `expected` is required (C3).
     fn fits(&mut self, what: &str, operand: &Operand, expected: Option<ValueType>) {
         let (Some(found), Some(expected)) = (self.operand(operand), expected) else { return };
         let fits = match (operand, found, expected) {
@@ -151,7 +151,7 @@ impl Code<'_, '_> {
     }
 
     fn handle(&mut self, what: &str, index: u32, count: usize) -> bool {
-        self.verifier.handle(self.site, what, index, count)
+        self.verifier.handle(self.item, what, index, count)
     }
 
     fn member(&mut self, stack: u32, member: u32) -> bool {
@@ -258,7 +258,7 @@ impl Code<'_, '_> {
 
     fn instruction(&mut self, instruction: &Instruction) {
         let program = self.verifier.program;
-        self.verifier.origin(self.site, instruction.origin);
+        self.verifier.origin(self.item, instruction.origin);
         match &instruction.operation {
             Operation::Unary { result, operand, .. } => {
                 let width = self.bits(operand);
@@ -487,10 +487,10 @@ impl Code<'_, '_> {
     }
 
     fn update(&mut self, update: &RegisterUpdate, width: Option<u32>) {
-        let (outer, site) = (self.visible.clone(), self.site);
+        let (outer, item) = (self.visible.clone(), self.item);
         for (number, instruction) in update.body.iter().enumerate() {
-            if let Site::Instruction(region, block, at) = site {
-                self.site = Site::UpdateInstruction(region, block, at, number as u32);
+            if let ItemRef::Instruction(region, block, at) = item {
+                self.item = ItemRef::UpdateInstruction(region, block, at, number as u32);
             }
             if instruction.operation.is_pure() {
                 self.instruction(instruction);
@@ -498,7 +498,7 @@ impl Code<'_, '_> {
                 self.error("only pure instructions can stand in a register update");
             }
         }
-        self.site = site;
+        self.item = item;
         let found = self.bits(&update.value);
         self.same_width("the new value", found, width);
         self.visible = outer;

@@ -3,8 +3,8 @@
 
 use super::Verifier;
 use crate::{
-    ActionCall, BlockKind, CRC_WIDTHS_BITS, Display, HashAlgorithm, HeaderId, Key, KeyPattern,
-    MatchKind, RegionKind, Site, SlotId, ValueType,
+    ActionCall, BlockKind, CRC_WIDTHS_BITS, Display, HashAlgorithm, HeaderId, ItemRef, Key,
+    KeyPattern, MatchKind, RegionKind, SlotId, ValueType,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,12 +24,12 @@ impl Verifier<'_> {
     fn errors_and_origins(&mut self) {
         let program = self.program;
         if program.errors.first().map(|name| &**name) != Some("NoError") {
-            self.error(Site::Error(0), "error 0 has to be NoError");
+            self.error(ItemRef::Error(0), "error 0 has to be NoError");
         }
-        self.require(Site::Program, program.errors.len() <= 1 << 16, || {
+        self.require(ItemRef::Program, program.errors.len() <= 1 << 16, || {
             "there are more errors than 16 bits can number".into()
         });
-        self.distinct(&program.errors.iter().collect::<Vec<_>>(), "error", Site::Error);
+        self.distinct(&program.errors.iter().collect::<Vec<_>>(), "error", ItemRef::Error);
         // 0: not seen, 1: on the present chain, 2: known to end.
         let mut marks = vec![0u8; program.origins.len()];
         for at in 0..program.origins.len() {
@@ -40,14 +40,14 @@ impl Verifier<'_> {
                     None => {
                         let last = chain.last().copied().unwrap_or(at);
                         self.error(
-                            Site::Origin(last as u32),
+                            ItemRef::Origin(last as u32),
                             format!("there is no origin @{current}"),
                         );
                         break;
                     }
                     Some(1) => {
                         self.error(
-                            Site::Origin(current as u32),
+                            ItemRef::Origin(current as u32),
                             "the parents of this origin form a cycle",
                         );
                         break;
@@ -64,11 +64,11 @@ impl Verifier<'_> {
                 marks[seen] = 2;
             }
             for merged in &program.origins[at].merged {
-                let site = Site::Origin(at as u32);
+                let item_ref = ItemRef::Origin(at as u32);
                 match program.origins.get(merged.index()) {
-                    None => self.error(site, format!("there is no origin @{}", merged.0)),
+                    None => self.error(item_ref, format!("there is no origin @{}", merged.0)),
                     Some(merged) if !merged.merged.is_empty() => {
-                        self.error(site, "a merged origin merges others itself");
+                        self.error(item_ref, "a merged origin merges others itself");
                     }
                     Some(_) => {}
                 }
@@ -76,14 +76,14 @@ impl Verifier<'_> {
         }
     }
 
-    fn display(&mut self, site: Site, width_bits: u32, display: &Display) {
+    fn display(&mut self, item_ref: ItemRef, width_bits: u32, display: &Display) {
         match display {
-            Display::Bool => self.require(site, width_bits == 1, || {
+            Display::Bool => self.require(item_ref, width_bits == 1, || {
                 format!("a value of {width_bits} bits cannot be shown as bool")
             }),
             Display::Enum(name, members) => {
                 for (member, value) in members {
-                    self.require(site, value.width_bits() == width_bits, || {
+                    self.require(item_ref, value.width_bits() == width_bits, || {
                         format!(
                             "member `{member}` of enum `{name}` does not have {width_bits} bits"
                         )
@@ -97,41 +97,41 @@ impl Verifier<'_> {
     fn storage(&mut self) {
         let program = self.program;
         for (at, slot) in program.slots.iter().enumerate() {
-            let site = Site::Slot(at as u32);
-            self.width(site, slot.ty.width_bits());
-            self.display(site, slot.ty.width_bits(), &slot.display);
-            self.origin(site, slot.origin);
+            let item_ref = ItemRef::Slot(at as u32);
+            self.width(item_ref, slot.ty.width_bits());
+            self.display(item_ref, slot.ty.width_bits(), &slot.display);
+            self.origin(item_ref, slot.origin);
         }
         for (at, ty) in program.header_types.iter().enumerate() {
-            let site = Site::HeaderType(at as u32);
+            let item_ref = ItemRef::HeaderType(at as u32);
             for field in &ty.fields {
-                self.width(site, field.ty.width_bits());
-                self.display(site, field.ty.width_bits(), &field.display);
+                self.width(item_ref, field.ty.width_bits());
+                self.display(item_ref, field.ty.width_bits(), &field.display);
             }
             let varbits =
                 ty.fields.iter().filter(|field| matches!(field.ty, ValueType::Varbit(_))).count();
-            self.require(site, varbits <= 1, || "more than one field is a varbit".into());
+            self.require(item_ref, varbits <= 1, || "more than one field is a varbit".into());
         }
         self.headers();
         self.stacks();
         for (at, union) in program.unions.iter().enumerate() {
-            let site = Site::Union(at as u32);
+            let item_ref = ItemRef::Union(at as u32);
             let mut seen = HashSet::new();
             for member in &union.members {
-                self.handle(site, "header", member.0, program.headers.len());
-                self.require(site, seen.insert(*member), || {
+                self.handle(item_ref, "header", member.0, program.headers.len());
+                self.require(item_ref, seen.insert(*member), || {
                     format!("header #{} is a member twice", member.0)
                 });
             }
         }
         for (at, list) in program.field_lists.iter().enumerate() {
-            self.slots(Site::FieldList(at as u32), &list.slots);
+            self.slots(ItemRef::FieldList(at as u32), &list.slots);
         }
     }
 
-    fn slots(&mut self, site: Site, slots: &[SlotId]) {
+    fn slots(&mut self, item_ref: ItemRef, slots: &[SlotId]) {
         for slot in slots {
-            self.handle(site, "slot", slot.0, self.program.slots.len());
+            self.handle(item_ref, "slot", slot.0, self.program.slots.len());
         }
     }
 
@@ -139,8 +139,8 @@ impl Verifier<'_> {
         let program = self.program;
         let mut owners: HashMap<u32, usize> = HashMap::new();
         for (at, header) in program.headers.iter().enumerate() {
-            let site = Site::Header(at as u32);
-            if !self.handle(site, "header type", header.ty.0, program.header_types.len()) {
+            let item_ref = ItemRef::Header(at as u32);
+            if !self.handle(item_ref, "header type", header.ty.0, program.header_types.len()) {
                 continue;
             }
             let ty = &program.header_types[header.ty.index()];
@@ -150,11 +150,11 @@ impl Verifier<'_> {
                 .enumerate();
             for (offset, expected) in expected {
                 let Some(slot) = header.first_slot.0.checked_add(offset as u32) else { break };
-                if !self.handle(site, "slot", slot, program.slots.len()) {
+                if !self.handle(item_ref, "slot", slot, program.slots.len()) {
                     break;
                 }
                 let found = &program.slots[slot as usize];
-                self.require(site, found.ty == expected, || {
+                self.require(item_ref, found.ty == expected, || {
                     let what = match offset.checked_sub(1) {
                         None => "the validity bit".into(),
                         Some(field) => format!("field `{}`", ty.fields[field].name),
@@ -164,7 +164,7 @@ impl Verifier<'_> {
                 if let Some(other) = owners.insert(slot, at) {
                     let other = &program.headers[other].name;
                     self.error(
-                        site,
+                        item_ref,
                         format!("slot `{}` belongs to header `{other}` already", found.name),
                     );
                 }
@@ -175,18 +175,18 @@ impl Verifier<'_> {
     fn stacks(&mut self) {
         let program = self.program;
         for (at, stack) in program.stacks.iter().enumerate() {
-            let site = Site::Stack(at as u32);
-            if self.handle(site, "slot", stack.next.0, program.slots.len()) {
+            let item_ref = ItemRef::Stack(at as u32);
+            if self.handle(item_ref, "slot", stack.next.0, program.slots.len()) {
                 let next = program.slots[stack.next.index()].ty;
-                self.require(site, next == ValueType::Bits(32), || {
+                self.require(item_ref, next == ValueType::Bits(32), || {
                     "`next` has to have 32 bits".into()
                 });
             }
             let members = stack.headers_per_element;
-            self.require(site, members > 0, || "an element has no header".into());
+            self.require(item_ref, members > 0, || "an element has no header".into());
             let end = u64::from(stack.first_header.0) + u64::from(stack.size) * u64::from(members);
             if end > program.headers.len() as u64 {
-                self.error(site, "the stack's headers go beyond the last header");
+                self.error(item_ref, "the stack's headers go beyond the last header");
                 continue;
             }
             let ty = |element: u32, member: u32| {
@@ -194,20 +194,23 @@ impl Verifier<'_> {
             };
             let alike = (0..stack.size)
                 .all(|element| (0..members).all(|member| ty(element, member) == ty(0, member)));
-            self.require(site, alike, || "the elements' headers are not of the same types".into());
+            self.require(item_ref, alike, || {
+                "the elements' headers are not of the same types".into()
+            });
         }
     }
 
-    fn call(&mut self, site: Site, table: u32, call: &ActionCall) {
+    fn call(&mut self, item_ref: ItemRef, table: u32, call: &ActionCall) {
         let program = self.program;
         let table = &program.tables[table as usize];
         let Some(listed) = table.actions.get(call.action as usize) else {
-            return self.error(site, format!("the table lists no action number {}", call.action));
+            return self
+                .error(item_ref, format!("the table lists no action number {}", call.action));
         };
         let Some(action) = program.actions.get(listed.action.index()) else { return };
         if action.parameters.len() != call.arguments.len() {
             return self.error(
-                site,
+                item_ref,
                 format!(
                     "action `{}` has {} parameters, here are {} arguments",
                     action.name,
@@ -218,7 +221,7 @@ impl Verifier<'_> {
         }
         for (parameter, argument) in action.parameters.iter().zip(&call.arguments) {
             let Some(slot) = program.slots.get(parameter.slot.index()) else { continue };
-            self.require(site, slot.ty.width_bits() == argument.width_bits(), || {
+            self.require(item_ref, slot.ty.width_bits() == argument.width_bits(), || {
                 format!(
                     "parameter `{}` has {} bits, the argument {argument} does not",
                     parameter.name,
@@ -228,13 +231,13 @@ impl Verifier<'_> {
         }
     }
 
-    fn key(&mut self, site: Site, key: &Key) {
-        self.width(site, key.width_bits);
-        self.display(site, key.width_bits, &key.display);
+    fn key(&mut self, item_ref: ItemRef, key: &Key) {
+        self.width(item_ref, key.width_bits);
+        self.display(item_ref, key.width_bits, &key.display);
     }
 
     /// T3 and T4 for one key.
-    fn pattern(&mut self, site: Site, key: &Key, pattern: &KeyPattern) {
+    fn pattern(&mut self, item_ref: ItemRef, key: &Key, pattern: &KeyPattern) {
         use MatchKind::{Lpm, Other, Range, Ternary};
         let (known, values) = match pattern {
             KeyPattern::Any => return,
@@ -249,31 +252,31 @@ impl Verifier<'_> {
                 (matches!(key.match_kind, Range | Other(_)), vec![low, high])
             }
         };
-        self.require(site, known, || {
+        self.require(item_ref, known, || {
             format!("the match kind of key `{}` does not know such a pattern", key.name)
         });
         for value in values {
             if value.width_bits() != key.width_bits {
                 return self.error(
-                    site,
+                    item_ref,
                     format!("key `{}` has {} bits, {value} does not", key.name, key.width_bits),
                 );
             }
         }
         match pattern {
             KeyPattern::Prefix { value, length_bits } => {
-                self.require(site, *length_bits <= key.width_bits, || {
+                self.require(item_ref, *length_bits <= key.width_bits, || {
                     format!("the prefix of {length_bits} bits is longer than key `{}`", key.name)
                 });
                 let mask = crate::Bits::prefix_mask(key.width_bits, *length_bits);
                 let kept = value.binary(crate::BinaryOperation::And, &mask);
-                self.require(site, kept == *value, || {
+                self.require(item_ref, kept == *value, || {
                     format!("{value} has ones behind its prefix of {length_bits} bits")
                 });
             }
             KeyPattern::Ternary { value, mask } => {
                 let kept = value.binary(crate::BinaryOperation::And, mask);
-                self.require(site, kept == *value, || {
+                self.require(item_ref, kept == *value, || {
                     format!("{value} has ones where its mask {mask} has zeros")
                 });
             }
@@ -284,23 +287,23 @@ impl Verifier<'_> {
     fn table(&mut self, at: u32) {
         let program = self.program;
         let table = &program.tables[at as usize];
-        let site = Site::Table(at);
-        self.origin(site, table.origin);
+        let item_ref = ItemRef::Table(at);
+        self.origin(item_ref, table.origin);
         for (number, listed) in table.actions.iter().enumerate() {
-            let site = Site::TableAction(at, number as u32);
-            self.handle(site, "action", listed.action.0, program.actions.len());
+            let item_ref = ItemRef::TableAction(at, number as u32);
+            self.handle(item_ref, "action", listed.action.0, program.actions.len());
         }
         if !(table.actions.is_empty() && table.entries.is_empty()) {
-            let site = Site::TableDefault(at);
-            self.call(site, at, &table.default_action);
+            let item_ref = ItemRef::TableDefault(at);
+            self.call(item_ref, at, &table.default_action);
             let listed = table.actions.get(table.default_action.action as usize);
-            self.require(site, !listed.is_some_and(|listed| listed.table_only), || {
+            self.require(item_ref, !listed.is_some_and(|listed| listed.table_only), || {
                 "the default action is table_only".into()
             });
         }
         let profile = match table.implementation {
             Some(id)
-                if self.handle(site, "action profile", id.0, program.action_profiles.len()) =>
+                if self.handle(item_ref, "action profile", id.0, program.action_profiles.len()) =>
             {
                 Some(&program.action_profiles[id.index()])
             }
@@ -308,29 +311,29 @@ impl Verifier<'_> {
         };
         let has_selector = profile.is_some_and(|profile| profile.selector.is_some());
         for (number, key) in table.keys.iter().enumerate() {
-            let site = Site::TableKey(at, number as u32);
-            self.key(site, key);
-            self.require(site, key.match_kind != MatchKind::Selector || has_selector, || {
+            let item_ref = ItemRef::TableKey(at, number as u32);
+            self.key(item_ref, key);
+            self.require(item_ref, key.match_kind != MatchKind::Selector || has_selector, || {
                 "a selector key needs a selector as the table's implementation".into()
             });
         }
         let matched: Vec<&Key> =
             table.keys.iter().filter(|key| key.match_kind != MatchKind::Selector).collect();
         for (number, entry) in table.entries.iter().enumerate() {
-            let site = Site::TableEntry(at, number as u32);
-            self.origin(site, entry.origin);
-            self.call(site, at, &entry.call);
+            let item_ref = ItemRef::TableEntry(at, number as u32);
+            self.origin(item_ref, entry.origin);
+            self.call(item_ref, at, &entry.call);
             let listed = table.actions.get(entry.call.action as usize);
-            self.require(site, !listed.is_some_and(|listed| listed.default_only), || {
+            self.require(item_ref, !listed.is_some_and(|listed| listed.default_only), || {
                 "the entry runs a default_only action".into()
             });
             if entry.keys.len() != matched.len() {
                 let (count, expected) = (entry.keys.len(), matched.len());
-                self.error(site, format!("{count} patterns for {expected} keys"));
+                self.error(item_ref, format!("{count} patterns for {expected} keys"));
                 continue;
             }
             for (key, pattern) in matched.iter().zip(&entry.keys) {
-                self.pattern(site, key, pattern);
+                self.pattern(item_ref, key, pattern);
             }
         }
     }
@@ -340,143 +343,143 @@ impl Verifier<'_> {
         let mut counter_owners = HashMap::new();
         let mut meter_owners = HashMap::new();
         for (at, table) in program.tables.iter().enumerate() {
-            let site = Site::Table(at as u32);
+            let item_ref = ItemRef::Table(at as u32);
             for counter in &table.direct_counters {
-                if self.handle(site, "counter", counter.0, program.counters.len()) {
+                if self.handle(item_ref, "counter", counter.0, program.counters.len()) {
                     let item = &program.counters[counter.index()];
                     let owner = counter_owners.insert(*counter, at);
-                    self.direct(site, &item.name, item.size, owner);
+                    self.direct(item_ref, &item.name, item.size, owner);
                 }
             }
             for meter in &table.direct_meters {
-                if self.handle(site, "meter", meter.0, program.meters.len()) {
+                if self.handle(item_ref, "meter", meter.0, program.meters.len()) {
                     let item = &program.meters[meter.index()];
                     let owner = meter_owners.insert(*meter, at);
-                    self.direct(site, &item.name, item.size, owner);
+                    self.direct(item_ref, &item.name, item.size, owner);
                 }
             }
         }
         for (at, action) in program.actions.iter().enumerate() {
-            let site = Site::Action(at as u32);
-            self.origin(site, action.origin);
-            if self.handle(site, "region", action.region.0, program.regions.len()) {
+            let item_ref = ItemRef::Action(at as u32);
+            self.origin(item_ref, action.origin);
+            if self.handle(item_ref, "region", action.region.0, program.regions.len()) {
                 let kind = program.regions[action.region.index()].kind;
-                self.require(site, kind == RegionKind::Action, || {
+                self.require(item_ref, kind == RegionKind::Action, || {
                     "the region of an action has to be of kind action".into()
                 });
             }
             let mut seen = HashSet::new();
             for parameter in &action.parameters {
-                if !self.handle(site, "slot", parameter.slot.0, program.slots.len()) {
+                if !self.handle(item_ref, "slot", parameter.slot.0, program.slots.len()) {
                     continue;
                 }
                 let ty = program.slots[parameter.slot.index()].ty;
-                self.require(site, matches!(ty, ValueType::Bits(_)), || {
+                self.require(item_ref, matches!(ty, ValueType::Bits(_)), || {
                     format!("parameter `{}` is a varbit", parameter.name)
                 });
-                self.require(site, seen.insert(parameter.slot), || {
+                self.require(item_ref, seen.insert(parameter.slot), || {
                     format!("parameter `{}` shares its slot with another", parameter.name)
                 });
             }
         }
         for (at, register) in program.registers.iter().enumerate() {
-            let site = Site::Register(at as u32);
-            self.origin(site, register.origin);
-            self.width(site, register.width_bits);
-            self.display(site, register.width_bits, &register.display);
-            self.require(site, register.initial.width_bits() == register.width_bits, || {
+            let item_ref = ItemRef::Register(at as u32);
+            self.origin(item_ref, register.origin);
+            self.width(item_ref, register.width_bits);
+            self.display(item_ref, register.width_bits, &register.display);
+            self.require(item_ref, register.initial.width_bits() == register.width_bits, || {
                 "the first value does not have the width of a cell".into()
             });
         }
         for (at, counter) in program.counters.iter().enumerate() {
-            self.origin(Site::Counter(at as u32), counter.origin);
+            self.origin(ItemRef::Counter(at as u32), counter.origin);
         }
         for (at, meter) in program.meters.iter().enumerate() {
-            self.origin(Site::Meter(at as u32), meter.origin);
+            self.origin(ItemRef::Meter(at as u32), meter.origin);
         }
         for (at, profile) in program.action_profiles.iter().enumerate() {
-            let site = Site::ActionProfile(at as u32);
-            self.origin(site, profile.origin);
-            self.width(site, profile.selector.map_or(0, |(_, width_bits)| width_bits));
+            let item_ref = ItemRef::ActionProfile(at as u32);
+            self.origin(item_ref, profile.origin);
+            self.width(item_ref, profile.selector.map_or(0, |(_, width_bits)| width_bits));
             let is_valid = match profile.selector {
                 Some((HashAlgorithm::Crc(crc), _)) => crc.is_valid(),
                 _ => true,
             };
-            self.require(site, is_valid, || {
+            self.require(item_ref, is_valid, || {
                 "a CRC has 1 to 64 bits, and its parameters are no wider".into()
             });
             if let Some((HashAlgorithm::Custom(id), _)) = profile.selector {
                 let is_there = id.index() < program.calculations.len();
-                self.require(site, is_there, || format!("there is no calculation #{}", id.0));
+                self.require(item_ref, is_there, || format!("there is no calculation #{}", id.0));
             }
         }
         for (at, calculation) in program.calculations.iter().enumerate() {
-            let site = Site::Calculation(at as u32);
-            self.origin(site, calculation.origin);
+            let item_ref = ItemRef::Calculation(at as u32);
+            self.origin(item_ref, calculation.origin);
             let is_known = CRC_WIDTHS_BITS.contains(&calculation.parameters.width_bits);
-            self.require(site, is_known, || {
+            self.require(item_ref, is_known, || {
                 let (least, most) = (CRC_WIDTHS_BITS.start(), CRC_WIDTHS_BITS.end());
                 format!("a CRC has {least} to {most} bits")
             });
-            self.require(site, calculation.parameters.is_valid(), || {
+            self.require(item_ref, calculation.parameters.is_valid(), || {
                 "parameters are wider than the CRC".into()
             });
         }
         for (at, set) in program.value_sets.iter().enumerate() {
-            let site = Site::ValueSet(at as u32);
-            self.origin(site, set.origin);
+            let item_ref = ItemRef::ValueSet(at as u32);
+            self.origin(item_ref, set.origin);
             for component in &set.components {
-                self.key(site, component);
-                self.require(site, component.match_kind != MatchKind::Selector, || {
+                self.key(item_ref, component);
+                self.require(item_ref, component.match_kind != MatchKind::Selector, || {
                     "a value set has no selector keys".into()
                 });
             }
         }
         for (at, request) in program.requests.iter().enumerate() {
             for (_, ty) in &request.fields {
-                self.width(Site::Request(at as u32), ty.width_bits());
+                self.width(ItemRef::Request(at as u32), ty.width_bits());
             }
         }
         for (at, item) in program.externs.iter().enumerate() {
-            self.origin(Site::Extern(at as u32), item.origin);
+            self.origin(ItemRef::Extern(at as u32), item.origin);
         }
     }
 
     /// T6 for one attached object.
-    fn direct(&mut self, site: Site, name: &str, size: Option<u64>, owner: Option<usize>) {
-        self.require(site, size.is_none(), || format!("`{name}` is attached but not direct"));
-        self.require(site, owner.is_none(), || format!("`{name}` is attached twice"));
+    fn direct(&mut self, item_ref: ItemRef, name: &str, size: Option<u64>, owner: Option<usize>) {
+        self.require(item_ref, size.is_none(), || format!("`{name}` is attached but not direct"));
+        self.require(item_ref, owner.is_none(), || format!("`{name}` is attached twice"));
     }
 
     fn blocks(&mut self) {
         let program = self.program;
         for (at, block) in program.blocks.iter().enumerate() {
-            let site = Site::Block(at as u32);
-            self.origin(site, block.origin);
-            if self.handle(site, "region", block.region.0, program.regions.len()) {
+            let item_ref = ItemRef::Block(at as u32);
+            self.origin(item_ref, block.origin);
+            if self.handle(item_ref, "region", block.region.0, program.regions.len()) {
                 let expected = match block.kind {
                     BlockKind::Parser => RegionKind::Parser,
                     BlockKind::Control => RegionKind::Control,
                     BlockKind::Deparser => RegionKind::Deparser,
                 };
                 let kind = program.regions[block.region.index()].kind;
-                self.require(site, kind == expected, || {
+                self.require(item_ref, kind == expected, || {
                     "the region's kind is not the block's kind".into()
                 });
             }
             if let Some(slot) = block.parser_error {
-                self.require(site, block.kind == BlockKind::Parser, || {
+                self.require(item_ref, block.kind == BlockKind::Parser, || {
                     "only a parser has an error slot".into()
                 });
-                if self.handle(site, "slot", slot.0, program.slots.len()) {
+                if self.handle(item_ref, "slot", slot.0, program.slots.len()) {
                     let ty = program.slots[slot.index()].ty;
-                    self.require(site, ty == ValueType::Bits(16), || {
+                    self.require(item_ref, ty == ValueType::Bits(16), || {
                         "the error slot has to have 16 bits".into()
                     });
                 }
             }
             for parameter in &block.parameters {
-                self.slots(site, &parameter.slots);
+                self.slots(item_ref, &parameter.slots);
             }
         }
     }
@@ -485,9 +488,9 @@ impl Verifier<'_> {
     fn names(&mut self) {
         let program = self.program;
         macro_rules! distinct {
-            ($list:ident, $what:literal, $site:ident, $field:ident) => {
+            ($list:ident, $what:literal, $item_ref:ident, $field:ident) => {
                 let names: Vec<&Arc<str>> = program.$list.iter().map(|item| &item.$field).collect();
-                self.distinct(&names, $what, Site::$site);
+                self.distinct(&names, $what, ItemRef::$item_ref);
             };
         }
         distinct!(slots, "slot", Slot, name);
@@ -501,10 +504,10 @@ impl Verifier<'_> {
         distinct!(blocks, "block", Block, role);
     }
 
-    fn distinct(&mut self, names: &[&Arc<str>], what: &str, site: fn(u32) -> Site) {
+    fn distinct(&mut self, names: &[&Arc<str>], what: &str, item_ref: fn(u32) -> ItemRef) {
         let mut seen = HashSet::new();
         for (at, name) in names.iter().enumerate() {
-            self.require(site(at as u32), seen.insert(&***name), || {
+            self.require(item_ref(at as u32), seen.insert(&***name), || {
                 format!("another {what} is called `{name}` already")
             });
         }

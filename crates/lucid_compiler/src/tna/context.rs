@@ -7,6 +7,7 @@ use super::parts::Part;
 use crate::atomic::program::{AtomicProgram, Given, Hash, Operand, SlotField, VariableKind};
 use crate::compiled::GlobalPlace;
 use crate::expressions::{literal, wire_bits};
+use crate::interface::TargetInterface;
 use crate::names::Names;
 use crate::options::Options;
 pub(super) use crate::template::Piece;
@@ -14,71 +15,16 @@ use lucid::core::{Program, Type};
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostics, Span};
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// Names of the architecture's files and of what the compiler declares itself.
-pub(super) const RESERVED: &[&str] = &[
-    "ActionProfile",
-    "ActionSelector",
-    "Alpm",
-    "Atcam",
-    "CRCPolynomial",
-    "Checksum",
-    "Counter",
-    "CounterType_t",
-    "Digest",
-    "DigestType_t",
-    "DirectCounter",
-    "DirectLpf",
-    "DirectMeter",
-    "DirectRegister",
-    "DirectRegisterAction",
-    "DirectWred",
+/// Names that the compiler declares in a program.
+const OWN_NAMES: &[&str] = &[
     "EgressDeparser",
-    "EgressDeparserT",
     "EgressParser",
-    "EgressParserT",
-    "EgressT",
     "Egress",
-    "Hash",
-    "HashAlgorithm_t",
     "IngressDeparser",
-    "IngressDeparserT",
     "IngressParser",
-    "IngressParserT",
-    "IngressT",
     "Ingress",
-    "Lpf",
-    "MathOp_t",
-    "MathUnit",
-    "Meter",
-    "MeterColor_t",
-    "MeterType_t",
-    "Mirror",
-    "MirrorId_t",
-    "MirrorType_t",
-    "MulticastGroupId_t",
-    "ParserCounter",
-    "ParserError_t",
-    "ParserPriority",
-    "Pipeline",
-    "PortId_t",
-    "QueueId_t",
-    "Random",
-    "Register",
-    "RegisterAction",
-    "RegisterAction2",
-    "RegisterAction3",
-    "RegisterAction4",
-    "RegisterParam",
-    "ReplicationId_t",
-    "Resubmit",
-    "ResubmitType_t",
-    "SelectorAction",
-    "SelectorMode_t",
-    "Switch",
-    "Wred",
-    "atcam_partition_index",
     "bridge_h",
     "eg_dprsr_md",
     "eg_intr_md",
@@ -86,7 +32,6 @@ pub(super) const RESERVED: &[&str] = &[
     "eg_md_t",
     "eg_oport_md",
     "eg_prsr_md",
-    "egress_intrinsic_metadata_t",
     "frame_h",
     "hdr",
     "headers_t",
@@ -96,22 +41,10 @@ pub(super) const RESERVED: &[&str] = &[
     "ig_md_t",
     "ig_prsr_md",
     "ig_tm_md",
-    "ingress_intrinsic_metadata_t",
-    "invalidate",
     "log_msg",
-    "max",
-    "min",
     "number_h",
     "pipe",
     "pkt",
-    "pktgen_timer_header_t",
-    "port_metadata_unpack",
-    "ptp_metadata_t",
-    "range",
-    "selector",
-    "sizeInBits",
-    "sizeInBytes",
-    "PORT_METADATA_SIZE",
     "this_switch",
     "dispatch",
     "forward",
@@ -146,6 +79,10 @@ pub(super) const RESERVED: &[&str] = &[
     "DELAY_QUEUE",
     "EVENT_QUEUE",
 ];
+
+/// The interface that programs include.
+static INTERFACE: LazyLock<TargetInterface> =
+    LazyLock::new(|| TargetInterface::new("tna.p4", OWN_NAMES));
 
 /// Where a value is: a field of the surroundings or of the packet, or a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,7 +158,7 @@ pub(super) struct Context<'p> {
 impl<'p> Context<'p> {
     pub(super) fn new(made: &Made<'p>) -> Context<'p> {
         let Made { program, atomic, problem, parts, layout, options } = *made;
-        let mut names = Names::new(RESERVED);
+        let mut names = INTERFACE.names();
         let events = EventHeaders::new(program, atomic, &mut names);
         let mut metadata = Names::new(&[
             "dispatched",

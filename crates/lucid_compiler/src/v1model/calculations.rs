@@ -9,6 +9,7 @@ use std::sync::Arc;
 /// Takes the marks out and names what they mark: as p4c names calculations, in the order of the
 /// program's text.
 pub(super) fn name(context: &mut Context<'_>) -> Vec<(Arc<str>, u32)> {
+    let architecture = ir::architecture::named("v1model");
     let mut hashes = Vec::new();
     let mut count = 0;
     for (_, text) in &mut context.pieces {
@@ -21,10 +22,7 @@ pub(super) fn name(context: &mut Context<'_>) -> Vec<(Arc<str>, u32)> {
                 without.push_str(part);
                 continue;
             }
-            let name = match count {
-                0 => Arc::from("calc"),
-                number => Arc::from(format!("calc_{}", number - 1)),
-            };
+            let name = architecture.and_then(|it| it.calculation_name(count)).unwrap_or_default();
             count += 1;
             let polynomial = part.parse().ok().and_then(|at: usize| context.calculations.get(at));
             if let Some(Some(polynomial)) = polynomial {

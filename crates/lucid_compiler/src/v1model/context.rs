@@ -12,10 +12,6 @@ use lucid::core::{EventId, ExternId, GlobalId, Program};
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 
-/// Parameters of every control that the compiler writes.
-pub(crate) const PARAMETERS: &str = "(inout headers_t hdr, inout metadata_t meta, \
-                                                 inout standard_metadata_t standard_metadata)";
-
 /// Stands around the number of a calculation in texts in the making; no P4 has it.
 pub(super) const CALCULATION_MARK: char = '\u{1}';
 

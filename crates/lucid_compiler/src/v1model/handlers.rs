@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Handlers as controls: the user's locals, assignments and branches, with generated events put into
-//! the headers of their places. What becomes of those is `scheduler`'s.
+//! the headers of their places; `scheduler` sends them.
 
 use super::accesses;
-use super::context::{Context, HandlerControl, PARAMETERS};
+use super::context::{Context, HandlerControl};
 use super::control::Control;
 use super::tables;
 use crate::expressions::{self, Environment, literal, wire_bits};
-use crate::names::Names;
 use crate::normal::{GenerateSlots, generate_slots};
 use lucid::core::arithmetic::mask;
 use lucid::core::walk::{deep, each_statement};
@@ -70,7 +69,7 @@ fn control(context: &mut Context<'_>, events: Vec<EventId>, egress: bool) {
     let span = program.events[events[0].0 as usize].span;
     let mut control = Control {
         context,
-        names: Names::new(super::RESERVED),
+        names: super::interface::INTERFACE.names(),
         declarations: Vec::new(),
         lines: Vec::new(),
         egress,
@@ -99,7 +98,7 @@ fn control(context: &mut Context<'_>, events: Vec<EventId>, egress: bool) {
         control.line(span, "}".to_string());
     }
     let Control { declarations, lines, .. } = control;
-    context.put(span, format!("control {name}{PARAMETERS} {{"));
+    context.put(span, format!("control {name}{} {{", *super::interface::PARAMETERS));
     context.pieces.extend(declarations);
     context.put(span, "apply {");
     context.pieces.extend(lines);
@@ -198,7 +197,7 @@ impl<'p> Control<'_, 'p> {
                 self.otherwise(otherwise);
             }
             StatementKind::Match { subjects, branches } => self.branches(subjects, branches),
-            StatementKind::Generate { event, target } => self.generate(event, target),
+            StatementKind::Generate { event, destination } => self.generate(event, destination),
             StatementKind::Print { pieces } => {
                 let (mut text, mut values) = (String::new(), Vec::new());
                 for piece in pieces {
@@ -236,7 +235,7 @@ impl<'p> Control<'_, 'p> {
         }
     }
 
-    /// The other way of an `if`, and its end.
+    /// The `else` of an `if`, and its end.
     fn otherwise(&mut self, otherwise: &'p [Statement]) {
         if otherwise.is_empty() {
             self.put("}".to_string());

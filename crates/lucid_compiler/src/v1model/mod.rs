@@ -14,6 +14,7 @@ mod control;
 mod generated;
 mod handlers;
 mod headers;
+mod interface;
 mod parsers;
 pub(super) mod shapes;
 mod tables;
@@ -34,89 +35,6 @@ use user::UserDeclarations;
 pub use user::add_files;
 pub(super) use user::tokens as user_tokens;
 
-/// Names of `v1model.p4` and of what the compiler declares itself.
-const RESERVED: &[&str] = &[
-    "Checksum16",
-    "CloneType",
-    "CounterType",
-    "HashAlgorithm",
-    "MeterType",
-    "V1Switch",
-    "Parser",
-    "VerifyChecksum",
-    "Ingress",
-    "Egress",
-    "ComputeChecksum",
-    "Deparser",
-    "H",
-    "M",
-    "action_profile",
-    "action_selector",
-    "assert",
-    "assume",
-    "clone",
-    "clone3",
-    "clone_preserving_field_list",
-    "counter",
-    "digest",
-    "direct_counter",
-    "direct_meter",
-    "hash",
-    "log_msg",
-    "mark_to_drop",
-    "meter",
-    "optional",
-    "random",
-    "range",
-    "recirculate",
-    "recirculate_preserving_field_list",
-    "register",
-    "resubmit",
-    "resubmit_preserving_field_list",
-    "selector",
-    "standard_metadata_t",
-    "truncate",
-    "update_checksum",
-    "update_checksum_with_payload",
-    "verify_checksum",
-    "verify_checksum_with_payload",
-    "standard_metadata",
-    "hdr",
-    "meta",
-    "packet",
-    "headers_t",
-    "metadata_t",
-    "lucid_t",
-    "packet_parser",
-    "ingress",
-    "egress",
-    "deparser",
-    "verify_checksums",
-    "compute_checksums",
-    "before",
-    "after",
-    "configuration",
-    "configure",
-    "forward",
-    "forward_to",
-    "unreachable",
-    "at_once",
-    "known",
-    "member",
-    "at_switch",
-    "lengths",
-    "measure",
-    "PLACE_HERE",
-    "PLACE_SWITCH",
-    "PLACE_PORT",
-    "PLACE_GROUP",
-    "PLACE_FLOOD",
-    "PLACE_SWITCHES",
-    "SOURCE",
-    "RECIRCULATED",
-    "ETHERTYPE_LUCID",
-];
-
 /// Compiles a program in normal form. The map has its sources.
 ///
 /// # Errors
@@ -127,7 +45,7 @@ pub fn compile(
     mut map: SourceMap,
     options: &Options,
 ) -> Result<Compiled, Diagnostics> {
-    let mut names = Names::new(RESERVED);
+    let mut names = interface::INTERFACE.names();
     let shapes = Shapes::new(program, &mut names);
     let mut metadata_names = Names::new(&[]);
     let externs =
@@ -203,7 +121,7 @@ fn registers(context: &mut Context<'_>) {
 
 /// A builder of the program, with what has been written so far.
 fn builder(context: &Context<'_>, map: SourceMap) -> ProgramBuilder {
-    let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+    let mut builder = ProgramBuilder::new(map, &["core.p4", interface::FILE]);
     for (span, text) in &context.pieces {
         builder.put(*span, text);
     }
@@ -218,7 +136,7 @@ fn finish(
     hashes: Vec<(Arc<str>, u32)>,
     user: &UserDeclarations,
 ) -> Result<Compiled, Diagnostics> {
-    let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+    let mut builder = ProgramBuilder::new(map, &["core.p4", interface::FILE]);
     for (declaration, text) in &context.comments {
         builder.comment(declaration, text.as_str());
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(super) fn write(context: &mut Context<'_>) {
     let mut states = States {
         context,
-        names: Names::new(super::RESERVED),
+        names: super::interface::INTERFACE.names(),
         states: Vec::new(),
         declarations: Vec::new(),
         entered: BTreeMap::new(),

@@ -101,7 +101,7 @@ fn action_text(
     arguments: &[String],
     results: &[String],
 ) -> String {
-    let mut names = Names::new(super::RESERVED);
+    let mut names = super::interface::INTERFACE.names();
     for name in arguments.iter().chain(results) {
         names.fresh(name);
     }

@@ -91,8 +91,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
                directories (-I), then among the built-in interfaces; `#include <x>` leaves out \
                the first. Built in are core.p4 and the interfaces of the published \
                architectures.",
-        wrong: "#include <v1mode.p4>\n",
-        right: "#include <v1model.p4>\n",
+        wrong: "#include <cor.p4>\n",
+        right: "#include <core.p4>\n",
     },
     Explanation {
         code: MALFORMED_INCLUDE,

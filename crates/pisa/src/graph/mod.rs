@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The dependency graph of any program of the pipeline IR, as a [`Problem`]: tables with their keys and
-//! entries, the statements between them, register arrays, and match, action, successor and
-//! anti-dependencies (RMT; Lucid §6.2). Programs written in P4 and those that compilers make are the
-//! same here. Parsers and deparsers take no stage, and neither do v1model's checksum controls, which
-//! hardware does there. Where units sit is not decided here.
+//! The dependency graph of any program of the pipeline IR, as a [`Problem`]: tables with their keys and entries, the
+//! statements between them, register arrays, and match, action, successor and anti-dependencies (RMT; Lucid §6.2).
+//! The architecture's description says which blocks take stages ([`stages_of`]).
 //!
 //! What is taken to be possible in a stage: one operation of an ALU a statement, on values that are
 //! there when the stage begins; one table with its actions; one access of a register array, whose
@@ -21,6 +19,9 @@ mod edges;
 mod flag;
 mod gate;
 mod link;
+mod order;
+mod stage;
+mod statements;
 mod table;
 mod value;
 mod variables;
@@ -28,11 +29,12 @@ mod walk;
 
 pub use codes::EXPLANATIONS;
 
-use crate::problem::{Gress, Problem};
+use crate::problem::Problem;
 use ir::analysis::Analysis;
+use ir::architecture::stages_of;
 use ir::effects::Location;
-use ir::{BinaryOperation, BlockKind, Operand, Operation, OriginId, Program, RegisterId};
-use source::{Diagnostic, Diagnostics, Span};
+use ir::{Program, RegisterId};
+use source::{Diagnostic, Diagnostics};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -44,7 +46,7 @@ pub fn problem_of(program: &Program) -> Problem {
     let analysis = Analysis::of(program);
     let sites = Rc::new(sites(&analysis));
     for block in &program.blocks {
-        let Some(gress) = gress(program, block) else { continue };
+        let Some(gress) = stages_of(program, block) else { continue };
         let control = controls.len();
         let mut walk = walk::Walk::new(
             &analysis,
@@ -56,7 +58,7 @@ pub fn problem_of(program: &Program) -> Problem {
         );
         walk.sites = sites.clone();
         walk.run();
-        controls.push(link::Control { gress, flow: walk.flow, atoms: walk.atoms });
+        controls.push(order::Control { gress, flow: walk.flow, atoms: walk.atoms });
     }
     link::problem(program, controls, variables)
 }
@@ -66,13 +68,13 @@ pub fn obstacles(program: &Program) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let analysis = Analysis::of(program);
     for (at, block) in program.blocks.iter().enumerate() {
-        if gress(program, block).is_none() {
+        if stages_of(program, block).is_none() {
             continue;
         }
         if analysis.region(block.region).has_loop {
             let message = format!("`{}` has a loop that is not unrolled", block.name);
             diagnostics.push(
-                Diagnostic::error(codes::LOOP, span(program, block.origin), message)
+                Diagnostic::error(codes::LOOP, order::span(program, block.origin), message)
                     .note("a packet passes each stage once")
                     .help("give the loop a constant bound, or recirculate the packet"),
             );
@@ -80,8 +82,8 @@ pub fn obstacles(program: &Program) -> Diagnostics {
         for region in program.regions_of_block(at) {
             let code = program.regions[region.index()].blocks.iter();
             for instruction in code.flat_map(|block| &block.instructions) {
-                if let Some(what) = unknown_operation(&instruction.operation) {
-                    let span = span(program, instruction.origin);
+                if let Some(what) = stage::unsupported(&instruction.operation) {
+                    let span = order::span(program, instruction.origin);
                     diagnostics.push(
                         Diagnostic::error(codes::OPERATION, span, format!("no stage can {what}"))
                             .help("use a table of results, or sums of shifts"),
@@ -93,26 +95,11 @@ pub fn obstacles(program: &Program) -> Diagnostics {
     diagnostics
 }
 
-/// Multiplication and division, unless by a power of two.
-fn unknown_operation(operation: &Operation) -> Option<&'static str> {
-    let Operation::Binary { operation, left, right, .. } = operation else { return None };
-    let is_power = |operand: &Operand| match operand {
-        Operand::Constant(bits) => bits.to_biguint().count_ones() <= 1,
-        Operand::Temp(_) => false,
-    };
-    match operation {
-        BinaryOperation::Multiply if !is_power(left) && !is_power(right) => Some("multiply"),
-        BinaryOperation::DivideUnsigned if !is_power(right) => Some("divide"),
-        BinaryOperation::RemainderUnsigned if !is_power(right) => Some("take a remainder"),
-        _ => None,
-    }
-}
-
 /// How many statements and tables of controls access each register array.
 fn sites(analysis: &Analysis<'_>) -> BTreeMap<RegisterId, usize> {
     let program = analysis.program();
     let mut sites = BTreeMap::new();
-    for block in program.blocks.iter().filter(|block| gress(program, block).is_some()) {
+    for block in program.blocks.iter().filter(|block| stages_of(program, block).is_some()) {
         let facts = analysis.region(block.region);
         for &at in &facts.order {
             for instruction in 0..facts.region.blocks[at].instructions.len() {
@@ -126,33 +113,6 @@ fn sites(analysis: &Analysis<'_>) -> BTreeMap<RegisterId, usize> {
         }
     }
     sites
-}
-
-/// The half of the switch that a block runs in; nothing for what takes no stage.
-fn gress(program: &Program, block: &ir::Block) -> Option<Gress> {
-    if block.kind != BlockKind::Control {
-        return None;
-    }
-    let role = &*block.role;
-    if &*program.architecture == "v1model" && matches!(role, "vr" | "ck") {
-        return None;
-    }
-    // PSA names its pipelines, TNA and v1model their controls: `egress.eg`, `pipe.egress`, `eg`.
-    let is_egress = role.split('.').any(|word| word == "eg" || word.starts_with("egress"));
-    Some(if is_egress { Gress::Egress } else { Gress::Ingress })
-}
-
-/// Where something stands in the source: the innermost origin that says.
-fn span(program: &Program, origin: OriginId) -> Span {
-    let mut next = Some(origin);
-    for _ in 0..=program.origins.len() {
-        let Some(origin) = next.and_then(|id| program.origins.get(id.index())) else { break };
-        if !origin.span.is_none() {
-            return origin.span;
-        }
-        next = origin.parent;
-    }
-    Span::NONE
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is measured: the indexes of this crate, and beside them what other crates offer for the same
-//! job, each behind the same three closures. The clock is elsewhere.
+//! Contenders: the indexes of this crate and of other crates, each behind the same three closures.
 
 use crate::PEAK_ALLOC;
 use crate::workloads::{Entry, Workload};

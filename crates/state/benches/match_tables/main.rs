@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Match indexes beside other crates: time a lookup, updates a second, bytes an entry, from ten entries
-//! to a million. `--quick` takes fewer sizes and rounds, `--only TEXT` the tables whose name has it,
-//! `--svg FILE` draws time a lookup over the number of entries.
+//! Match indexes against other crates: time per lookup, updates per second, bytes per entry, from ten to a million entries.
+//! `--quick` uses fewer sizes and rounds, `--only TEXT` selects tables by name, `--svg FILE` draws time per lookup over the
+//! number of entries.
 //!
-//! All contenders of a table are filled first and measured in turn, round after round; a figure is the
-//! median of its rounds. Every lookup hits. Answers are compared: a contender whose sum of leaves
-//! differs is marked.
+//! The benchmark fills all contenders of a table first and measures them in turn, round after round. Figures are medians of
+//! rounds. All lookups hit. A contender whose sum of leaves differs is marked.
 
 mod chart;
 mod contenders;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables and packets' keys to measure with: random, the same in every run, in the shape of what tables
-//! of each kind hold in practice. Nothing is measured here.
+//! Workloads: tables and keys of packets from a fixed seed, with distributions of real tables of each kind.
 
 use arithmetic::random::SplitMix64;
 use ir::{BinaryOperation, Bits, KeyPattern, MatchKind};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Updates, their refusals, and what batches undo.
+//! Updates, their errors, and undo in batches.
 
 use ir::{
     ActionId, ActionProfileId, Bits, CalculationId, CounterId, CrcParameters, KeyPattern, MeterId,
@@ -384,7 +384,7 @@ fn direct_cells_belong_to_their_entries() {
 }
 
 #[test]
-fn failed_batches_leave_nothing() {
+fn failed_batches_change_nothing() {
     let mut switch = switch();
     let register = |value| Update::WriteRegister {
         register: RegisterId(0),
@@ -435,7 +435,7 @@ fn failed_batches_leave_nothing() {
 }
 
 #[test]
-fn continuing_batches_do_what_they_can() {
+fn continuing_batches_apply_valid_items() {
     let mut switch = switch();
     let batch =
         Batch::updates(0, [Update::DeleteCloneSession { session: 1 }, route(0x0a000000, 8, 2)]);
@@ -503,7 +503,7 @@ fn replication_value_sets_and_crcs() {
 }
 
 #[test]
-fn idle_entries_are_told_once() {
+fn idle_entries_are_notified_once() {
     let mut switch = switch();
     let entry =
         NewEntry { idle_timeout_ns: 10, ..NewEntry::direct(prefix(0x0a000000, 8), 0, set(1)) };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cells as engines reach them: words end to end, by numbers instead of records, at addresses that
-//! hold. Updates of cells by a control plane are in `batches`.
+//! Access of engines to cells: contiguous words, access by number, stable addresses. Updates of cells by a control plane are
+//! in `batches`.
 
 use ir::{Bits, CounterId, MeterId, RegisterId, TableId};
 use proptest::prelude::*;

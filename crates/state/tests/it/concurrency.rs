@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A control thread writes while packets flow: what readers see is whole, readers that stay do not stop
-//! the writer, and memory does not grow. Content against the configuration is `forwarding`'s matter.
+//! Writes of a control thread under traffic: readers see whole batches, long readers do not block the writer, and memory
+//! does not grow. `forwarding` compares the content with the configuration.
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use state::forwarding::{ForwardingCache, ForwardingState};
@@ -149,7 +149,7 @@ fn memory_does_not_grow() {
 }
 
 #[test]
-fn a_reader_that_stays_does_not_stop_the_writer() {
+fn a_long_reader_does_not_block_the_writer() {
     let store = store();
     begin(&store);
     let held = store.forwarding();
@@ -170,7 +170,7 @@ fn a_reader_that_stays_does_not_stop_the_writer() {
 }
 
 #[test]
-fn whoever_has_the_store_alone_keeps_one_copy() {
+fn a_single_owner_keeps_one_copy() {
     let store = store();
     let mut cells = Cells::new(store.configuration().program());
     begin(&store);
@@ -185,7 +185,7 @@ fn whoever_has_the_store_alone_keeps_one_copy() {
     let held = store.forwarding();
     assert!(store.write_batch_in_place(&mut cells, flip(101)).is_ok());
     assert_eq!((values(&held), values(&store.forwarding())), ([100; 2], [101; 2]));
-    // Both ways of writing mix.
+    // Both kinds of writes mix.
     drop(held);
     for value in 102..200 {
         let outcome = match value % 4 {

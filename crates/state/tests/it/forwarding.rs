@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forwarding side against the configuration: random programs of tables and random batches, after
-//! each of which every key leads to the same action with the same arguments on both sides. Several
-//! threads are in `concurrency`.
+//! The forwarding side against the configuration: with random programs and batches, each key has the same action and
+//! arguments on both sides after each batch. Tests with several threads are in `concurrency`.
 
 use crate::programs::{Shape, batches, keys_of, program, shapes};
 use ir::TableId;

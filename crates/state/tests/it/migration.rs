@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! State that one program leaves to the next: what has equal name and shape.
+//! Migration of state with equal name and shape to the next program.
 
 use ir::{
     ActionId, ActionProfileId, Bits, CounterId, KeyPattern, MeterId, RegisterId, TableId,
@@ -191,7 +191,7 @@ fn filled() -> Switch {
 }
 
 #[test]
-fn equal_names_and_shapes_are_carried() {
+fn equal_names_and_shapes_migrate() {
     let from = filled();
     // Actions have other numbers.
     let mut to = Switch::new(program("action other() runs set @0", 9, 16));
@@ -252,7 +252,7 @@ fn left(to: &mut Switch) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn other_shapes_are_left_behind() {
+fn other_shapes_do_not_migrate() {
     // Another width of a parameter: nothing with this action fits.
     let all = ["selector", "routes", "balanced"].map(String::from).to_vec();
     assert_eq!(left(&mut Switch::new(program("", 10, 8))), (all, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subscriptions to changes of tables: on random programs and batches they tell of every table whose content or
-//! whose profile's content changed, of no other, and before the version is seen; and they wake those who wait.
+//! Subscriptions to changes of tables with random programs and batches: they name exactly the tables with changes of
+//! content, including the content of profiles, before the version is visible, and they wake waiting threads.
 
 use crate::programs::{batches, program, shapes};
 use ir::TableId;
@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[test]
-fn a_change_is_told_before_its_version_is_seen() {
+fn a_change_is_notified_before_its_version_is_visible() {
     let text = include_str!("programs/one_table.ir");
     let program = Arc::new(ir::text::parse(text).unwrap_or_else(|errors| panic!("{}", errors[0])));
     let store = Store::new(program).expect("the program is sound");
@@ -125,7 +125,7 @@ fn a_change_is_told_before_its_version_is_seen() {
                 assert!(change.version > last);
                 last = change.version;
             }
-            assert!(last >= seen, "version {seen} is seen, a change of {last} is told");
+            assert!(last >= seen, "version {seen} is visible, the last change is of {last}");
         }
     });
     assert!(!subscription.has_changed());

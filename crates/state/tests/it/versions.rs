@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Versions that readers pin, on both sides: what is read through each pin against a model of its version,
-//! how many pins writers accept, who is woken when one goes, and what pins cost.
+//! Pinned versions on both sides: reads through each pin against a model of its version, limits of pins for writers, wakeups
+//! at releases, and costs of pins.
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use proptest::prelude::*;
@@ -343,7 +343,7 @@ fn reads_checks_and_cells_are_never_refused() {
 }
 
 #[test]
-fn a_release_is_told_to_those_who_were_refused() {
+fn a_release_wakes_refused_writers() {
     let (store, _, mut model, mut pins) = crowded_store();
     let releases = Arc::new(AtomicUsize::new(0));
     let counted = releases.clone();
@@ -364,7 +364,7 @@ fn a_release_is_told_to_those_who_were_refused() {
 }
 
 #[test]
-fn a_blocked_writer_goes_on_when_a_pin_goes() {
+fn a_blocked_writer_resumes_at_a_release() {
     let (store, _, model, mut pins) = crowded_store();
     let mut next = model.clone();
     let batch = set_all(&mut next, 77);

@@ -3,13 +3,15 @@
 
 use super::emitted::{self, Emitted};
 use super::inputs::{LucidProgram, RunRequest, read_program, read_run, texts_of};
-use super::targets::{TNA, V1MODEL, target_of};
+use super::targets::target_of;
 use super::user_p4;
 use crate::layouts;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
 use lucid::core::Program;
 use lucid_compiler::normal::AfterPass;
-use lucid_compiler::{Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna};
+use lucid_compiler::{
+    Backend, Clock, Compiled, Delay, Options, Recirculation, atomic, normal, tna,
+};
 use lucid_network::deploy;
 use lucid_network::options::{delay_options, queue_options};
 use lucid_reference::simulation::Setup;
@@ -29,15 +31,14 @@ struct Source {
 
 /// Checks that the options go together.
 fn check_usage(request: &EmitRequest<'_>) -> Result<(), String> {
-    let is_v1model = request.target == V1MODEL;
-    for (flag, given, target, is_there) in [
-        ("--bmv2", request.bmv2, V1MODEL, is_v1model),
-        ("--clock us", request.clock == "us", V1MODEL, is_v1model),
-        ("--recirculation primitive", request.recirculation == "primitive", V1MODEL, is_v1model),
-        ("--layout", request.layout.is_some(), TNA, !is_v1model),
+    for (flag, given, target) in [
+        ("--bmv2", request.bmv2, Backend::V1Model),
+        ("--clock us", request.clock == "us", Backend::V1Model),
+        ("--recirculation primitive", request.recirculation == "primitive", Backend::V1Model),
+        ("--layout", request.layout.is_some(), Backend::Tna),
     ] {
-        if given && !is_there {
-            return Err(format!("{flag} applies only to --target {target}"));
+        if given && request.target != target.name() {
+            return Err(format!("{flag} applies only to --target {}", target.name()));
         }
     }
     match request.time_limit.is_some() && request.layout != Some("exact") {
@@ -118,7 +119,7 @@ fn compiled(
     options: &Options,
     console: &dyn Console,
 ) -> Result<(Compiled, Option<String>), Diagnostics> {
-    if options.target != Target::Tna {
+    if options.target != Backend::Tna {
         return Ok((lucid_compiler::compile(program, map, options)?, None));
     }
     let target = tna::tofino()?;

@@ -3,7 +3,7 @@
 //! report the same observations.
 
 use super::inputs::LucidRun;
-use super::targets::{ENGINE, target_name};
+use super::targets::ENGINE;
 use super::user_p4;
 use device::EngineChoice;
 use frontend::{Console, Failure};
@@ -75,7 +75,7 @@ impl Executor {
         }
         let simulation = CompiledSimulation::new(run.setup.clone(), Arc::new(compiled), engine)
             .map_err(|error| Failure::Message(error.to_string()))?;
-        let (target, simulation) = (target_name(options.target), Box::new(simulation));
+        let (target, simulation) = (options.target.name(), Box::new(simulation));
         Ok(Executor::Compiled { target, simulation, verification })
     }
 

@@ -23,10 +23,10 @@ use frontend::{
 };
 use includes::Includes;
 use inputs::{LucidProgram, read_program};
-use lucid_compiler::Options;
+use lucid_compiler::{Backend, Options};
 use lucid_network::deploy;
 use source::{Diagnostics, Explanation, SourceMap};
-use targets::{TNA, V1MODEL, target_of};
+use targets::target_of;
 
 /// Lucid.
 pub struct Lucid;
@@ -92,8 +92,9 @@ impl Frontend for Lucid {
     ) -> Result<String, Failure> {
         let file = program.path.display();
         Err(Failure::Message(format!(
-            "`{file}` is a Lucid program: `plane emit {file} --target v1model -o DIR` writes it as P4_16, \
-             and `plane ir {file}` prints its core program"
+            "`{file}` is a Lucid program: `plane emit {file} --target {} -o DIR` writes it as P4_16, \
+             and `plane ir {file}` prints its core program",
+            Backend::default().name()
         )))
     }
 
@@ -127,11 +128,10 @@ impl Frontend for Lucid {
 }
 
 impl Emitter for Lucid {
-    fn targets(&self) -> &'static [EmitTarget] {
-        &[
-            EmitTarget { name: V1MODEL, description: "BMv2's architecture" },
-            EmitTarget { name: TNA, description: "Tofino's native architecture" },
-        ]
+    fn targets(&self) -> Vec<EmitTarget> {
+        let target =
+            |target: Backend| EmitTarget { name: target.name(), description: target.description() };
+        Backend::ALL.map(target).into()
     }
 
     fn emit(

@@ -2,7 +2,9 @@
 //! The layout of Tofino's intrinsic metadata: fields of the program's storage, and the bytes before a packet at each
 //! parser. The parent module says when the device reads and writes them.
 
+use crate::architectures::described_program::DescribedProgram;
 use crate::architectures::storage_field::StorageField;
+use crate::output::LoadError;
 use crate::trace::Cause;
 use interpreter::PacketContext;
 use ir::{Operation, Place, Program, effects};
@@ -28,13 +30,17 @@ pub(super) struct GressMetadata {
 }
 
 impl GressMetadata {
-    fn new(program: &Program, from_parser: &str, for_deparser: &str) -> GressMetadata {
-        GressMetadata {
-            global_tstamp: StorageField::of(program, from_parser, "global_tstamp"),
-            parser_err: StorageField::of(program, from_parser, "parser_err"),
-            error: StorageField::of(program, from_parser, "$error"),
-            drop_ctl: StorageField::of(program, for_deparser, "drop_ctl"),
-        }
+    fn new(
+        program: DescribedProgram<'_>,
+        from_parser: &str,
+        for_deparser: &str,
+    ) -> Result<GressMetadata, LoadError> {
+        Ok(GressMetadata {
+            global_tstamp: StorageField::of(program, from_parser, "global_tstamp")?,
+            parser_err: StorageField::of(program, from_parser, "parser_err")?,
+            error: StorageField::of(program, from_parser, "$error")?,
+            drop_ctl: StorageField::of(program, for_deparser, "drop_ctl")?,
+        })
     }
 
     /// Returns the parser's error as its index in [`ir::Program::errors`].
@@ -103,21 +109,21 @@ impl Default for ForwardingDecision {
 }
 
 impl ForTrafficManager {
-    fn new(program: &Program) -> ForTrafficManager {
+    fn new(program: DescribedProgram<'_>) -> Result<ForTrafficManager, LoadError> {
         let field = |name| StorageField::of(program, "ig_intr_md_for_tm", name);
-        ForTrafficManager {
-            ucast_egress_port: field("ucast_egress_port"),
-            ucast_set: field("$ucast_set"),
-            bypass_egress: field("bypass_egress"),
-            ingress_cos: field("ingress_cos"),
-            qid: field("qid"),
-            copy_to_cpu: field("copy_to_cpu"),
-            mcast_grp_a: field("mcast_grp_a"),
-            mcast_grp_b: field("mcast_grp_b"),
-            rid: field("rid"),
-            level1_exclusion_id: field("level1_exclusion_id"),
-            level2_exclusion_id: field("level2_exclusion_id"),
-        }
+        Ok(ForTrafficManager {
+            ucast_egress_port: field("ucast_egress_port")?,
+            ucast_set: field("$ucast_set")?,
+            bypass_egress: field("bypass_egress")?,
+            ingress_cos: field("ingress_cos")?,
+            qid: field("qid")?,
+            copy_to_cpu: field("copy_to_cpu")?,
+            mcast_grp_a: field("mcast_grp_a")?,
+            mcast_grp_b: field("mcast_grp_b")?,
+            rid: field("rid")?,
+            level1_exclusion_id: field("level1_exclusion_id")?,
+            level2_exclusion_id: field("level2_exclusion_id")?,
+        })
     }
 
     /// Reads the program's decision.
@@ -149,12 +155,12 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    pub fn new(program: &Program) -> Metadata {
-        Metadata {
-            ingress: GressMetadata::new(program, "ig_intr_md_from_prsr", "ig_intr_md_for_dprsr"),
-            egress: GressMetadata::new(program, "eg_intr_md_from_prsr", "eg_intr_md_for_dprsr"),
-            tm: ForTrafficManager::new(program),
-        }
+    pub fn new(program: DescribedProgram<'_>) -> Result<Metadata, LoadError> {
+        Ok(Metadata {
+            ingress: GressMetadata::new(program, "ig_intr_md_from_prsr", "ig_intr_md_for_dprsr")?,
+            egress: GressMetadata::new(program, "eg_intr_md_from_prsr", "eg_intr_md_for_dprsr")?,
+            tm: ForTrafficManager::new(program)?,
+        })
     }
 }
 

@@ -3,12 +3,13 @@
 //! executes the requests.
 
 use super::metadata::{Metadata, error_flags};
-use crate::architectures::pass_boundaries;
+use crate::architectures::described_program::DescribedProgram;
 use crate::output::{DigestMessage, LoadError};
 use crate::pass::{Half, Pass, PassInfo};
 use crate::services::Services;
 use interpreter::PacketContext;
-use ir::{Bits, Program};
+use ir::Bits;
+use ir::architecture::Ports;
 use std::sync::Arc;
 
 /// The kind of a request of the program.
@@ -19,23 +20,14 @@ enum RequestKind {
     Digest,
 }
 
-/// Indices of the blocks in the program.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Blocks {
-    pub ingress_parser: usize,
-    pub ingress: usize,
-    pub ingress_deparser: usize,
-    pub egress_parser: usize,
-    pub egress: usize,
-    pub egress_deparser: usize,
-}
-
 /// The TNA architecture bound to a program.
 #[derive(Debug)]
 pub(crate) struct Tna {
-    pub(super) blocks: Blocks,
+    /// The ingress and the egress parser.
+    pub(super) parsers: [usize; 2],
     /// The blocks of a pass through ingress and of one through egress, in order.
     pub(super) pass_blocks: [Arc<[usize]>; 2],
+    pub(super) ports: Ports,
     pub(super) metadata: Metadata,
     requests: Vec<Option<RequestKind>>,
     /// Bits of `parser_err` for each error of the program.
@@ -55,32 +47,27 @@ pub(super) struct DeparserRequests {
 }
 
 impl Tna {
-    pub fn new(program: &Program) -> Result<Tna, LoadError> {
-        let block = |role| pass_boundaries::block(program, role);
+    pub fn new(described: DescribedProgram<'_>) -> Result<Tna, LoadError> {
+        let DescribedProgram { program, description } = described;
         let kind = |request: &ir::Request| match &*request.name {
             "mirror" => Some(RequestKind::Mirror),
             "resubmit" => Some(RequestKind::Resubmit),
             "digest" => Some(RequestKind::Digest),
             _ => None,
         };
-        let blocks = Blocks {
-            ingress_parser: block("pipe0.ingress_parser")?,
-            ingress: block("pipe0.ingress")?,
-            ingress_deparser: block("pipe0.ingress_deparser")?,
-            egress_parser: block("pipe0.egress_parser")?,
-            egress: block("pipe0.egress")?,
-            egress_deparser: block("pipe0.egress_deparser")?,
-        };
-        let metadata = Metadata::new(program);
-        let accepts_parser_errors = metadata.ingress.reads_error(program, blocks.ingress);
+        let [ingress_parser, ingress, ingress_deparser, egress_parser, egress, egress_deparser] =
+            described.blocks()?;
+        let metadata = Metadata::new(described)?;
+        let accepts_parser_errors = metadata.ingress.reads_error(program, ingress);
         Ok(Tna {
             pass_blocks: [
-                [blocks.ingress_parser, blocks.ingress, blocks.ingress_deparser].into(),
-                [blocks.egress_parser, blocks.egress, blocks.egress_deparser].into(),
+                [ingress_parser, ingress, ingress_deparser].into(),
+                [egress_parser, egress, egress_deparser].into(),
             ],
-            blocks,
+            parsers: [ingress_parser, egress_parser],
+            ports: description.ports.ok_or_else(|| described.missing("ports"))?,
             metadata,
-            requests: pass_boundaries::request_kinds(program, kind)?,
+            requests: described.request_kinds(kind)?,
             error_flags: program.errors.iter().map(|name| error_flags(name)).collect(),
             accepts_parser_errors,
         })

@@ -2,7 +2,9 @@
 //! The slots of v1model's standard metadata, the packet's headers and the user's metadata in a program's storage. The
 //! parent module says when the device reads and writes them.
 
+use crate::architectures::described_program::DescribedProgram;
 use crate::architectures::storage_field::StorageField;
+use crate::output::LoadError;
 use interpreter::PacketContext;
 use ir::{Bits, BlockKind, HeaderId, Program, SlotId};
 
@@ -52,35 +54,27 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    pub fn new(program: &Program) -> Metadata {
-        // The third parameter of the parser is the standard metadata in every v1model program.
-        let prefix = program
-            .blocks
-            .iter()
-            .find(|block| block.kind == BlockKind::Parser)
-            .and_then(|block| block.parameters.last())
-            .map(|parameter| &*parameter.storage)
-            .filter(|storage| !storage.is_empty())
-            .unwrap_or("standard_metadata");
-        let field = |name: &str| StorageField::of(program, prefix, name);
-        Metadata {
-            ingress_port: field("ingress_port"),
-            egress_spec: field("egress_spec"),
-            egress_port: field("egress_port"),
-            instance_type: field("instance_type"),
-            packet_length: field("packet_length"),
-            enq_timestamp: field("enq_timestamp"),
-            enq_qdepth: field("enq_qdepth"),
-            deq_timedelta: field("deq_timedelta"),
-            deq_qdepth: field("deq_qdepth"),
-            ingress_global_timestamp: field("ingress_global_timestamp"),
-            egress_global_timestamp: field("egress_global_timestamp"),
-            mcast_grp: field("mcast_grp"),
-            egress_rid: field("egress_rid"),
-            priority: field("priority"),
+    pub fn new(described: DescribedProgram<'_>) -> Result<Metadata, LoadError> {
+        let program = described.program;
+        let field = |name: &str| StorageField::of(described, "standard_metadata", name);
+        Ok(Metadata {
+            ingress_port: field("ingress_port")?,
+            egress_spec: field("egress_spec")?,
+            egress_port: field("egress_port")?,
+            instance_type: field("instance_type")?,
+            packet_length: field("packet_length")?,
+            enq_timestamp: field("enq_timestamp")?,
+            enq_qdepth: field("enq_qdepth")?,
+            deq_timedelta: field("deq_timedelta")?,
+            deq_qdepth: field("deq_qdepth")?,
+            ingress_global_timestamp: field("ingress_global_timestamp")?,
+            egress_global_timestamp: field("egress_global_timestamp")?,
+            mcast_grp: field("mcast_grp")?,
+            egress_rid: field("egress_rid")?,
+            priority: field("priority")?,
             metadata_slots: metadata_slots(program),
             headers: deparsed_headers(program),
-        }
+        })
     }
 
     /// Returns the slots of the standard metadata that the device reads and writes.

@@ -3,17 +3,14 @@
 //! `finish` executes the requests.
 
 use super::metadata::Metadata;
-use crate::architectures::pass_boundaries;
+use crate::architectures::described_program::DescribedProgram;
 use crate::output::{DigestMessage, LoadError};
 use crate::packet::QueuedPacket;
 use crate::pass::PassInfo;
 use crate::services::Services;
 use interpreter::PacketContext;
-use ir::{Bits, Program, SlotId};
+use ir::{Bits, SlotId};
 use std::sync::Arc;
-
-/// The `egress_spec` that drops a packet, unless [`crate::DeviceOptions::drop_port`] is set.
-const DROP_PORT: u32 = 511;
 
 /// The kind of a request of the program, with the positions of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +45,11 @@ pub(crate) struct V1Model {
 }
 
 impl V1Model {
-    pub fn new(program: &Program, drop_port: Option<u32>) -> Result<V1Model, LoadError> {
-        let block = |role| pass_boundaries::block(program, role);
+    /// Without a drop port in the options, the description's drops.
+    pub fn new(
+        program: DescribedProgram<'_>,
+        drop_port: Option<u32>,
+    ) -> Result<V1Model, LoadError> {
         let kind = |request: &ir::Request| {
             let field = |name: &str| request.fields.iter().position(|field| &*field.0 == name);
             let field_list = field("field_list");
@@ -65,23 +65,14 @@ impl V1Model {
                 _ => None,
             }
         };
-        let blocks = Blocks {
-            parser: block("p")?,
-            verify: block("vr")?,
-            ingress: block("ig")?,
-            egress: block("eg")?,
-            compute: block("ck")?,
-            deparser: block("dep")?,
-        };
+        let [parser, verify, ingress, egress, compute, deparser] = program.blocks()?;
+        let described_drop_port = program.description.ports.and_then(|ports| ports.drop);
         Ok(V1Model {
-            blocks,
-            pass_blocks: [
-                [blocks.parser, blocks.verify, blocks.ingress].into(),
-                [blocks.egress].into(),
-            ],
-            metadata: Metadata::new(program),
-            requests: pass_boundaries::request_kinds(program, kind)?,
-            drop_port: drop_port.unwrap_or(DROP_PORT),
+            blocks: Blocks { parser, verify, ingress, egress, compute, deparser },
+            pass_blocks: [[parser, verify, ingress].into(), [egress].into()],
+            metadata: Metadata::new(program)?,
+            requests: program.request_kinds(kind)?,
+            drop_port: drop_port.or(described_drop_port).unwrap_or(u32::MAX),
         })
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of Tofino's externs: methods of objects, and functions. What a switch does with a mirror copy, a
-//! resubmitted packet or a digest is the device's matter; here they become requests.
+//! Calls of Tofino's externs: methods of objects, and functions. Mirror copies, resubmission and digests become
+//! requests, which the device carries out.
 
-use super::unicast_flag;
+use super::{FOR_TRAFFIC_MANAGER, UNICAST_FLAG};
 use crate::lowering::{
     ExternCall, Location, Lowered, Lowering, ObjectId, ObjectKind, Shape, Value, bit, number,
 };
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A mirror session has 10 bits.
 const SESSION_BITS: u32 = 10;
 
-/// What a resubmitted packet may take along, in bits.
+/// Size of the header that a resubmitted packet carries, in bits.
 const RESUBMIT_BITS: u32 = 64;
 
 /// A method of an object; `None` when it is unknown.
@@ -179,7 +179,7 @@ fn get_hash<'a>(
     Ok(Value::Scalar(lowering.resize(value, width_bits, false)))
 }
 
-/// What goes into a checksum: fields of headers that are not valid count as zero.
+/// The inputs of a checksum; fields of invalid headers count as zero.
 fn checksum_inputs<'a>(
     lowering: &mut Lowering<'a>,
     call: &ExternCall<'a>,
@@ -401,7 +401,7 @@ pub(super) fn function<'a>(
             let Some(argument) = call.argument(0) else { return Ok(Some(Value::Void)) };
             let location = lowering.target(argument)?;
             lowering.clear(&location);
-            let port = lowering.shared_slot(super::FOR_TRAFFIC_MANAGER, "ucast_egress_port");
+            let port = lowering.shared_slot(FOR_TRAFFIC_MANAGER, "ucast_egress_port");
             if let (Location::Scalar(place, _), Some(port)) = (&location, port)
                 && *place == port
             {
@@ -433,11 +433,20 @@ pub(super) fn function<'a>(
             let size = if &*call.name == "sizeInBits" { bits } else { bits.div_ceil(8) };
             Ok(Some(Value::Scalar(Operand::Constant(Bits::from_u64(32, u64::from(size))))))
         }
-        // Not Tofino's: a program declares it that is to tell what it does.
+        // Not Tofino's: a program that logs declares it itself.
         "log_msg" => {
-            super::super::v1model::log(lowering, call)?;
+            lowering.log_message(call)?;
             Ok(Some(Value::Void))
         }
         _ => Ok(None),
+    }
+}
+
+/// The slot that is 1 once `ucast_egress_port` was set.
+pub(super) fn unicast_flag(lowering: &mut Lowering<'_>) -> SlotId {
+    let name = format!("{FOR_TRAFFIC_MANAGER}.{UNICAST_FLAG}");
+    match lowering.program.slot_named(&name) {
+        Some(slot) => slot,
+        None => lowering.fresh_slot(&name, 1),
     }
 }

@@ -2,7 +2,7 @@
 //! Extern objects of Tofino: what each construction makes. Objects whose exact behaviour is not public are
 //! refused with the reason. Their methods are in `methods`.
 
-use super::super::objects::count_unit;
+use crate::architecture::objects::count_unit;
 use crate::lowering::{Construction, Lowered, Lowering, ObjectKind, Shape, Value, constant};
 use crate::{CrcParameters, HashAlgorithm};
 
@@ -27,9 +27,9 @@ const CRC64: HashAlgorithm = HashAlgorithm::Crc(CrcParameters {
 });
 
 /// `RANDOM` is a function of the input that the compiler draws at random: here CRC-32C.
-const DRAWN: HashAlgorithm = HashAlgorithm::Crc(CrcParameters::CRC32C);
+const RANDOM_FUNCTION: HashAlgorithm = HashAlgorithm::Crc(CrcParameters::CRC32C);
 
-/// An extern object; `None` when it is none of Tofino's.
+/// Makes an extern object; `None` if it is not Tofino's.
 pub(super) fn construct<'a>(
     lowering: &mut Lowering<'a>,
     construction: &Construction<'a>,
@@ -286,7 +286,7 @@ fn hash<'a>(lowering: &mut Lowering<'a>, construction: &Construction<'a>) -> Low
     let name = lowering.construction_member(construction, 0)?;
     let algorithm = match (&*name, given) {
         ("IDENTITY", _) => HashAlgorithm::Identity,
-        ("RANDOM", _) => DRAWN,
+        ("RANDOM", _) => RANDOM_FUNCTION,
         (_, Some(given)) => given,
         ("CRC8", _) => CRC8,
         ("CRC16", _) => HashAlgorithm::Crc16,

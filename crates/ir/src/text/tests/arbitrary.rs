@@ -3,6 +3,7 @@
 //! names and widths that need not fit together. The text form has to carry all of them.
 
 use crate::*;
+use p4::ast::NodeId;
 use source::{FileId, Span};
 use std::sync::Arc;
 
@@ -394,7 +395,7 @@ impl Draw {
                     end: self.number() as u32,
                 },
             },
-            node: self.maybe(|draw| draw.number() as u32),
+            node: self.maybe(|draw| NodeId(draw.number() as u32)),
             name: self.maybe(Self::name),
             parent: self.maybe(Self::origin),
             atomic: self.maybe(|draw| draw.number() as u32),

@@ -106,7 +106,7 @@ prefix_key!(u128, (u64, u64), |key: u128| ((key >> 64) as u64, key as u64), |(hi
 
 /// A prefix of at least one bit; a shorter one stands before those that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Place<K> {
+struct OrderedPrefix<K> {
     key: K,
     length_bits: u8,
 }
@@ -122,8 +122,8 @@ pub(crate) struct Route<K> {
 /// All prefixes of one group, that of length zero apart.
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSet<K: PrefixKey> {
-    routes: BTreeMap<Place<K::Stored>, Winner>,
-    overlapping: OverlappingEntries<Place<K::Stored>>,
+    routes: BTreeMap<OrderedPrefix<K::Stored>, Winner>,
+    overlapping: OverlappingEntries<OrderedPrefix<K::Stored>>,
     default: Winner,
 }
 
@@ -138,8 +138,8 @@ impl<K: PrefixKey> Default for PrefixSet<K> {
 }
 
 impl<K: PrefixKey> PrefixSet<K> {
-    fn place(key: K, length_bits: u32) -> Place<K::Stored> {
-        Place { key: key.store(), length_bits: length_bits as u8 }
+    fn place(key: K, length_bits: u32) -> OrderedPrefix<K::Stored> {
+        OrderedPrefix { key: key.store(), length_bits: length_bits as u8 }
     }
 
     /// How many prefixes there are, the empty one left out.
@@ -162,8 +162,8 @@ impl<K: PrefixKey> PrefixSet<K> {
         key: K,
         length_bits: u32,
         change: impl FnOnce(
-            &mut OverlappingEntries<Place<K::Stored>>,
-            Place<K::Stored>,
+            &mut OverlappingEntries<OrderedPrefix<K::Stored>>,
+            OrderedPrefix<K::Stored>,
             Winner,
         ) -> Winner,
     ) -> bool {
@@ -213,7 +213,7 @@ impl<K: PrefixKey> PrefixSet<K> {
     }
 
     /// The longest prefix of at most `length_bits` and at least one bit that covers `key`.
-    fn longest(&self, key: K, length_bits: u32) -> Option<(Place<K::Stored>, Winner)> {
+    fn longest(&self, key: K, length_bits: u32) -> Option<(OrderedPrefix<K::Stored>, Winner)> {
         let mut length_bits = length_bits.min(K::BITS);
         while length_bits > 0 {
             // A prefix that covers the key sorts before it, and everything between them is covered by that prefix
@@ -273,7 +273,7 @@ impl<K: PrefixKey> PrefixSet<K> {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         // Nodes of the standard library's map hold up to eleven, eight of them on average.
-        let node_bytes = 11 * size_of::<(Place<K::Stored>, Winner)>() + 16;
+        let node_bytes = 11 * size_of::<(OrderedPrefix<K::Stored>, Winner)>() + 16;
         self.routes.len().div_ceil(8) * node_bytes + self.overlapping.memory_bytes()
     }
 }

@@ -127,11 +127,11 @@ impl<K: PrefixKey> Trie<K> {
             self.refresh_roots(group, key, length_bits);
         }
         if self.nodes.is_wasteful() || self.leaves.is_wasteful() || self.roots.is_wasteful() {
-            self.start_afresh();
+            self.rebuild();
         }
     }
 
-    fn start_afresh(&mut self) {
+    fn rebuild(&mut self) {
         self.nodes = Arena::default();
         self.leaves = Arena::default();
         self.roots = Arena::default();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random programs of tables, random batches for them, and the keys worth looking up. What is expected
-//! of the store stands in the tests.
+//! Random programs of tables, random batches for them, and keys to look up.
 
 use ir::{
     ActionId, ActionProfileId, Bits, CalculationId, CrcParameters, KeyPattern, TableId, ValueSetId,

@@ -7,20 +7,9 @@ use crate::{Bits, HashAlgorithm, HeaderId, HeaderRef, Operand, Terminator, Value
 use p4::ast::{Expression, ExpressionKind};
 use p4::typed::{Callee, TypeKind};
 
-/// Up to this many headers are asked whether they are valid; each doubles the code. With more, all
+/// The code tests the validity of up to this many headers; each doubles the code. With more, all
 /// inputs contribute.
 const ASKED_HEADERS_LIMIT: usize = 4;
-
-/// What a calculation is for, in the order in which they are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum CalculationKind {
-    /// `hash`
-    Hash,
-    /// `update_checksum`
-    Update,
-    /// `verify_checksum`
-    Verify,
-}
 
 /// A hash or checksum: how, and over what.
 #[derive(Clone, Copy)]
@@ -41,7 +30,7 @@ struct Input<'e> {
 
 impl<'a> Lowering<'a> {
     /// The value of a calculation over a call's argument. Under `condition` it is made; a header that
-    /// this asks about needs no further asking.
+    /// whose validity it tests is not tested again.
     pub(super) fn calculate(
         &mut self,
         calculation: Calculation<'a>,
@@ -119,7 +108,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The scalars of an argument; fields of headers that are not valid count as zero.
-    pub(super) fn inputs_of_valid_headers(
+    pub(in crate::architecture) fn inputs_of_valid_headers(
         &mut self,
         data: &'a Expression,
     ) -> Lowered<Vec<Operand>> {
@@ -144,7 +133,7 @@ impl<'a> Lowering<'a> {
         Ok(operands)
     }
 
-    /// The header that `h.isValid()` asks about.
+    /// The header `h` of a condition `h.isValid()`.
     fn header_asked_about(&mut self, condition: &'a Expression) -> Lowered<Option<HeaderId>> {
         let ExpressionKind::Call(call) = &condition.kind else { return Ok(None) };
         let asks = self

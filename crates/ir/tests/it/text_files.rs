@@ -14,6 +14,7 @@ use ir::moments;
 use ir::text::{parse_with_lines, print_code};
 use ir::transactions::register_access_facts;
 use ir::{Program, RegionId, SlotId};
+use p4::ast::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -65,7 +66,7 @@ fn check_verify(case: &Case) -> Result<(), String> {
         Err(errors) => errors
             .into_iter()
             .map(|error| {
-                (parsed.lines.get(&error.site).map_or(0, |line| *line as usize), error.message)
+                (parsed.lines.get(&error.item).map_or(0, |line| *line as usize), error.message)
             })
             .collect(),
     };
@@ -152,14 +153,18 @@ fn print_effects(program: &Program) -> String {
 fn print_effects_by_node(program: &Program) -> String {
     let mut out = String::new();
     let analysis = Analysis::of(program);
-    let nodes: BTreeSet<u32> = program.origins.iter().filter_map(|origin| origin.node).collect();
+    let nodes: BTreeSet<NodeId> = program.origins.iter().filter_map(|origin| origin.node).collect();
     for (at, region) in program.regions.iter().enumerate() {
         out.push_str(&format!("region {}\n", region.name));
         for node in &nodes {
             let facts = analysis.statement(*node);
             let here = |instance: &&StatementInstance| instance.region.index() == at;
             for StatementInstance { effects, .. } in facts.instances.iter().filter(here) {
-                out.push_str(&format!("  node {node}: {}\n", describe_effects(program, effects)));
+                out.push_str(&format!(
+                    "  node {}: {}\n",
+                    node.0,
+                    describe_effects(program, effects)
+                ));
             }
         }
     }

@@ -7,6 +7,7 @@ use ir::architecture::boundaries::Boundaries;
 use ir::effects::Location;
 use ir::ready::ReadyProgram;
 use ir::{Operation, Place, Program, SlotSet};
+use p4::ast::NodeId;
 use std::collections::BTreeSet;
 
 /// A v1model program with these declarations in ingress, ingress code and egress code.
@@ -195,7 +196,7 @@ fn statements_have_effects_guards_and_instances() {
     let slot = |name: &str| Location::Slot(program.slot_named(name).expect("there is one"));
 
     // The whole `if` writes through both calls, and its points are around both of them.
-    let facts = |node: u32| analysis.statement_of(&tree.nodes_of(node));
+    let facts = |node: NodeId| analysis.statement_of(&tree.nodes_of(node));
     let writes_both = tree.statements().filter(|node| {
         let effects = facts(*node).effects();
         [slot("hdr.h.b"), slot("meta.lost")].iter().all(|it| effects.writes.contains(it))
@@ -257,7 +258,7 @@ fn names_and_origins_of_fused_accesses_are_those_of_all() {
 
 #[test]
 fn the_report_is_as_expected() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/analysis_report");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/analysis_report");
     let text = std::fs::read_to_string(folder.join("program.p4")).expect("it is there");
     let options = p4::preprocessor::PreprocessorOptions::default();
     let loader = &p4::interfaces::InterfacesOnly;
