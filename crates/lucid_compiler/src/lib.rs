@@ -35,7 +35,7 @@ pub mod v1model;
 pub mod wire;
 
 pub use compiled::{Compiled, GlobalPlace, PortGroup};
-pub use options::{Clock, DELAY_PERIOD_PS, Delay, Options, Recirculation, Target, UserP4};
+pub use options::{Backend, Clock, DELAY_PERIOD_PS, Delay, Options, Recirculation, UserP4};
 pub use tna::{bridge, generator};
 
 /// What `plane explain` says about this crate's codes.
@@ -61,13 +61,13 @@ pub fn compile(
     options: &Options,
 ) -> Result<Compiled, source::Diagnostics> {
     match options.target {
-        Target::V1Model => {
+        Backend::V1Model => {
             let supported = support::normal_form(program, options.target)?;
             let mut compiled = v1model::compile(&supported.program, map.clone(), options)?;
             compiled.warnings.append(supported.warnings);
             Ok(compiled)
         }
-        Target::Tna => {
+        Backend::Tna => {
             let target = tna::tofino()?;
             tna::compile(program, map.clone(), options, &target)
         }

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What to compile for.
+/// The architecture that a program is compiled for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum Backend {
     /// BMv2's architecture: runs on our switch and on BMv2.
     #[default]
     V1Model,
@@ -15,29 +15,29 @@ pub enum Target {
     Tna,
 }
 
-impl Target {
+impl Backend {
     /// All targets.
-    pub const ALL: [Target; 2] = [Target::V1Model, Target::Tna];
+    pub const ALL: [Backend; 2] = [Backend::V1Model, Backend::Tna];
 
     /// The name of the target's architecture.
     pub fn name(self) -> &'static str {
         match self {
-            Target::V1Model => "v1model",
-            Target::Tna => "tna",
+            Backend::V1Model => "v1model",
+            Backend::Tna => "tna",
         }
     }
 
     /// What the target is, for lists of targets.
     pub fn description(self) -> &'static str {
         match self {
-            Target::V1Model => "BMv2's architecture",
-            Target::Tna => "Tofino's native architecture",
+            Backend::V1Model => "BMv2's architecture",
+            Backend::Tna => "Tofino's native architecture",
         }
     }
 
     /// The target with this name.
-    pub fn named(name: &str) -> Option<Target> {
-        Target::ALL.into_iter().find(|target| target.name() == name)
+    pub fn named(name: &str) -> Option<Backend> {
+        Backend::ALL.into_iter().find(|target| target.name() == name)
     }
 }
 
@@ -55,7 +55,7 @@ pub enum Delay {
 /// The unit of v1model's time stamps. Other targets count nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// Our device, told to count nanoseconds.
+    /// A device whose clock counts nanoseconds, as device files can say.
     #[default]
     Nanoseconds,
     /// As BMv2 does.
@@ -85,7 +85,7 @@ const LONGEST_STAMPED_PERIOD_PS: u64 = 50_000_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// What to compile for.
-    pub target: Target,
+    pub target: Backend,
     /// How delayed events wait.
     pub delay: Delay,
     /// How often the delay queue is released, in picoseconds.
@@ -140,7 +140,7 @@ impl Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            target: Target::default(),
+            target: Backend::default(),
             delay: Delay::default(),
             delay_period_ps: DELAY_PERIOD_PS,
             clock: Clock::default(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The user's P4_16 in front of the dispatcher and behind it (Lucid §8.1) as pieces of a program: every token
-//! keeps its place in the user's files, so that what is wrong is told there. Where they go is each target's.
+//! keeps its place in the user's files, so diagnostics name these places. Each back end decides where the pieces go.
 
 use super::v1model::user_tokens;
 use crate::options::UserP4;

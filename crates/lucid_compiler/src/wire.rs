@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Events as frames: what compiled switches send to one another and to themselves (Lucid §3.2, §2.6
 //! "Place"). The compilers of all targets, deployments and tests agree by this file. How a frame is
-//! parsed in P4, and what becomes of it, is the scheduler's.
+//! parsed in P4, and where it is sent, is in the scheduler.
 //!
 //! An event that is no packet event travels in an Ethernet frame of its own, 16 bytes and then its
 //! parameters at their widths in order, zero bits to the next whole byte, then its payload if it has
@@ -17,7 +17,7 @@
 //! | 16 | `number` | the event's wire number |
 //!
 //! What comes back by the recirculation port may have the low 16 bits of the time when it left egress, in
-//! nanoseconds, in place of [`SOURCE_PREFIX`]: then the time of its way back counts too. On v1model ingress
+//! nanoseconds, in place of [`SOURCE_PREFIX`]: then the time of the round counts too. On v1model ingress
 //! takes it off, and what is left of the delay is [`remaining_delay_ns`]; on TNA the next egress does, and what
 //! the frame says is left.
 //!
@@ -37,7 +37,7 @@
 //! 3. kind `Port`, `Group`, `Flood`: out by those ports, as kind `Here`; packet events without frame;
 //! 4. else the handler runs: ingress port is the port it came in by, or 0 for kind `Switch`.
 //!
-//! **After a handler** its n generated events are in the packet, slot 0 first. One event goes its way at once:
+//! **After a handler** its n generated events are in the packet, slot 0 first. One event is sent at once:
 //! local or delayed to the recirculation port, else as 1 to 3 say. Several: the first that leaves by a port
 //! without delay goes at once (packets of one flow must not overtake each other because one of them also
 //! generated control events); the others, m of them, go round: the multicast group m copies the packet m

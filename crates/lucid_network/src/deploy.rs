@@ -12,7 +12,7 @@ use lucid_compiler::wire::{
     OUTSIDE_PORT,
 };
 use lucid_compiler::{
-    Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target, codes,
+    Backend, Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, codes,
 };
 use lucid_reference::interpreter::{Group, Value};
 use lucid_reference::simulation::Setup;
@@ -148,7 +148,7 @@ pub fn commands(compiled: &Compiled, program: &Program, switch: &SwitchSetup) ->
     let mut commands = Commands::default();
     commands.line(COMMANDS_BEGIN);
     // Programs for TNA have a parser that knows the switch's number, and as a rule a constant port.
-    let is_tna = compiled.options.target == Target::Tna;
+    let is_tna = compiled.options.target == Backend::Tna;
     let mut own = match is_tna {
         true if compiled.options.own_recirculation_ports => {
             format!("{} {}", switch.number, switch.recirculation_port)
@@ -346,14 +346,14 @@ pub fn device_file(compiled: &Compiled, switch: &SwitchSetup) -> String {
     let period_ps = compiled.delay_period_ps;
     if options.delay == Delay::Queue && period_ps > 0 {
         match options.target {
-            Target::V1Model => drop(write!(
+            Backend::V1Model => drop(write!(
                 text,
                 "\n# Delayed events wait in this queue (Lucid §3.2).\n[[pausable_queue]]\nport = {port}\n\
                  class = {}\nperiod = \"{period_ps}ps\"\nopen = \"{}ps\"\n",
                 generator::class(options),
                 period_ps / OPEN_PART
             )),
-            Target::Tna => {
+            Backend::Tna => {
                 let rate_bps = recirculation_rate_bps(compiled, switch);
                 text.push_str(
                     "# Delayed events wait in a queue of this port (Lucid §3.2), which frames of the packet\n\

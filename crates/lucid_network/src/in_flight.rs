@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Who decided what a packet is and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PacketOwner {
-    /// The Lucid program, or whoever sends packets from outside.
+    /// The Lucid program, or a sender outside the network.
     Program,
     /// The user's P4 made it, or sent it where it goes.
     UserP4,

@@ -10,16 +10,14 @@ use super::unsupported_packets::short_for_tofino;
 use super::user::UserPass;
 use super::watch::Watch;
 use lucid::core::NO_PORT;
-use lucid_compiler::Target;
+use lucid_compiler::Backend;
 use lucid_reference::interpreter::{Arguments, Value};
 use lucid_reference::simulation::schedule::Dispatch;
-use lucid_reference::simulation::{
-    DropReason, ObservationKind, Occurrence, Setup, Stage, event_of,
-};
+use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup, Stage};
 use std::sync::Arc;
 
 impl CompiledSimulation {
-    /// Ingress took a packet: its handler is told and replayed. Nothing if that stopped the run.
+    /// Reports and replays the handler of a packet that ingress took. Returns `None` if that stopped the run.
     pub(super) fn take(
         &mut self,
         setup: &Setup,
@@ -35,8 +33,8 @@ impl CompiledSimulation {
         let target = self.compiled.options.target;
         // A parser for Tofino knows when the packet arrived, not when the pass begins.
         let time_ps = match target {
-            Target::V1Model => self.now_ps,
-            Target::Tna => arrived_ps,
+            Backend::V1Model => self.now_ps,
+            Backend::Tna => arrived_ps,
         };
         let around = self.surroundings(setup, (at, port), time_ps);
         let arrival = classify((setup, target), &around, bytes);
@@ -65,7 +63,7 @@ impl CompiledSimulation {
                     switch: at,
                     port: *port,
                     stage: Stage::Ingress,
-                    event: event_of(setup, *event, arguments, 0),
+                    event: setup.event_value(*event, arguments, 0),
                     cause: None,
                     draws: pass.draws.clone(),
                     dequeue_depth: 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of compiled programs: a device for each switch in the network of the run, told as the same
+//! Runs of compiled programs: a device for each switch in the network of the run, reported as the same
 //! observations as a simulation by the reference interpreter ([`lucid_reference::simulation`]), so that logs,
 //! expectations and recorded schedules are the same things for both. The program is the one that `plane emit` writes,
 //! and each device is built from the device file that it writes for the switch ([`deploy::device_file`]). Taps and probes

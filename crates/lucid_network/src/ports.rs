@@ -23,13 +23,13 @@ pub fn check_ports(setup: &Setup) -> Diagnostics {
         let places = &run.port_places;
         places.get(&end).or_else(|| places.get(&(0, end.1))).copied().unwrap_or(Span::NONE)
     };
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (switch, port) in (0..).zip(setup.recirculation_ports()).filter(|(_, port)| is_wrong(port))
     {
         let span = place((switch, *port));
         // One number may stand for all switches.
-        if span.is_none() || !told.contains(&span) {
-            told.push(span);
+        if span.is_none() || !reported.contains(&span) {
+            reported.push(span);
             let message = format!(
                 "no compiled switch has a port {port}, the recirculation port of switch {switch}"
             );
@@ -73,11 +73,12 @@ pub fn check_ports(setup: &Setup) -> Diagnostics {
 /// Whether events are generated to the ports of an extern group.
 fn generates_to_ports(program: &Program, extern_number: usize) -> bool {
     use lucid::core::walk::{bodies, each_statement};
-    use lucid::core::{ExpressionKind, StatementKind, Target};
+    use lucid::core::{Destination, ExpressionKind, StatementKind};
     let mut found = false;
     for body in program.events.iter().flat_map(bodies) {
         each_statement(&body.statements, &mut |statement| {
-            if let StatementKind::Generate { target: Target::Ports(group), .. } = &statement.kind
+            if let StatementKind::Generate { destination: Destination::Ports(group), .. } =
+                &statement.kind
                 && let ExpressionKind::Extern(number) = &group.kind
             {
                 found |= number.0 as usize == extern_number;

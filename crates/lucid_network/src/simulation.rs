@@ -153,7 +153,7 @@ impl CompiledSimulation {
         self.handled
     }
 
-    /// Packets through pipelines: handlers, and frames on their way through the dispatcher.
+    /// Packets through pipelines: handlers, and frames in transit.
     pub fn passes(&self) -> u64 {
         self.passes
     }
@@ -178,7 +178,7 @@ impl CompiledSimulation {
         self.switches.get(switch as usize).map(|switch| &switch.installed.device)
     }
 
-    /// Whether no packet is on its way or waits, but for those that packet generators make.
+    /// Whether no packet is in flight or waits, but for those that packet generators make.
     pub(super) fn is_quiet(&self) -> bool {
         let is_quiet = |one: &Switch| {
             one.arriving.is_empty()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packets that a compiled program does not take as the source means it, told to the user.
+//! Diagnostics of packets that a compiled program cannot take as the source means it.
 
 use super::arrival::{ADDRESS_BYTES, Arrival};
 use lucid::core::EventId;
-use lucid_compiler::Target;
+use lucid_compiler::Backend;
 use lucid_reference::simulation::Setup;
 use lucid_reference::simulation::codes::MISFIT;
 use lucid_reference::specification::InputKind;
@@ -33,7 +33,7 @@ pub(super) fn not_itself(setup: &Setup, event: EventId) -> Diagnostic {
 /// A packet of which the source's parser makes an event, and which is too short for the parser of a program
 /// for Tofino: that looks at a whole Ethernet header before anything else.
 pub(super) fn short_for_tofino(
-    (setup, target): (&Setup, Target),
+    (setup, target): (&Setup, Backend),
     at: u32,
     arrival: &Arrival,
     bytes: &[u8],
@@ -41,7 +41,7 @@ pub(super) fn short_for_tofino(
     let (Arrival::Dispatch { event, .. } | Arrival::NoHandler { event, .. }) = arrival else {
         return None;
     };
-    if target != Target::Tna || bytes.len() >= ADDRESS_BYTES {
+    if target != Backend::Tna || bytes.len() >= ADDRESS_BYTES {
         return None;
     }
     let declared = &setup.program().events[event.0 as usize];
@@ -55,7 +55,7 @@ pub(super) fn short_for_tofino(
         .label(declared.span, "declared here")
         .help(format!(
             "give the packet more bytes, or run the program with --target {}",
-            Target::default().name()
+            Backend::default().name()
         ));
     Some(diagnostic)
 }

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The runs that are shipped: those of the examples and of the library's tests, read and elaborated. What
-//! is asked of them is each test's.
+//! The shipped runs, read and elaborated: those of the examples and of the library's tests.
 
+use crate::programs::Disk;
 use lucid::core::Program;
 use lucid::front;
-use lucid::syntax::Loader;
 use lucid_reference::specification::{self, Format, Run};
 use source::SourceMap;
 use std::path::{Path, PathBuf};
-
-struct Disk;
-
-impl Loader for Disk {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        Ok(std::fs::read_to_string(path).ok())
-    }
-}
 
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lucid");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What pinned versions cost writers, on both sides of a store with 100,000 routes:
+//! Costs of pinned versions for writers, on both sides of a store with 100,000 routes:
 //!
 //!     cargo bench -p state --bench versions
 //!
 //! Memory above the unpinned store and time of each write while 16 versions are pinned, each with one entry
 //! changed; and the time of a single-entry batch without pins. Times are medians, with the longest beside.
-//! `--only TEXT` takes the sides whose name has it.
+//! `--only TEXT` selects sides by name.
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use peak_alloc::PeakAlloc;
@@ -41,7 +41,7 @@ table hops {
 } @0
 "#;
 
-/// Who reads the store.
+/// The reader of the store.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Configuration,

@@ -63,7 +63,7 @@ impl<'a> Draft<'a> {
 
     /// Applies items in order. If `stops` is set, the first error ends the batch with the outcome `rolled_back`, and
     /// the caller undoes the draft.
-    pub(crate) fn carry_out(&mut self, items: Vec<BatchItem>, stops: bool) -> BatchOutcome {
+    pub(crate) fn apply_items(&mut self, items: Vec<BatchItem>, stops: bool) -> BatchOutcome {
         let count = items.len();
         let mut results = Vec::with_capacity(count);
         for (at, item) in items.into_iter().enumerate() {

@@ -40,15 +40,15 @@ pub struct Store {
 
 /// How a change reaches the forwarding side.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum WriteMode {
     /// Changes a copy, because packets may read the current version.
     Copy,
-    /// The current version.
-    Current,
+    /// Changes the current version.
+    InPlace,
 }
 
 /// The result of a batch.
-struct Carried {
+struct AppliedBatch {
     outcome: BatchOutcome,
     /// The changes of the configuration, if they are recorded.
     changes: Vec<Change>,
@@ -59,7 +59,7 @@ struct Carried {
 }
 
 /// A batch refused for pinned versions, and the count of releases to wait for.
-struct Refused {
+struct RefusedBatch {
     batch: Batch,
     releases: u64,
 }
@@ -185,30 +185,31 @@ impl Store {
     /// Applies a batch. Packets see all of it or nothing of it. While too many versions are pinned, the call blocks
     /// until one is released; a thread that may hold the pins itself uses [`Store::try_write_batch`].
     pub fn write_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        self.write(Some(cells), batch, Place::Copy)
+        self.write(Some(cells), batch, WriteMode::Copy)
     }
 
     /// Applies a batch of configuration only, from another thread than that of the packets. Updates and reads of
     /// registers, counters and meters are errors. Blocks like [`Store::write_batch`].
     pub fn write_configuration(&self, batch: Batch) -> BatchOutcome {
-        self.write(None, batch, Place::Copy)
+        self.write(None, batch, WriteMode::Copy)
     }
 
     /// As [`Store::write_batch`], while no packet runs: the forwarding side is changed in place, without a
     /// second copy, where no reader holds it. A reader that begins meanwhile waits.
     pub fn write_batch_in_place(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        self.write(Some(cells), batch, Place::Current)
+        self.write(Some(cells), batch, WriteMode::InPlace)
     }
 
     /// As [`Store::write_batch`], but hands the batch back while too many versions are pinned.
     pub fn try_write_batch(&self, cells: &mut Cells, batch: Batch) -> Result<BatchOutcome, Batch> {
-        self.try_write(Some(cells), batch, Place::Copy).map_err(|refused| self.hand_back(refused))
+        self.try_write(Some(cells), batch, WriteMode::Copy)
+            .map_err(|refused| self.hand_back(refused))
     }
 
     /// As [`Store::write_configuration`], but hands the batch back while too many versions are pinned.
     pub fn try_write_configuration(&self, batch: Batch) -> Result<BatchOutcome, Batch> {
         self.has_concurrent_writers.store(true, Ordering::Relaxed);
-        self.try_write(None, batch, Place::Copy).map_err(|refused| self.hand_back(refused))
+        self.try_write(None, batch, WriteMode::Copy).map_err(|refused| self.hand_back(refused))
     }
 
     /// As [`Store::write_batch_in_place`], but hands the batch back while too many versions are pinned.
@@ -217,7 +218,7 @@ impl Store {
         cells: &mut Cells,
         batch: Batch,
     ) -> Result<BatchOutcome, Batch> {
-        self.try_write(Some(cells), batch, Place::Current)
+        self.try_write(Some(cells), batch, WriteMode::InPlace)
             .map_err(|refused| self.hand_back(refused))
     }
 
@@ -227,7 +228,7 @@ impl Store {
         self.has_concurrent_writers.load(Ordering::Relaxed)
     }
 
-    fn hand_back(&self, refused: Refused) -> Batch {
+    fn hand_back(&self, refused: RefusedBatch) -> Batch {
         self.versions.count_refusal();
         refused.batch
     }
@@ -239,7 +240,7 @@ impl Store {
             return None;
         }
         // The publication may hold some of them.
-        self.forwarding.let_go();
+        self.forwarding.release_retired();
         self.versions.refuse(version, most)
     }
 
@@ -263,7 +264,7 @@ impl Store {
         };
         let mut draft = Draft::new(configuration, cells, batch.now_ps, false, true);
         let stops = batch.stops_on_error();
-        let outcome = draft.carry_out(batch.items, stops);
+        let outcome = draft.apply_items(batch.items, stops);
         draft.undo();
         outcome
     }
@@ -281,15 +282,15 @@ impl Store {
         change(configuration)
     }
 
-    fn write(&self, mut cells: Option<&mut Cells>, batch: Batch, place: Place) -> BatchOutcome {
-        let mut refused = match self.try_write(cells.as_deref_mut(), batch, place) {
+    fn write(&self, mut cells: Option<&mut Cells>, batch: Batch, mode: WriteMode) -> BatchOutcome {
+        let mut refused = match self.try_write(cells.as_deref_mut(), batch, mode) {
             Ok(outcome) => return outcome,
             Err(refused) => refused,
         };
         self.versions.count_refusal();
         loop {
             self.versions.wait(refused.releases, None);
-            refused = match self.try_write(cells.as_deref_mut(), refused.batch, place) {
+            refused = match self.try_write(cells.as_deref_mut(), refused.batch, mode) {
                 Ok(outcome) => return outcome,
                 Err(refused) => refused,
             };
@@ -300,47 +301,49 @@ impl Store {
         &self,
         cells: Option<&mut Cells>,
         batch: Batch,
-        place: Place,
-    ) -> Result<BatchOutcome, Refused> {
+        mode: WriteMode,
+    ) -> Result<BatchOutcome, RefusedBatch> {
         let mut current = self.lock();
         if batch.changes_configuration()
             && let Some(releases) = self.refuses(&current)
         {
-            return Err(Refused { batch, releases });
+            return Err(RefusedBatch { batch, releases });
         }
         // Its creation takes the lock, so this stays true.
         let logs = self.forwarding.exists();
         let subscriptions = Some(&self.subscriptions).filter(|list| list.exist());
         let candidates = subscriptions.map(|list| list.candidates(current.program(), &batch));
-        let carried = carry_out(&mut current, cells, batch, logs);
+        let applied = apply_batch(&mut current, cells, batch, logs);
         let version = current.version();
-        if let (Some(list), true) = (candidates.filter(|list| !list.is_empty()), carried.is_changed)
+        if let (Some(list), true) = (candidates.filter(|list| !list.is_empty()), applied.is_changed)
         {
             // Mark before any reader sees the version.
-            let results = &carried.outcome.results;
+            let results = &applied.outcome.results;
             let changed = list.iter().filter(|(at, _)| results.get(*at).is_some_and(Result::is_ok));
             self.subscriptions.mark(changed.map(|(_, table)| *table), version);
         }
-        let copied_tables = match (carried.changes.is_empty(), place) {
+        let copied_tables = match (applied.changes.is_empty(), mode) {
             (true, _) => 0,
-            (false, Place::Copy) => self.forwarding.publish(carried.changes, version),
-            (false, Place::Current) => self.forwarding.publish_in_place(carried.changes, version),
+            (false, WriteMode::Copy) => self.forwarding.publish(applied.changes, version),
+            (false, WriteMode::InPlace) => {
+                self.forwarding.publish_in_place(applied.changes, version)
+            }
         };
-        if carried.is_changed {
-            let is_copied = carried.is_copied || copied_tables > 0;
+        if applied.is_changed {
+            let is_copied = applied.is_copied || copied_tables > 0;
             self.versions.note_batch(version, is_copied, copied_tables);
         }
-        Ok(carried.outcome)
+        Ok(applied.outcome)
     }
 }
 
 /// Applies a batch to the master; `logs` records the changes.
-fn carry_out(
+fn apply_batch(
     current: &mut Arc<Configuration>,
     cells: Option<&mut Cells>,
     batch: Batch,
     logs: bool,
-) -> Carried {
+) -> AppliedBatch {
     let is_update = |item: &BatchItem| matches!(item, BatchItem::Update(_));
     if !batch.items.iter().any(is_update) && batch.atomicity == Atomicity::ContinueOnError {
         let answer = |item| match item {
@@ -349,13 +352,13 @@ fn carry_out(
         };
         let results = batch.items.into_iter().map(answer).collect();
         let outcome = BatchOutcome { results, rolled_back: false };
-        return Carried { outcome, changes: Vec::new(), is_changed: false, is_copied: false };
+        return AppliedBatch { outcome, changes: Vec::new(), is_changed: false, is_copied: false };
     }
     let held = Arc::get_mut(current).is_none().then(|| current.clone());
     let stops = batch.stops_on_error();
     let configuration = Arc::make_mut(current);
     let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, stops);
-    let outcome = draft.carry_out(batch.items, stops);
+    let outcome = draft.apply_items(batch.items, stops);
     let (changes, is_changed) = match outcome.rolled_back {
         true => {
             draft.undo();
@@ -370,5 +373,5 @@ fn carry_out(
         // A version is one object: the one that readers hold stays current.
         *current = held;
     }
-    Carried { outcome, changes, is_changed, is_copied }
+    AppliedBatch { outcome, changes, is_changed, is_copied }
 }

@@ -66,7 +66,7 @@ impl TableShape {
 
 /// An entry by the hash of its identity: its keys, and its priority if the table has priorities.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct HashedEntry {
     hash: u64,
     place: u32,
 }
@@ -77,7 +77,7 @@ pub struct TableState {
     pub(crate) shape: Arc<TableShape>,
     places: SharedVec<Option<Arc<EntryRecord>>>,
     free: Vec<u32>,
-    names: SharedTable<Named>,
+    names: SharedTable<HashedEntry>,
     index: MatchIndex,
     default: DefaultAction,
 }
@@ -166,7 +166,7 @@ impl TableState {
     /// The entry with these canonical keys, and with this priority where the table has priorities.
     pub(crate) fn find(&self, keys: &[KeyPattern], priority: i64) -> Option<EntryHandle> {
         let hash = self.name(keys, priority);
-        self.find_named(hash, keys, priority).map(|named| EntryHandle(named.place))
+        self.find_hashed(hash, keys, priority).map(|hashed| EntryHandle(hashed.place))
     }
 
     /// Returns the hash of an entry's identity.
@@ -175,10 +175,10 @@ impl TableState {
         FixedState::default().hash_one((keys, priority))
     }
 
-    fn find_named(&self, hash: u64, keys: &[KeyPattern], priority: i64) -> Option<Named> {
-        let is_it = |named: &Named| {
-            named.hash == hash
-                && self.entry(EntryHandle(named.place)).is_some_and(|entry| {
+    fn find_hashed(&self, hash: u64, keys: &[KeyPattern], priority: i64) -> Option<HashedEntry> {
+        let is_it = |hashed: &HashedEntry| {
+            hashed.hash == hash
+                && self.entry(EntryHandle(hashed.place)).is_some_and(|entry| {
                     entry.keys == keys && (entry.priority == priority || !self.shape.has_priorities)
                 })
         };
@@ -217,8 +217,8 @@ impl TableState {
     fn settle(&mut self, record: Arc<EntryRecord>) {
         let place = record.handle.0;
         let hash = self.name(&record.keys, record.priority);
-        if self.find_named(hash, &record.keys, record.priority).is_none() {
-            self.names.insert_unique(hash, Named { hash, place }, |named| named.hash);
+        if self.find_hashed(hash, &record.keys, record.priority).is_none() {
+            self.names.insert_unique(hash, HashedEntry { hash, place }, |hashed| hashed.hash);
         }
         let (values, masks) = self.values_and_masks(&record.keys);
         let candidate = Candidate {
@@ -252,7 +252,7 @@ impl TableState {
         let record = self.places.get_mut(handle.0 as usize)?.take()?;
         self.free.push(handle.0);
         let hash = self.name(&record.keys, record.priority);
-        self.names.remove(hash, |named| named.place == handle.0);
+        self.names.remove(hash, |hashed| hashed.place == handle.0);
         let (values, masks) = self.values_and_masks(&record.keys);
         self.index.remove(&values, &masks, handle.0);
         Some(record)

@@ -107,7 +107,7 @@ fn hash<K: Hash>(key: &K) -> u64 {
 struct Tuple<K> {
     buckets: SharedTable<Bucket<K>>,
     entries: usize,
-    /// Entries removed since `most_rank` was exact.
+    /// Entries removed since `max_rank` was exact.
     removed: usize,
 }
 
@@ -116,7 +116,7 @@ struct Tuple<K> {
 struct TuplePlace<K> {
     mask: K,
     /// No entry of the tuple has a larger rank.
-    most_rank: i64,
+    max_rank: i64,
     tuple: Tuple<K>,
 }
 
@@ -138,7 +138,7 @@ impl<K: PackedKey> TupleSpace<K> {
         let rank = candidate.rank;
         let at = self.tuples.iter().position(|place| place.mask == mask);
         let mut place = match at {
-            Some(at) if self.tuples[at].most_rank >= rank => {
+            Some(at) if self.tuples[at].max_rank >= rank => {
                 let place = &mut self.tuples[at];
                 place.tuple.add(value.masked(&mask), candidate);
                 return;
@@ -146,12 +146,12 @@ impl<K: PackedKey> TupleSpace<K> {
             Some(at) => self.tuples.remove(at),
             None => {
                 let tuple = Tuple { buckets: SharedTable::default(), entries: 0, removed: 0 };
-                TuplePlace { mask, most_rank: rank, tuple }
+                TuplePlace { mask, max_rank: rank, tuple }
             }
         };
         let masked = value.masked(&place.mask);
         place.tuple.add(masked, candidate);
-        place.most_rank = rank;
+        place.max_rank = rank;
         self.put(place);
     }
 
@@ -164,25 +164,25 @@ impl<K: PackedKey> TupleSpace<K> {
             self.tuples.remove(at);
         } else if tuple.removed > tuple.entries {
             // Rare enough that its cost is amortised over removals.
-            let most_rank = tuple.most_rank();
-            if most_rank != place.most_rank {
+            let max_rank = tuple.max_rank();
+            if max_rank != place.max_rank {
                 let mut place = self.tuples.remove(at);
-                place.most_rank = most_rank;
+                place.max_rank = max_rank;
                 self.put(place);
             }
         }
     }
 
     fn put(&mut self, place: TuplePlace<K>) {
-        let at = self.tuples.partition_point(|other| other.most_rank >= place.most_rank);
+        let at = self.tuples.partition_point(|other| other.max_rank >= place.max_rank);
         self.tuples.insert(at, place);
     }
 
     /// The place of the best entry that matches. `values` are what `key` is made of.
     pub(crate) fn find(&self, key: &K, values: &[Bits]) -> Option<u32> {
         let mut best: Option<&Candidate> = None;
-        for TuplePlace { mask, most_rank, tuple } in &self.tuples {
-            if best.is_some_and(|best| best.rank > *most_rank) {
+        for TuplePlace { mask, max_rank, tuple } in &self.tuples {
+            if best.is_some_and(|best| best.rank > *max_rank) {
                 break;
             }
             let Some(bucket) = tuple.bucket(&key.masked(mask)) else { continue };
@@ -234,7 +234,7 @@ impl<K: PackedKey> Tuple<K> {
     }
 
     /// The largest rank, found by looking at every bucket.
-    fn most_rank(&mut self) -> i64 {
+    fn max_rank(&mut self) -> i64 {
         self.removed = 0;
         let best = self.buckets.iter().filter_map(|(_, bucket)| bucket.first());
         best.map(|candidate| candidate.rank).max().unwrap_or(i64::MIN)

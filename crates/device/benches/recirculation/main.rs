@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many packets a second go round by a loopback port, 1,000 of them under way, on compiled code and on
-//! the interpreter: `cargo bench -p device --bench recirculation`. Ways and their ratios are printed.
+//! Packets per second through a loopback port with 1,000 packets in flight, on compiled code and on the interpreter:
+//! `cargo bench -p device --bench recirculation`.
 
 use device::{
     Device, DeviceOptions, EngineChoice, PortOptions, TimestampUnit, TrafficManagerOptions,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bursts: whatever a packet does on its way, a burst of packets gives the outputs, statistics, digests
-//! and cells that the interpreter gives for the same packets one after another.
+//! Bursts on compiled code against single packets on the interpreter: outputs, statistics, digests and cells are equal,
+//! also for packets that leave the fast path.
 
 use crate::hand_built::{CLONE, Code, DIGEST, RECIRCULATE, RESUBMIT, TRUNCATE, program};
 use crate::setup::{group, on, replicas, session, write};
@@ -21,8 +21,8 @@ fn packet(op: u8, arg: u8, payload_bytes: usize) -> Vec<u8> {
     bytes
 }
 
-/// What a device shows of a run: outputs (packet, port, bytes) in order of departure, digests, lines
-/// of the log, statistics, registers, and whether something failed.
+/// Results of a run: outputs (packet, port, bytes) in order of departure, digests, log lines, statistics, registers,
+/// and whether an assertion failed.
 #[derive(Debug, PartialEq)]
 struct Seen {
     outputs: Vec<(usize, u32, Vec<u8>)>,
@@ -48,7 +48,7 @@ fn finish(
     }
 }
 
-/// One packet after another by the slow path.
+/// Single packets on the slow path.
 fn one_by_one(device: &mut Device, packets: &[(u32, Vec<u8>)]) -> Seen {
     let (mut outputs, mut errors) = (Vec::new(), Vec::new());
     for (at, (port, bytes)) in packets.iter().enumerate() {
@@ -61,7 +61,7 @@ fn one_by_one(device: &mut Device, packets: &[(u32, Vec<u8>)]) -> Seen {
     finish(device, outputs, errors)
 }
 
-/// In bursts of so many.
+/// Bursts of this size.
 fn in_bursts(device: &mut Device, packets: &[(u32, Vec<u8>)], size: usize) -> Seen {
     let (mut outputs, mut errors) = (Vec::new(), Vec::new());
     let mut burst = Burst::new(size, 2048);
@@ -81,7 +81,7 @@ fn in_bursts(device: &mut Device, packets: &[(u32, Vec<u8>)], size: usize) -> Se
     finish(device, outputs, errors)
 }
 
-/// Compares the ways that packets can take.
+/// Compares single packets and bursts, on both engines.
 fn check(
     code: &Arc<Program>,
     options: &DeviceOptions,
@@ -110,7 +110,7 @@ fn control_plane(device: &mut Device) {
     write(device, [group(1, &[(2, 1), (1, 2)]), session(3, &[(7, 0)])]);
 }
 
-/// What a packet does is in its first byte.
+/// The first byte of a packet chooses its actions.
 fn of_all_kinds() -> Arc<Program> {
     program(
         |code| {
@@ -238,7 +238,7 @@ fn what_holds_packets_up_is_seen() {
     };
     let seen = check(&code, &DeviceOptions::default(), paused, &packets);
     assert!(seen.statistics.drops[&DropReason::QueueFull] > 0);
-    // Later events come first, as they do with `run_to_completion`.
+    // Events are first, as in `run_to_completion`.
     let scheduled = |device: &mut Device| {
         control_plane(device);
         device.schedule_pause(device.now_ps() + 5, OutputPath::Port(3), None, true);
@@ -287,7 +287,7 @@ fn changes(code: &mut Code) {
 
 #[test]
 fn longest_headers_find_no_room() {
-    // Ten thousand bytes of payload before which headers of one byte are added again and again.
+    // 10,000 bytes of payload; each pass adds a header of one byte.
     let code = program(changes, |code| code.when("hdr.h.op", 1, |code| code.add("hdr.h.b", 1)));
     let packets: Vec<_> = (0..8u8).map(|at| (0, packet(at % 2, 0, 1900))).collect();
     let seen = check(&code, &DeviceOptions::default(), |_| {}, &packets);
@@ -313,7 +313,7 @@ proptest! {
     }
 }
 
-/// Code reaches state through the instance that it is handed, so it is compiled once for all.
+/// Code accesses state through its instance argument, so all instances share it.
 #[test]
 fn devices_of_one_program_share_its_code_and_no_state() {
     let code = of_all_kinds();
@@ -323,7 +323,7 @@ fn devices_of_one_program_share_its_code_and_no_state() {
     let mut alone = Device::new(code.clone(), options.clone()).expect("loads");
     control_plane(&mut alone);
     let expected = in_bursts(&mut alone, &packets, 4);
-    // The fast path, and blocks for what leaves it.
+    // The fast path, and blocks for packets that leave it.
     assert_eq!(alone.compilations(), 2);
 
     let first = Device::new(code, options.clone()).expect("loads");
@@ -339,13 +339,13 @@ fn devices_of_one_program_share_its_code_and_no_state() {
     for device in &all {
         assert_eq!(device.compilations(), 2);
     }
-    // What goes into the code is not the same.
+    // Options of the code differ.
     let other = DeviceOptions { drop_port: Some(3), ..options };
     let other = all[0].sharing_code_with(other).expect("loads");
     assert_eq!((other.compilations(), all[0].compilations()), (1, 2));
 }
 
-/// What a device keeps from burst to burst holds no writer up, and is never old.
+/// State that a device keeps between bursts blocks no writer and is never stale.
 #[test]
 fn writes_between_bursts_are_seen_by_the_next() {
     let code = of_all_kinds();
@@ -375,7 +375,7 @@ fn writes_between_bursts_are_seen_by_the_next() {
 }
 
 #[test]
-fn why_there_is_no_straight_way() {
+fn reasons_against_the_fast_path() {
     let notes = |change: &dyn Fn(&mut ir::Slot)| {
         let mut program = (*program(|_| {}, |_| {})).clone();
         program.slots.iter_mut().for_each(change);

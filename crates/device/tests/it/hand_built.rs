@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! v1model programs built by hand, as pipeline IR: one header, some metadata, and ingress and egress
-//! as each test has them.
+//! Hand-built v1model programs in pipeline IR: one header, some metadata, and ingress and egress of each test.
 
 use ir::*;
 use std::sync::Arc;
@@ -106,7 +105,7 @@ impl Code {
         self.push(Operation::Store { place: Place::Slot(slot), value });
     }
 
-    /// Stores one slot's value in another, widened or cut.
+    /// Copies a slot to another, extended or truncated.
     pub fn copy(&mut self, from: &str, to: &str) {
         let value = self.load(from);
         let (slot_to, width_to) = slot(to);
@@ -133,7 +132,7 @@ impl Code {
         self.push(Operation::Store { place: Place::Slot(slot), value: Operand::Temp(result) });
     }
 
-    /// Asks for something with constant arguments.
+    /// Makes a request with constant arguments.
     pub fn request(&mut self, request: RequestId, arguments: &[u64]) {
         let arguments = arguments
             .iter()
@@ -156,7 +155,7 @@ impl Code {
         Operand::Temp(result)
     }
 
-    /// Code for when a slot has a value; what follows runs either way.
+    /// Code under the condition that a slot has a value. Later code is unconditional.
     pub fn when(&mut self, name: &str, value: u64, body: impl FnOnce(&mut Code)) {
         let condition = self.is(name, value);
         let then = self.block();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Passes that a caller runs: begun by a device, run by executors on other cells and threads, finished in the
-//! caller's order. A device that runs its passes itself is the oracle.
+//! Passes that a caller runs: started by a device, run by executors on other cells and threads, finished in the order of
+//! the caller. A device that runs its own passes is the oracle.
 
 use crate::setup::{ENGINES, compile, group, on, replicas, session, write};
 use device::{
@@ -12,7 +12,7 @@ use state::{MulticastGroup, Update};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-/// The program whose first byte chooses what the switch does, for v1model.
+/// A v1model program whose packets choose their actions by the first byte.
 fn v1model() -> Arc<Program> {
     static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
     let program = || compile("program.p4", include_str!("v1model_source/program.p4"), &[]);
@@ -43,7 +43,7 @@ fn options(engine: EngineChoice) -> DeviceOptions {
     DeviceOptions { engine, tap: true, cpu_port: Some(64), ..DeviceOptions::default() }
 }
 
-/// Everything that a device shows, taps by pass.
+/// Results of a device, with taps by pass.
 #[derive(Debug, PartialEq)]
 struct Shown {
     transmitted: Vec<Transmitted>,
@@ -67,7 +67,7 @@ fn shown(device: &mut Device) -> Shown {
     }
 }
 
-/// Packets of each choice, at times of their own.
+/// Packets of each choice, at distinct times.
 fn packets() -> Vec<(u64, Vec<u8>)> {
     let packet = |what: u8| [&[what, 4, 0, 0, 0, 0, 0][..], &[0; 8]].concat();
     let whats = (0..9).chain(9..23).map(packet).chain([vec![1, 2]]);
@@ -81,7 +81,7 @@ fn run(executor: &mut Executor, pass: &mut Pass, now_ps: u64) {
     }
 }
 
-/// Runs passes that a device gives out until none is left, with one executor.
+/// Runs all passes of a device with one executor.
 fn drive(device: &mut Device, executor: &mut Executor) {
     while let Some(time_ps) = device.next_event_ps() {
         device.advance(time_ps).expect("no assertion fails");
@@ -106,7 +106,7 @@ fn check_same(program: &Arc<Program>, options: &DeviceOptions, passes: CallerPas
     alone.run_to_completion().expect("no assertion fails");
     drive(&mut driven, &mut executor);
     assert_eq!(shown(&mut driven), shown(&mut alone), "{passes:?}, {options:?}");
-    // Registers of the passes are the executor's; the device's own are as they were.
+    // The passes use registers of the executor. Those of the device are unchanged.
     if !program.registers.is_empty() && passes.ingress {
         let values = |cells: &state::Cells| {
             let cells = cells.register(RegisterId(0)).expect("it is there");
@@ -137,7 +137,7 @@ fn passes_run_on_several_threads_and_instances_and_finish_in_order() {
         let mut device = loaded(v1model(), on(engine));
         let mut begun = Vec::new();
         for number in 0..PACKETS {
-            // Each packet goes to the group as it was when the packet came.
+            // Each packet uses the group at its arrival.
             let replicas = replicas(&[(20 + number, 1)]);
             let content = MulticastGroup { replicas, ..MulticastGroup::default() };
             write(&device, [Update::ModifyMulticastGroup { group: 9, content }]);
@@ -146,7 +146,7 @@ fn passes_run_on_several_threads_and_instances_and_finish_in_order() {
             begun.push(pass.expect("nothing ends it"));
         }
         let id = device.program_id();
-        // The first blocks run on one instance, the last one on another, each on a thread.
+        // The first blocks run on one instance, the last on another, each on its own thread.
         let mut instances: Vec<Executor> =
             (0..2).map(|_| device.executor(id).expect("it is loaded")).collect();
         for (stage, executor) in instances.iter_mut().enumerate() {
@@ -206,7 +206,7 @@ fn a_pass_is_ended_held_and_multiplied() {
         for pass in [&mut held, &mut other] {
             run(&mut executor, pass, 0);
         }
-        // What comes later overtakes them.
+        // Later packets overtake them.
         let mut later = begin(&mut device);
         run(&mut executor, &mut later, 0);
         for pass in [later, other, held, ended] {
@@ -237,7 +237,7 @@ fn a_pass_fits_its_own_device_and_program_only() {
         let second = device.fork(&pass).expect("two passes are allowed");
         assert!(device.fork(&pass).is_none());
         assert_eq!(other.finish(second), Err(foreign));
-        // A failed assertion ends the pass; its finish counts it.
+        // A failed assertion ends the pass. `finish` counts it.
         for _ in 0..2 {
             assert_eq!(executor.run(&mut failing, 0), Ok(PassStatus::Continues));
         }
@@ -248,7 +248,7 @@ fn a_pass_fits_its_own_device_and_program_only() {
         device.finish(failing).expect("the error is known");
         let drops = BTreeMap::from([(DropReason::AssertionFailed, 1), (DropReason::PassLimit, 1)]);
         assert_eq!(device.statistics().drops, drops);
-        // A program stays as long as a pass of it is somewhere.
+        // A program stays loaded while a pass of it exists.
         device.load_second(v1model()).expect("loads");
         assert!(device.swap());
         assert_eq!(device.loaded_programs(), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What tests set devices up with: compiled programs, options, groups and sessions.
+//! Test set-up of devices: compiled programs, options, groups and sessions.
 
 use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice};
@@ -32,7 +32,7 @@ pub fn on(engine: EngineChoice) -> DeviceOptions {
     DeviceOptions { engine, ..DeviceOptions::default() }
 }
 
-/// Writes a batch that has to succeed.
+/// Writes a batch and checks its success.
 pub fn write(device: &Device, updates: impl IntoIterator<Item = Update>) {
     let outcome = device.execute(Batch::of(updates));
     assert!(outcome.is_ok(), "{outcome:?}");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs swapped while packets flow and a control plane writes: no packet is lost, none sees parts
-//! of two programs, and what is not needed any more is gone.
+//! Swaps of programs under traffic and writes of a control plane: no packet is lost, none mixes two programs, and unused
+//! programs are freed.
 
 use crate::hand_built::program;
 use crate::setup::{ENGINES, on, replicas, write};
@@ -11,7 +11,7 @@ use state::{CellRange, MulticastGroup, Read, Reply, Update};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bursts have so many packets.
+/// Packets per burst.
 const BURST: usize = 8;
 
 /// A program that writes its number into every packet, in ingress and in egress.
@@ -30,7 +30,7 @@ fn packet(group: u8) -> Vec<u8> {
     vec![0, group, 0, 0, 0, 0, 0, 0, 0, 0, 42]
 }
 
-/// The numbers that a packet has of ingress and of egress.
+/// The program numbers of ingress and egress in a packet.
 fn numbers(bytes: &[u8]) -> (u8, u8) {
     (bytes[5], bytes[9])
 }
@@ -52,7 +52,7 @@ fn is_alone(test: &str) -> bool {
     false
 }
 
-/// Memory of this process in bytes, where the system tells.
+/// Memory of this process in bytes. `None` on systems without `/proc`.
 fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
@@ -70,7 +70,7 @@ fn forward(device: &mut Device, burst: &mut Burst, group: u8) -> Vec<(u32, (u8, 
 
 #[test]
 fn a_thousand_swaps_under_load() {
-    // It looks at the memory of its process.
+    // The test measures the memory of its process.
     if !is_alone("swapping::a_thousand_swaps_under_load") {
         return;
     }
@@ -88,7 +88,7 @@ fn a_thousand_swaps_under_load() {
             assert_eq!(forward(&mut device, &mut burst, 0), expected(old));
             let holds = round % 50 == 7;
             if holds {
-                // These are queued by the old program and leave after the swap.
+                // The old program enqueues these, and they leave after the swap.
                 device.pause(OutputPath::Port(3), None);
                 assert_eq!(forward(&mut device, &mut burst, 0), []);
             }
@@ -126,7 +126,7 @@ fn swaps_while_a_control_plane_writes() {
         let mut device = device(engine);
         let mut target = device.target();
         let group = |at: u32| {
-            // Both copies go to the same port, or a packet would have seen half a write.
+            // Both copies have the same port, so the packet saw a whole write.
             let port = 5 + at % 2;
             let replicas = replicas(&[(port, 1), (port, 2)]);
             MulticastGroup { replicas, ..MulticastGroup::default() }
@@ -175,7 +175,7 @@ fn swaps_while_a_control_plane_writes() {
                 rounds += 1;
             }
             is_over.store(true, Ordering::Relaxed);
-            // The writer may be waiting for an answer.
+            // The writer may wait for an answer.
             while !writer.is_finished() {
                 device.advance(device.now_ps()).expect("nothing to do");
                 forward(&mut device, &mut burst, 0);
@@ -201,7 +201,7 @@ fn an_idle_device_answers_about_cells_without_a_packet() {
     write_cell(&device, 3, 9);
     let register = RegisterId(0);
     let read = || Batch::one(Read::Register { register, cells: CellRange::one(3) });
-    // From another thread, while nobody calls the device.
+    // From another thread, without a call of the device.
     let outcome = std::thread::scope(|scope| {
         let mut target = target.clone();
         scope.spawn(move || target.execute(read())).join().expect("it is answered")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests of the v1model device over programs built by hand: what `simple_switch` does at the end of
-//! ingress and egress, what its metadata say, queues, pauses, swapping, and that runs repeat.
+//! The v1model device with hand-built programs: the ends of ingress and egress as in `simple_switch`, metadata, queues,
+//! pauses, swaps, and determinism.
 
 use crate::hand_built::{CLONE, Code, DIGEST, RECIRCULATE, RESUBMIT, TRUNCATE, program};
 use crate::setup::{ENGINES, group, on, session, write};
@@ -36,7 +36,7 @@ fn packet(op: u8, arg: u8) -> Vec<u8> {
     bytes
 }
 
-/// What leaves: (port, time, op, arg, a, b, length).
+/// Outputs: (port, time, op, arg, a, b, length).
 type Seen = (u32, u64, u8, u8, u32, u32, usize);
 
 fn outputs(device: &mut Device) -> Vec<Seen> {
@@ -578,7 +578,7 @@ fn a_swapped_program_takes_registers_over() {
         assert!(!device.swap());
         device.load_second(second).expect("loads");
         assert_eq!(run(&mut device, 0, packet(0, 0))[0].4, 1);
-        // One packet is under way when the programs are swapped, and ends with the first.
+        // One packet is in flight during the swap and stays with the first program.
         device.pause(OutputPath::Port(0), None);
         assert_eq!(run(&mut device, 0, packet(0, 0)), []);
         assert!(device.swap());
@@ -594,7 +594,7 @@ fn a_swapped_program_takes_registers_over() {
     });
 }
 
-/// The device's own steps of a trace, without the interpreter's.
+/// Steps of a trace from the device, without those of the interpreter.
 fn outline(node: &TraceNode) -> String {
     let mut node = node.clone();
     fn without_blocks(node: &mut TraceNode) {

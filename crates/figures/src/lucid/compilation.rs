@@ -10,7 +10,7 @@ use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::syntax::Loader;
-use lucid_compiler::{Compiled, Options, Target, support, tna, v1model};
+use lucid_compiler::{Backend, Compiled, Options, support, tna, v1model};
 use lucid_network::ready;
 use p4::preprocessor::PreprocessorOptions;
 use pisa::Problem;
@@ -264,13 +264,13 @@ fn compiled(
 ) -> Result<Compiled, Diagnostics> {
     if choice == TargetChoice::V1Model {
         let options = Options::default();
-        let target = Target::V1Model;
+        let target = Backend::V1Model;
         let supported = watch.pass(NORMALIZE, || support::normal_form(program, target))?;
         return watch.pass(WRITE, || v1model::compile(&supported.program, map.clone(), &options));
     }
     let options = tofino::options();
     let target = tna::tofino()?;
-    let supported = watch.pass(NORMALIZE, || support::normal_form(program, Target::Tna))?;
+    let supported = watch.pass(NORMALIZE, || support::normal_form(program, Backend::Tna))?;
     let prepared = watch.pass(STATEMENTS, || tna::prepare(&supported.program, &options))?;
     let lay_out = |problem: &Problem| match choice {
         TargetChoice::Exact => {

@@ -9,7 +9,7 @@ use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::syntax::NoFiles;
-use lucid_compiler::{Compiled, Delay, Options, Target, compile};
+use lucid_compiler::{Backend, Compiled, Delay, Options, compile};
 use lucid_network::CompiledSimulation;
 use lucid_reference::interpreter::Value;
 use lucid_reference::simulation::{Observation, ObservationKind, Observer, Setup};
@@ -127,7 +127,7 @@ fn costs(
     let made = front::compile(map, NAME, TEXT.to_string(), &NoFiles, &symbolics, &[])?;
     let program = Arc::new(made.program);
     let compiled = |delay: Delay| {
-        let options = Options { target: Target::Tna, delay, ..Options::default() };
+        let options = Options { target: Backend::Tna, delay, ..Options::default() };
         compile(&program, map, &options).map(Arc::new)
     };
     let (queue, round) = (compiled(Delay::Queue)?, compiled(Delay::Recirculation)?);

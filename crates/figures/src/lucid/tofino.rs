@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compilation for Tofino as all figures do it, and how they count lines of P4.
 
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 
 /// The recirculation port of a Tofino.
 const RECIRCULATION_PORT: u32 = 68;
 
 /// Returns the options of the compiler.
 pub(super) fn options() -> Options {
-    Options { target: Target::Tna, recirculation_port: RECIRCULATION_PORT, ..Options::default() }
+    Options { target: Backend::Tna, recirculation_port: RECIRCULATION_PORT, ..Options::default() }
 }
 
 /// Returns the lines of P4 that are neither blank nor comments.

@@ -9,7 +9,7 @@
 //! - Conditions ask for the values they are about: a boolean in a variable is not computed first.
 //! - Arguments of generated events are computed in their fields; the fields may be written whether or
 //!   not the event is generated.
-//! - An array's index that is a hash is computed on the way to the array.
+//! - An array's index that is a hash is computed by the array's hash unit, in the same stage.
 //! - Checksums that the pipeline itself needs are added up ([`super::checksums`]).
 
 mod balance;

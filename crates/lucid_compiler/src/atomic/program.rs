@@ -159,7 +159,7 @@ pub struct Array {
     pub register_actions: Vec<RegisterAction>,
 }
 
-/// A program of a stateful ALU: what becomes of the cell and of the result. Two accesses run the same
+/// A program of a stateful ALU: the new cell and the result. Two accesses run the same
 /// register action if they do the same with the same operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterAction {
@@ -335,7 +335,7 @@ pub enum Operation {
 pub enum Index {
     /// This one.
     Operand(Operand),
-    /// The hash, computed on the way to the stateful ALU in the same stage
+    /// The hash, computed in front of the stateful ALU in the same stage
     /// (`action.execute(hash.get(...))`).
     Hash(Hash),
 }

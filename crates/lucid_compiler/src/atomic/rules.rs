@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Conditions on subjects, and whether the formula holds where they are the first that match.
 pub(super) type Rule = (BTreeMap<u32, Condition>, bool);
 
-/// What is known of a subject on the way down.
+/// Facts about a subject on the path to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Known {
     /// Bits in `mask` have these values.
@@ -152,7 +152,7 @@ impl Walk<'_> {
             Some(false) => return self.down(low, known, asked),
             None => {}
         }
-        // One side by asking, the other by coming after it. A single bit may be asked either way, so the
+        // One side by asking, the other by coming after it. A single bit may be tested for 0 or for 1, so the
         // side that is settled sooner, and does not hold, is left for the end.
         let is_bit = matches!(condition, Condition::Ternary { mask, .. } if mask.is_power_of_two());
         let other_first = is_bit && (high == Formula::NEVER || (low == Formula::ALWAYS));

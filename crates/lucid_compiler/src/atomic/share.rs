@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays that more handlers use, in more ways, than a stateful ALU has programs and its table has hash
+//! Arrays with more kinds of access than a stateful ALU has programs and its table has hash
 //! units for: accesses of one shape get common variables for what they are given, and hashes are
 //! computed before. That takes a stage more, so it is done only where there are too many.
 
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 /// Programs of a stateful ALU (public TNA documents: 4 register actions a register).
 const MOST_REGISTER_ACTIONS: usize = 4;
 
-/// Hashes that may be computed on the way to an array (Lucid's compiler: 2 hash units a table).
+/// Hashes that may be computed for an array (Lucid's compiler: 2 hash units a table).
 const MOST_HASHES: usize = 2;
 
-/// The program with no array used in too many ways, as far as accesses can be made alike.
+/// The program with no array that has too many kinds of access, as far as accesses can be made equal.
 pub(super) fn share(mut program: AtomicProgram) -> AtomicProgram {
     for array in (0..program.arrays.len() as u32).map(ArrayId) {
         if hashes(&program, array).len() > MOST_HASHES {

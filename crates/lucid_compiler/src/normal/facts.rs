@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is known of the locals at a point of a body: the few values that a local can have, and
 //! which other leaf it is a copy of. Facts are learned from assignments and conditions and joined
-//! where ways meet.
+//! where paths join.
 
 use lucid::core::walk::is_leaf;
 use lucid::core::{
@@ -31,7 +31,7 @@ impl Facts {
                 Type::Bool => Constant::Bool(value != 0),
                 _ => return None,
             };
-            return Some(super::locals::constant(value, read.span));
+            return Some(Expression::constant(value, read.span));
         }
         let copy = self.copies.get(&local).filter(|copy| copy.ty == read.ty)?;
         Some(Expression { span: read.span, ..copy.clone() })
@@ -168,7 +168,7 @@ impl Facts {
         }
     }
 
-    /// What holds on both of two ways.
+    /// The facts that hold on both of two paths.
     pub(super) fn join(mut self, other: &Facts) -> Facts {
         self.values.retain(|local, values| {
             let Some(others) = other.values.get(local) else { return false };

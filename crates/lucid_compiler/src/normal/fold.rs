@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Puts what is known of locals into the expressions that read them, computes what is then known,
-//! and takes the ways that are decided. Assignments stay; `dead_code` takes those that nobody needs.
+//! and replaces branches whose condition is known by the path that is taken. Assignments stay; `dead_code` removes
+//! unused ones.
 
 use super::facts::Facts;
 use super::simplify::simplify;
 use super::substitution::put;
 use lucid::core::walk::{bodies_mut, deep, expressions_mut, written};
-use lucid::core::{
-    Branch, Constant, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind,
-};
+use lucid::core::{Branch, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind};
 
 /// Folds all handlers, actions and parsers.
 pub(super) fn run(program: &mut Program) {
@@ -49,7 +48,7 @@ fn fold(mut statement: Statement, facts: &mut Facts, out: &mut Vec<Statement>) {
             out.push(statement);
         }
         StatementKind::If { condition, then, otherwise } => {
-            if let ExpressionKind::Constant(Constant::Bool(truth)) = condition.kind {
+            if let Some(truth) = condition.as_bool() {
                 out.extend(block(if truth { then } else { otherwise }, facts));
                 return;
             }
@@ -85,7 +84,7 @@ fn fold_match(
     // Subjects that are known are decided now.
     let mut at = 0;
     while at < subjects.len() {
-        if let ExpressionKind::Constant(Constant::Int(value, _)) = subjects[at].kind {
+        if let Some(value) = subjects[at].as_int() {
             branches.retain(|branch| {
                 branch.patterns.get(at).is_none_or(|one| value & one.mask == one.value)
             });

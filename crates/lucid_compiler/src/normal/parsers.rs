@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parsers in normal form, a step a pass: event values become their arguments, payloads are called by
 //! the local that has the packet's rest, what is known is computed, unused assignments go. A parser
-//! is a tree, so on each way to an end everything is known that a handler's passes have to ask for.
+//! is a tree, so on each path every local has one known definition, which the passes of handlers have to search for.
 
 use super::event_values::{Base, taken_apart};
 use super::facts::Facts;
-use super::locals::{NewLocals, read};
+use super::locals::NewLocals;
 use super::substitution::put;
 use lucid::core::walk::{deep, each_expression_mut, each_read};
 use lucid::core::{
@@ -14,7 +14,7 @@ use lucid::core::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Event locals on the way to a block: constructor and the locals of its arguments.
+/// Event locals on the path to a block: constructor and the locals of its arguments.
 type Made = HashMap<LocalId, (EventId, Vec<LocalId>)>;
 
 /// Takes event values out of a parser's locals. A parser's event is handled here and now, so delays
@@ -80,7 +80,7 @@ fn events_of_block(
                     Some((event, kept)) => {
                         let argument = |local: &LocalId| {
                             let ty = locals.get(*local).map_or(Type::Bool, |local| local.ty);
-                            read(*local, ty, span)
+                            Expression::local(*local, ty, span)
                         };
                         let arguments = kept.iter().map(argument).collect();
                         ExpressionKind::Event { event: *event, arguments }
@@ -98,7 +98,7 @@ fn events_of_block(
     }
 }
 
-/// What payload locals are on the way to a block: the local that has the bytes, or empty.
+/// Payload locals on the path to a block: the local that has the bytes, or empty.
 type Payloads = HashMap<LocalId, Option<LocalId>>;
 
 /// Takes copies of payloads out of a parser.
@@ -197,7 +197,7 @@ fn fold_block(block: &mut ParserBlock, mut facts: Facts) {
     }
 }
 
-/// Takes assignments and locals that nobody wants.
+/// Removes unused assignments and locals.
 pub(super) fn clean(parser: &mut Parser) {
     wanted(&mut parser.block);
     let mut used: HashSet<LocalId> = (0..parser.parameter_count).map(LocalId).collect();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Handlers without `return`: what follows a statement that may leave the handler goes into the one
-//! way that does not leave it, or runs only if a flag says that no way has left. Statements behind a
-//! `return` go. Flags that nobody reads go later.
+//! path that does not leave it, or runs only if a flag says that no path has left. Statements behind a
+//! `return` go. Unread flags go later.
 
 use super::locals::NewLocals;
 use lucid::core::walk::{blocks_mut, bodies_mut, deep, each_statement};
 use lucid::core::{
-    Body, Branch, Constant, Expression, ExpressionKind, LocalId, Pattern, Program, Statement,
-    StatementKind, Type,
+    Body, Branch, Expression, LocalId, Pattern, Program, Statement, StatementKind, Type,
 };
 use lucid::syntax::ast::UnaryOperator;
 use source::Span;
@@ -52,31 +51,31 @@ fn block(statements: &mut Vec<Statement>, flag: LocalId) -> Leaves {
             return Leaves::Always;
         }
         let inner = blocks_mut(statement);
-        let mut ways: Vec<Leaves> =
+        let mut paths: Vec<Leaves> =
             inner.into_iter().map(|inner| deep(|| block(inner, flag))).collect();
-        if ways.iter().all(|way| *way == Leaves::Never) {
+        if paths.iter().all(|path| *path == Leaves::Never) {
             continue;
         }
         if super::slots::may_pass_by(statement)
             && let StatementKind::Match { subjects, branches } = &mut statement.kind
         {
-            // The way by gets a branch, so that what follows has a place.
+            // The path past the statement gets a branch, so that what follows has a place.
             let patterns = subjects.iter().map(|_| Pattern { value: 0, mask: 0 }).collect();
             let span = statement.span;
             branches.push(Branch { patterns, statements: Vec::new(), span });
-            ways.push(Leaves::Never);
+            paths.push(Leaves::Never);
         }
         let mut rest = statements.split_off(at + 1);
         let after = block(&mut rest, flag);
-        let whole = |way: &Leaves| if *way == Leaves::Never { after } else { *way };
-        let all = ways.iter().map(whole);
+        let whole = |path: &Leaves| if *path == Leaves::Never { after } else { *path };
+        let all = paths.iter().map(whole);
         let all = all.reduce(|one, other| if one == other { one } else { Leaves::Sometimes });
-        let mut staying = ways.iter().enumerate().filter(|(_, way)| **way != Leaves::Always);
+        let mut staying = paths.iter().enumerate().filter(|(_, path)| **path != Leaves::Always);
         match (staying.next(), staying.next()) {
             // Nothing comes this far.
             (None, _) => {}
-            (Some((way, Leaves::Never)), None) => {
-                if let Some(block) = blocks_mut(&mut statements[at]).into_iter().nth(way) {
+            (Some((path, Leaves::Never)), None) => {
+                if let Some(block) = blocks_mut(&mut statements[at]).into_iter().nth(path) {
                     block.extend(rest);
                 }
             }
@@ -94,16 +93,14 @@ fn block(statements: &mut Vec<Statement>, flag: LocalId) -> Leaves {
 /// `if (!returned) { rest }`
 fn if_staying(flag: LocalId, rest: Vec<Statement>, behind: &Statement) -> Statement {
     let span = behind.span;
-    let bool = |kind| Expression { kind, ty: Type::Bool, span };
-    let left = Box::new(bool(ExpressionKind::Local(flag)));
-    let condition = bool(ExpressionKind::Unary(UnaryOperator::Not, left));
+    let left = Expression::local(flag, Type::Bool, span);
+    let condition = Expression::unary(UnaryOperator::Not, left, span);
     let kind = StatementKind::If { condition, then: rest, otherwise: Vec::new() };
     Statement { kind, span, inlined_at: behind.inlined_at.clone() }
 }
 
 fn set(flag: LocalId, value: bool, span: Span, inlined_at: Arc<[Span]>) -> Statement {
-    let kind = ExpressionKind::Constant(Constant::Bool(value));
-    let value = Expression { kind, ty: Type::Bool, span };
+    let value = Expression::bool(value, span);
     let kind = StatementKind::Assign { local: flag, value, no_inline: false };
     Statement { kind, span, inlined_at }
 }

@@ -56,7 +56,7 @@ fn copies(context: &Context<'_>) -> String {
         text.push('}');
     }
     // A path that generated fewer events leaves places empty. What is due here and has no frame outside
-    // loses it on its way.
+    // loses it as it leaves.
     let bare = (0..context.shapes.events.len()).filter(|at| context.shapes.events[*at].is_bare);
     let bare = super::numbers(context, bare);
     text.push_str(

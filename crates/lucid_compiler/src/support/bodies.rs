@@ -5,12 +5,12 @@
 use super::name;
 use crate::atomic::codes::{SEED, SHIFT_BY_VARIABLE, WIDE_ARITHMETIC};
 use crate::normal::generate_slots;
-use crate::options::Target;
+use crate::options::Backend;
 use crate::{codes, wire};
 use lucid::core::walk::{bodies, deep, each_expression, each_statement, expressions};
 use lucid::core::{
-    Action, Body, Constant, Event, Expression, ExpressionKind, Global, GlobalKind, Parser,
-    ParserAction, ParserBlock, ParserStep, Program, Statement, StatementKind, Target as To, Type,
+    Action, Body, Constant, Destination, Event, Expression, ExpressionKind, Global, GlobalKind,
+    Parser, ParserAction, ParserBlock, ParserStep, Program, Statement, StatementKind, Type,
 };
 use lucid::syntax::ast::{BinaryOperator as B, EventSort};
 use source::{Code, Diagnostic, Diagnostics, Span};
@@ -27,8 +27,9 @@ enum Gress {
 }
 
 /// What the target cannot do, and what it leaves out.
-pub(super) fn check(program: &Program, target: Target) -> Diagnostics {
-    let mut checker = Checker { program, target, found: Diagnostics::new(), told: HashSet::new() };
+pub(super) fn check(program: &Program, target: Backend) -> Diagnostics {
+    let mut checker =
+        Checker { program, target, found: Diagnostics::new(), reported: HashSet::new() };
     for global in &program.globals {
         checker.global(global);
     }
@@ -60,15 +61,15 @@ fn compares_groups(expression: &Expression) -> bool {
 
 struct Checker<'p> {
     program: &'p Program,
-    target: Target,
+    target: Backend,
     found: Diagnostics,
     /// A statement of a function is inlined many times and reported once.
-    told: HashSet<(&'static str, Span)>,
+    reported: HashSet<(&'static str, Span)>,
 }
 
 impl Checker<'_> {
     fn tell(&mut self, diagnostic: Diagnostic) {
-        if self.told.insert((diagnostic.code.0, diagnostic.primary.span)) {
+        if self.reported.insert((diagnostic.code.0, diagnostic.primary.span)) {
             self.found.push(diagnostic);
         }
     }
@@ -78,7 +79,7 @@ impl Checker<'_> {
     }
 
     fn is_tna(&self) -> bool {
-        self.target == Target::Tna
+        self.target == Backend::Tna
     }
 
     fn global(&mut self, global: &Global) {
@@ -196,21 +197,21 @@ impl Checker<'_> {
             }
             StatementKind::Print { .. } if self.is_tna() => {
                 let message = "this is left out: a pipeline of Tofino has no log";
-                let other = Target::V1Model.name();
+                let other = Backend::V1Model.name();
                 let help = format!("compile for {other} to see it, or generate an event instead");
                 self.tell(Diagnostic::warning(codes::PRINT, span, message).help(help));
             }
-            StatementKind::Generate { target: To::Port(port), .. } => {
+            StatementKind::Generate { destination: Destination::Port(port), .. } => {
                 if let ExpressionKind::Constant(Constant::Int(number, _)) = &port.kind {
                     self.port(*number, port.span);
                 }
             }
-            StatementKind::Generate { target: To::Ports(ports), .. } => {
+            StatementKind::Generate { destination: Destination::Ports(ports), .. } => {
                 if let ExpressionKind::Constant(Constant::Group(members)) = &ports.kind {
                     members.iter().for_each(|port| self.port((*port).into(), ports.span));
                 }
             }
-            StatementKind::Generate { target: To::Switches(group), .. }
+            StatementKind::Generate { destination: Destination::Switches(group), .. }
                 if matches!(group.kind, ExpressionKind::Flood(_)) =>
             {
                 let message = "a flood is of ports, not of switches";

@@ -7,7 +7,7 @@ mod bodies;
 mod values;
 
 use super::normal::normalize;
-use crate::options::Target;
+use crate::options::Backend;
 use lucid::core::Program;
 use source::Diagnostics;
 
@@ -24,8 +24,8 @@ pub struct Supported {
 ///
 /// # Errors
 ///
-/// What the target cannot do, all of it that can be told without a layout.
-pub fn normal_form(program: &Program, target: Target) -> Result<Supported, Diagnostics> {
+/// Reports all that the back end cannot compile and that shows without a layout.
+pub fn normal_form(program: &Program, target: Backend) -> Result<Supported, Diagnostics> {
     let found = values::check(program);
     if found.has_errors() {
         // Such a program has no normal form.
@@ -42,9 +42,9 @@ pub fn normal_form(program: &Program, target: Target) -> Result<Supported, Diagn
 }
 
 /// What a target is called.
-pub fn name(target: Target) -> &'static str {
+pub fn name(target: Backend) -> &'static str {
     match target {
-        Target::V1Model => target.name(),
-        Target::Tna => "Tofino",
+        Backend::V1Model => target.name(),
+        Backend::Tna => "Tofino",
     }
 }

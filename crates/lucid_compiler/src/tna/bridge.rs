@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The bridge: the header that ingress puts in front of a packet and that tells egress what it has to do,
-//! declared for the program and read from bytes, for whoever looks at a device from outside.
+//! declared for the program, and read from the bytes that a tap of a device shows.
 
 use crate::options::Options;
 

@@ -23,7 +23,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: TOO_MANY_REGISTER_ACTIONS,
-        title: "an array that is used in too many different ways",
+        title: "an array with too many kinds of access",
         text: "A register of Tofino can have four register actions: different memops, or the same memop \
                with different operands, count as different. Use the same memop with the same \
                variable or constant in several places, or split the array into two.",

@@ -96,7 +96,7 @@ fn prefixes(low: u128, high: u128, width_bits: u32) -> Vec<(u128, u128)> {
     found
 }
 
-/// One of each list, in all ways.
+/// All combinations of one element of each list.
 pub(super) fn combinations(lists: &[Vec<String>]) -> Vec<Vec<String>> {
     lists.iter().fold(vec![Vec::new()], |all, list| {
         all.iter()

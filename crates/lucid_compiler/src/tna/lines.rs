@@ -70,7 +70,7 @@ struct State {
     outer: Option<LineKind>,
     /// The same inside of a control.
     inner: Option<LineKind>,
-    /// Whether the outer declaration is a control whose parts are told apart, and its body has begun.
+    /// Whether the outer declaration is a control whose parts are counted apart, and its body has begun.
     in_control: bool,
 }
 

@@ -92,7 +92,7 @@ fn register(
     };
     if actions.len() > MOST_REGISTER_ACTIONS {
         let message = format!(
-            "`{}` is used in {} different ways, more than the {MOST_REGISTER_ACTIONS} that a stateful \
+            "`{}` has {} kinds of access, more than the {MOST_REGISTER_ACTIONS} that a stateful \
              ALU holds",
             global.name,
             actions.len()
@@ -100,7 +100,7 @@ fn register(
         let uses: Vec<&str> = actions.iter().map(|action| action.name.as_ref()).collect();
         context.found.push(
             Diagnostic::error(TOO_MANY_REGISTER_ACTIONS, global.span, message)
-                .note(format!("the ways are: {}", uses.join(", ")))
+                .note(format!("the kinds of access are: {}", uses.join(", ")))
                 .help("use the same memop with the same operands in several places, or split the array"),
         );
     }

@@ -215,7 +215,7 @@ pub(super) fn sequential(
         .collect();
     let mut order = Vec::new();
     while !left.is_empty() {
-        // Whose results nobody else still reads.
+        // Whose results no later statement reads.
         let at = left.iter().enumerate().position(|(at, (id, _, writes))| {
             left.iter().enumerate().all(|(other, (before, reads, _))| {
                 let is_first = draws_before(context.atomic, *before, *id);

@@ -191,7 +191,7 @@ impl States<'_, '_> {
         }
     }
 
-    /// What has waited meets its egress handler on one more way round.
+    /// What has waited goes round once more to meet its egress handler.
     fn later(&mut self) {
         let events = self.context.events.events.iter();
         let events = events.filter(|event| event.meets_egress_going_round());
@@ -217,13 +217,13 @@ impl States<'_, '_> {
             .filter(|one| one.is_bare)
             .map(|one| one.number)
             .collect();
-        let ways = [
+        let routes = [
             ("PORT", Route::PortBare, Route::Port),
             ("GROUP", Route::GroupBare, Route::Group),
             ("FLOOD", Route::FloodBare, Route::Flood),
         ];
         let mut cases = String::new();
-        for (name, bare_route, route) in ways {
+        for (name, bare_route, route) in routes {
             let mut ends = vec![(name.to_lowercase(), route)];
             if !bare.is_empty() {
                 ends.push((format!("{}_bare", name.to_lowercase()), bare_route));

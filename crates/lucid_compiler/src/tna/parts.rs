@@ -19,7 +19,7 @@ pub enum Part {
 pub enum SchedulerPart {
     /// `self` and externs, set by the control plane.
     SwitchValues,
-    /// What becomes of a packet that no handler runs for.
+    /// Forwards a packet that no handler runs for.
     Dispatch,
     /// Ports to other switches, set by the control plane.
     Forward,

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 /// How deep parsers may call one another; a circle of calls ends here.
 const MOST_CALLS: u32 = 64;
 
-/// What the locals of a parser are on the way to a state.
+/// Locals of a parser on the path to a state.
 struct ParserNames<'a> {
     values: &'a HashMap<LocalId, String>,
     /// Whether switches have recirculation ports of their own, which parsers do not know.

@@ -42,7 +42,7 @@ pub(super) fn access(
         let ty = format!("bit<{width_bits}>");
         let cell = control.declare(control.span, &ty, &format!("{register}_cell"));
         if may_miss {
-            // What a read beyond the end gives is the target's business otherwise.
+            // Otherwise the target decides what a read beyond the end gives.
             control.put(format!("{cell} = 0;"));
         }
         control.put(format!("{register}.read({cell}, {index});"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Handlers as controls: the user's locals, assignments and branches, with generated events put into
-//! the headers of their places. What becomes of those is `scheduler`'s.
+//! the headers of their places; `scheduler` sends them.
 
 use super::accesses;
 use super::context::{Context, HandlerControl};
@@ -197,7 +197,7 @@ impl<'p> Control<'_, 'p> {
                 self.otherwise(otherwise);
             }
             StatementKind::Match { subjects, branches } => self.branches(subjects, branches),
-            StatementKind::Generate { event, target } => self.generate(event, target),
+            StatementKind::Generate { event, destination } => self.generate(event, destination),
             StatementKind::Print { pieces } => {
                 let (mut text, mut values) = (String::new(), Vec::new());
                 for piece in pieces {
@@ -235,7 +235,7 @@ impl<'p> Control<'_, 'p> {
         }
     }
 
-    /// The other way of an `if`, and its end.
+    /// The `else` of an `if`, and its end.
     fn otherwise(&mut self, otherwise: &'p [Statement]) {
         if otherwise.is_empty() {
             self.put("}".to_string());

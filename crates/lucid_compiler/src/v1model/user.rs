@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The user's P4_16 in front of the dispatcher and behind it (Lucid §8.1): every token keeps its
-//! place in the user's files, so that what is wrong is told there.
+//! place in the user's files, so diagnostics name it.
 
 use super::{Context, builder};
 use crate::options::{Options, UserP4};
@@ -40,7 +40,7 @@ impl IncludeLoader for Reading<'_> {
 }
 
 impl UserP4 {
-    /// A file of the user's with all that it includes. What is wrong with it is told when it is compiled.
+    /// A file of the user's with all that it includes. Compiling reports its mistakes.
     pub fn read(
         name: &str,
         text: &str,
@@ -110,7 +110,7 @@ pub(super) struct UserDeclarations {
     hooks: Vec<Span>,
 }
 
-/// Reads the user's declarations; what is wrong with their syntax is told in their files.
+/// Reads the user's declarations and reports syntax errors at their places.
 pub(super) fn read(context: &mut Context<'_>, map: &mut SourceMap) -> UserDeclarations {
     let options = context.options;
     let position = context.pieces.len();
@@ -147,25 +147,25 @@ impl UserDeclarations {
         self.files.is_empty()
     }
 
-    /// What the checker says of the whole program, told at the user's declarations: it is right without them.
+    /// Moves the checker's diagnostics of the whole program to the user's declarations: it is right without them.
     pub(super) fn blamed(&self, wrong: &Diagnostics) -> Diagnostics {
         let mut found = Diagnostics::new();
         let is_users = |span: &Span| self.files.contains(&span.file);
         for one in wrong.iter() {
-            let mut told = one.clone();
+            let mut moved = one.clone();
             if is_users(&one.primary.span) {
-                found.push(told);
+                found.push(moved);
                 continue;
             }
             // The user's declaration clashes with one of the program's.
             let label = one.labels.iter().map(|label| label.span).find(|span| is_users(span));
             let Some(span) = label.or(self.hooks.first().copied()) else { continue };
-            told = Diagnostic::error(
+            moved = Diagnostic::error(
                 super::codes::USER_P4,
                 span,
                 format!("this does not go with the rest of the program: {}", one.message),
             );
-            found.push(told.help("`plane emit` without this file prints what the rest declares"));
+            found.push(moved.help("`plane emit` without this file prints what the rest declares"));
         }
         found
     }

@@ -9,7 +9,7 @@ use lucid::front;
 use lucid::syntax::{Loader, NoFiles};
 use lucid_compiler::tna::lines::{LineKind, lines};
 use lucid_compiler::tna::{Part, TnaProgram, compile_with};
-use lucid_compiler::{Delay, Options, Target};
+use lucid_compiler::{Backend, Delay, Options};
 use pisa::Problem;
 use source::{Diagnostics, RenderOptions, SourceMap, Span, render_text};
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ impl Loader for Disk {
     }
 }
 
-fn tofino() -> pisa::Target {
-    pisa::Target::named("tofino", Span::NONE).expect("a shipped target")
+fn tofino() -> pisa::HardwareModel {
+    pisa::HardwareModel::named("tofino", Span::NONE).expect("a shipped target")
 }
 
 fn compile_text(
@@ -44,7 +44,7 @@ fn compile_text(
 }
 
 fn options() -> Options {
-    Options { target: Target::Tna, ..Options::default() }
+    Options { target: Backend::Tna, ..Options::default() }
 }
 
 fn small(text: &str) -> TnaProgram {

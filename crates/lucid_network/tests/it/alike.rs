@@ -5,7 +5,7 @@
 use crate::delays::program_and_run;
 use device::EngineChoice;
 use lucid::core::Program;
-use lucid_compiler::{DELAY_PERIOD_PS, Delay, Options, Target};
+use lucid_compiler::{Backend, DELAY_PERIOD_PS, Delay, Options};
 use lucid_network::options::delay_options;
 use lucid_network::{CompiledSimulation, verify};
 use lucid_reference::report::{Detail, TextLog};
@@ -14,13 +14,13 @@ use lucid_reference::specification::Run;
 use source::{RenderOptions, SourceMap, render_text};
 use std::sync::Arc;
 
-/// Keeps what is told, in words.
-struct Told<'p> {
+/// Keeps observations as text.
+struct ObservationLog<'p> {
     program: &'p Program,
     lines: Vec<String>,
 }
 
-impl Observer for Told<'_> {
+impl Observer for ObservationLog<'_> {
     fn wants_accesses(&self) -> bool {
         true
     }
@@ -49,22 +49,27 @@ fn outcome(map: &SourceMap, outcome: Outcome) -> Option<String> {
 }
 
 fn reference(map: &SourceMap, setup: &Arc<Setup>) -> Happened {
-    let mut told = Told { program: setup.program(), lines: Vec::new() };
+    let mut log = ObservationLog { program: setup.program(), lines: Vec::new() };
     let mut simulation = Simulation::new(setup.clone());
-    let ended = simulation.run(&mut told);
+    let ended = simulation.run(&mut log);
     let counts = (0..setup.switches()).map(|at| format!("{:?}", simulation.counts(at)));
-    Happened { counts: counts.collect(), fault: outcome(map, ended), lines: told.lines }
+    Happened { counts: counts.collect(), fault: outcome(map, ended), lines: log.lines }
 }
 
-fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target, delay: Option<Delay>) -> Happened {
+fn compiled(
+    map: &SourceMap,
+    setup: &Arc<Setup>,
+    target: Backend,
+    delay: Option<Delay>,
+) -> Happened {
     let mut options = delay_options(setup, Options { target, ..Options::default() });
     if let Some(delay) = delay {
         options = Options { delay, delay_period_ps: DELAY_PERIOD_PS, ..options };
     }
     let made = || {
         let compiled = match target {
-            Target::V1Model => lucid_compiler::compile(setup.program(), map, &options),
-            Target::Tna => {
+            Backend::V1Model => lucid_compiler::compile(setup.program(), map, &options),
+            Backend::Tna => {
                 lucid_compiler::tna::compile_unlimited(setup.program(), map.clone(), &options)
             }
         };
@@ -73,12 +78,12 @@ fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target, delay: Option<D
         CompiledSimulation::new(setup.clone(), Arc::new(compiled), EngineChoice::Interpreter)
             .unwrap_or_else(|error| panic!("{error}"))
     };
-    let mut told = Told { program: setup.program(), lines: Vec::new() };
+    let mut log = ObservationLog { program: setup.program(), lines: Vec::new() };
     let mut simulation = made();
-    let ended = simulation.run(&mut told);
+    let ended = simulation.run(&mut log);
     let counts = (0..setup.switches()).map(|at| format!("{:?}", simulation.counts(at)));
-    let ran = Happened { counts: counts.collect(), fault: outcome(map, ended), lines: told.lines };
-    let mut nothing = Told { program: setup.program(), lines: Vec::new() };
+    let ran = Happened { counts: counts.collect(), fault: outcome(map, ended), lines: log.lines };
+    let mut nothing = ObservationLog { program: setup.program(), lines: Vec::new() };
     let verified = verify(&mut made(), &mut nothing);
     assert_eq!(verified.difference, None, "{target:?}: {}", ran.lines.join("\n"));
     ran
@@ -86,15 +91,15 @@ fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target, delay: Option<D
 
 /// Counters and faults are equal, and so are the lines of the trace with one of these words in them,
 /// up to their times and order.
-pub fn check(source: &str, run: &str, targets: &[Target], words: &[&str], expected: &[&str]) {
+pub fn check(source: &str, run: &str, targets: &[Backend], words: &[&str], expected: &[&str]) {
     check_delayed(source, run, (targets, None), words, expected);
 }
 
-/// The same with a way of waiting of its own.
+/// The same with a kind of delay of its own.
 pub fn check_delayed(
     source: &str,
     run: &str,
-    (targets, delay): (&[Target], Option<Delay>),
+    (targets, delay): (&[Backend], Option<Delay>),
     words: &[&str],
     expected: &[&str],
 ) {
@@ -126,7 +131,7 @@ pub fn check_delayed(
     }
 }
 
-const BOTH: &[Target] = &[Target::V1Model, Target::Tna];
+const BOTH: &[Backend] = &[Backend::V1Model, Backend::Tna];
 
 /// An array of 8 cells, and an index of more bits.
 const NARROW: &str = "global Array.t<32> cells = Array.create(8);
@@ -225,7 +230,7 @@ fn accesses_are_told() {
             {"type": "command", "name": "Table.install",
              "args": {"table": "picks", "key": [4], "action": "pick", "args": [100]}},
             {"name": "note", "args": [3, 10]}, {"name": "note", "args": [4, 20]}]}"#,
-        &[Target::V1Model],
+        &[Backend::V1Model],
         &["cells", "pairs", "picks"],
         &["cells[3]", "picks"],
     );
@@ -328,7 +333,7 @@ fn packet_events_without_a_handler_leave() {
 }
 
 /// The fault that stops a compiled run which the reference runs to the end.
-fn check_fault(source: &str, run: &str, target: Target, expected: &[&str]) {
+fn check_fault(source: &str, run: &str, target: Backend, expected: &[&str]) {
     let (map, program, run) = program_and_run(source, run);
     let setup = Arc::new(Setup::new(Arc::new(program), &run).expect("a run"));
     assert_eq!(reference(&map, &setup).fault, None);
@@ -337,8 +342,8 @@ fn check_fault(source: &str, run: &str, target: Target, expected: &[&str]) {
     let engine = EngineChoice::Interpreter;
     let mut simulation = CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("runs");
     let program = simulation.setup().program().clone();
-    let mut told = Told { program: &program, lines: Vec::new() };
-    let fault = outcome(&map, simulation.run(&mut told)).expect("a fault");
+    let mut log = ObservationLog { program: &program, lines: Vec::new() };
+    let fault = outcome(&map, simulation.run(&mut log)).expect("a fault");
     for part in expected {
         assert!(fault.contains(part), "no {part:?}: {fault}");
     }
@@ -355,9 +360,9 @@ fn packet_events_of_which_the_parser_makes_something_else() {
              generate(raw(m, n));
          }";
     let run = r#"{"events": [{"name": "raw", "args": [5, 5]}, {"name": "raw", "args": [5, 6]}]}"#;
-    check_fault(source, run, Target::V1Model, &["does not make `raw`", "run.json:1:"]);
+    check_fault(source, run, Backend::V1Model, &["does not make `raw`", "run.json:1:"]);
     let said = ["`raw` comes to switch 0 as a packet of 2 bytes", "14", "run.json:1:"];
-    check_fault(source, run, Target::Tna, &said);
+    check_fault(source, run, Backend::Tna, &said);
 }
 
 /// Events of other sorts that the parser makes and that have no handler leave in a frame.

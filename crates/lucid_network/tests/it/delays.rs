@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Small programs with delays, in both ways of waiting, for both targets: never early, never lost.
+//! Small programs with delays, with both kinds of delay, for both targets: never early, never lost.
 
 use crate::oracle::{Judged, Nobody, judge};
 use device::EngineChoice;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
-use lucid_compiler::{Delay, Options, Target, tna};
+use lucid_compiler::{Backend, Delay, Options, tna};
 use lucid_network::CompiledSimulation;
 use lucid_reference::simulation::Setup;
 use lucid_reference::specification::{Format, Run, read};
@@ -45,7 +45,7 @@ pub fn check_on(source: &str, run: &str, options: &Options, engine: EngineChoice
     }
 }
 
-fn check_delayed(source: &str, run: &str, target: Target, handlers: usize) {
+fn check_delayed(source: &str, run: &str, target: Backend, handlers: usize) {
     for delay in [Delay::Recirculation, Delay::Queue] {
         let options = Options { target, delay, ..Options::default() };
         assert_eq!(check(source, run, &options), handlers, "{options:?}");
@@ -53,11 +53,11 @@ fn check_delayed(source: &str, run: &str, target: Target, handlers: usize) {
 }
 
 pub fn check_for_tna(source: &str, run: &str, handlers: usize) {
-    check_delayed(source, run, Target::Tna, handlers);
+    check_delayed(source, run, Backend::Tna, handlers);
 }
 
 pub fn check_everywhere(source: &str, run: &str, handlers: usize) {
-    for target in [Target::V1Model, Target::Tna] {
+    for target in [Backend::V1Model, Backend::Tna] {
         check_delayed(source, run, target, handlers);
     }
 }
@@ -149,7 +149,7 @@ fn queues_with_short_periods() {
          handle b(int<8> x) { Array.set(late, (int<32>) x, 1); }";
     let run = r#"{"max time": "1ms", "events": [{"type": "generator", "name": "a",
         "args": [{"sequence": 0}], "count": 20, "gap": "1300ns", "timestamp": "1us"}]}"#;
-    for target in [Target::V1Model, Target::Tna] {
+    for target in [Backend::V1Model, Backend::Tna] {
         for delay_period_ps in [100_000, 1_000_000, 7_000_000, 50_000_000, 60_000_000] {
             let options =
                 Options { target, delay: Delay::Queue, delay_period_ps, ..Options::default() };
@@ -167,7 +167,7 @@ fn programs_for_tofino_time_their_queue() {
          handle tick(int<8> n) { if (n != 0) { generate Event.delay(tick(n - 1), 2000); } }",
         r#"{"max time": "1ms", "events": [{"name": "tick", "args": [3], "timestamp": "250us"}]}"#,
     );
-    let options = Options { target: Target::Tna, ..Options::default() };
+    let options = Options { target: Backend::Tna, ..Options::default() };
     let compiled = tna::compile_unlimited(&program, map, &options).expect("a program");
     let setup = Arc::new(Setup::new(Arc::new(program), &run).expect("a run"));
     let engine = EngineChoice::Interpreter;
@@ -210,7 +210,7 @@ fn packets_of_flow_control_from_outside_are_packets() {
                 {{"type": "packet", "bytes": "01020304050611121314151608000806aabbccdd",
                   "timestamp": 5000}}]}}"#
         );
-        for target in [Target::V1Model, Target::Tna] {
+        for target in [Backend::V1Model, Backend::Tna] {
             let options = Options { target, ..Options::default() };
             assert_eq!(check(source, &run, &options), 3, "{options:?}");
         }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Egress handlers on both targets, in both ways of waiting: they run on what is due as it leaves, once, and
+//! Egress handlers on both targets, with both kinds of delay: they run on what is due as it leaves, once, and
 //! what they generate leaves instead. They are judged handler by handler, and what left is what leaves in
 //! the reference interpreter.
 
 use crate::alike::check_delayed;
-use lucid_compiler::{Delay, Target};
+use lucid_compiler::{Backend, Delay};
 
 /// What is to be said besides.
 fn check(source: &str, run: &str, said: &[&str]) {
     for delay in [Delay::Recirculation, Delay::Queue] {
-        let targets = &[Target::V1Model, Target::Tna];
+        let targets = &[Backend::V1Model, Backend::Tna];
         check_delayed(source, run, (targets, Some(delay)), &["left by", "dropped"], said);
     }
 }

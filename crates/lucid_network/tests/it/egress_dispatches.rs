@@ -5,14 +5,14 @@ use crate::alike::check;
 use crate::delays::program_and_run;
 use crate::oracle::{Judged, judge};
 use device::EngineChoice;
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 use lucid_reference::simulation::Stage;
 use lucid_reference::simulation::schedule::Schedule;
 
-const BOTH: &[Target] = &[Target::V1Model, Target::Tna];
+const BOTH: &[Backend] = &[Backend::V1Model, Backend::Tna];
 
 /// As in the reference, which is judged too: every handler with its arguments, and what left.
-fn check_egress(source: &str, run: &str, targets: &[Target], expected: &[&str]) {
+fn check_egress(source: &str, run: &str, targets: &[Backend], expected: &[&str]) {
     check(source, run, targets, &["handle", "leaving by", "left by", "dropped"], expected);
 }
 
@@ -137,7 +137,7 @@ fn egress_handlers_of_switches() {
     );
 }
 
-/// How many packets were in the queue is the device's, and the interpreter is told. Three copies come to the
+/// The interpreter replays with the queue depth of the device. Three copies come to the
 /// recirculation port's queue at once.
 #[test]
 fn egress_handlers_ask_for_the_depth_of_the_queue() {

@@ -6,7 +6,7 @@ use device::EngineChoice;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 use lucid_reference::specification::{Format, read};
 use lucid_testing::generator::{Features, Generated, generate};
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn is_too_large(said: &str) -> bool {
 }
 
 /// Compares a program; the error says what is wrong.
-fn run(generated: &Generated, target: Target, engine: EngineChoice) -> Result<Ran, String> {
+fn run(generated: &Generated, target: Backend, engine: EngineChoice) -> Result<Ran, String> {
     let mut map = SourceMap::new();
     let program = core(&mut map, &generated.source)?;
     let file = map.add("random.json", generated.run.clone());
@@ -69,7 +69,7 @@ proptest! {
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
         let generated = generate(&tape, Features::ALL);
-        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Target::V1Model, EngineChoice::Interpreter) {
+        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Backend::V1Model, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
     }
@@ -87,7 +87,7 @@ proptest! {
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
         let generated = generate(&tape, Features::ALL);
-        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Target::Tna, EngineChoice::Interpreter) {
+        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Backend::Tna, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
     }
@@ -108,7 +108,7 @@ fn smallest(
     differs(&generated).unwrap_or_else(|| said.to_string())
 }
 
-fn large_programs(target: Target) {
+fn large_programs(target: Backend) {
     let (mut dispatches, mut cells) = (0, 0);
     let (mut wrong, mut too_large) = (Vec::new(), Vec::new());
     let count = testing::seeds(30).count();
@@ -141,12 +141,12 @@ fn large_programs(target: Target) {
 
 #[test]
 fn large_programs_do_on_devices_what_they_mean() {
-    large_programs(Target::V1Model);
+    large_programs(Backend::V1Model);
 }
 
 #[test]
 fn large_programs_do_for_tna_what_they_mean() {
-    large_programs(Target::Tna);
+    large_programs(Backend::Tna);
 }
 
 /// Five register actions on one array are one too many for Tofino: said, and no mistake of the compiler.
@@ -154,10 +154,10 @@ fn large_programs_do_for_tna_what_they_mean() {
 fn programs_too_large_for_tna_are_told_apart() {
     let large = generate(&testing::tape::from_seed(1535, 800), Features::ALL);
     let engine = EngineChoice::Interpreter;
-    let Ok(Ran::TooLarge(said)) = run(&large, Target::Tna, engine) else { panic!("it fits") };
+    let Ok(Ran::TooLarge(said)) = run(&large, Backend::Tna, engine) else { panic!("it fits") };
     assert!(said.contains("5 register actions are needed"), "{said}");
     assert!(!is_too_large(&said.replace("PI-E0203", "LU-E0701")));
-    assert!(matches!(run(&large, Target::V1Model, engine), Ok(Ran::Same(..))));
+    assert!(matches!(run(&large, Backend::V1Model, engine), Ok(Ran::Same(..))));
 }
 
 /// Whether a program whose memops were compiled wrongly differs from what it means.

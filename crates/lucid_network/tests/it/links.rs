@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links that go down and up while compiled programs run: events for other switches take other ways, as they do
+//! Links that go down and up while compiled programs run: events for other switches take other routes, as they do
 //! for the reference interpreter.
 
 use crate::alike::check;
 use crate::delays::program_and_run;
 use crate::oracle::{Judged, judge};
 use device::EngineChoice;
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 
 /// Counts at switch 2 what is sent there from switch 0.
 const PROGRAM: &str = "event send(int<8> n);
@@ -27,7 +27,7 @@ fn ring(events: &str) -> String {
 
 fn check_ring(events: &str, expected: &[&str]) {
     let words = ["counts[", "link_down", "link down", "lost"];
-    check(PROGRAM, &ring(events), &[Target::V1Model, Target::Tna], &words, expected);
+    check(PROGRAM, &ring(events), &[Backend::V1Model, Backend::Tna], &words, expected);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn another_way_is_taken_and_left_again() {
     );
 }
 
-/// The way from the switch on is another one, and its own link is up all the time.
+/// The route from the switch on is another one, and its own link is up all the time.
 #[test]
 fn a_link_further_on_is_down() {
     check_ring(
@@ -68,8 +68,8 @@ fn no_way_is_left() {
     );
 }
 
-/// What is on its way when a link further on goes down is lost there, or goes another way: the interpreter sends it
-/// all the way at once, and the judge of schedules takes either.
+/// What is on its way when a link further on goes down is lost there, or takes another route: the interpreter sends it
+/// over all links at once, and the judge of schedules takes either.
 #[test]
 fn links_change_while_events_are_on_their_way() {
     for time_ns in [20_000, 20_400, 21_000, 23_000, 26_000, 31_000] {
@@ -80,7 +80,7 @@ fn links_change_while_events_are_on_their_way() {
         ));
         let run = run.replace(r#""max time""#, r#""propagate delay": "5us", "max time""#);
         let (map, program, run) = program_and_run(PROGRAM, &run);
-        for target in [Target::V1Model, Target::Tna] {
+        for target in [Backend::V1Model, Backend::Tna] {
             let options = Options { target, ..Options::default() };
             let folder = std::path::Path::new("");
             match judge(&map, &program, &run, folder, &options, EngineChoice::Jit) {

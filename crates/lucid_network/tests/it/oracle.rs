@@ -3,7 +3,7 @@
 
 use device::EngineChoice;
 use lucid::core::Program;
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 use lucid_network::options::port_options;
 use lucid_network::{CompiledSimulation, Verified, verify};
 use lucid_reference::simulation::{Observation, Observer, Setup};
@@ -61,8 +61,8 @@ pub fn judge_as(
     let options = &port_options(&setup, options.clone());
     // Programs that are too large for a pipeline run all the same.
     let compiled = match options.target {
-        Target::V1Model => lucid_compiler::compile(compiled, map, options),
-        Target::Tna => lucid_compiler::tna::compile_unlimited(compiled, map.clone(), options),
+        Backend::V1Model => lucid_compiler::compile(compiled, map, options),
+        Backend::Tna => lucid_compiler::tna::compile_unlimited(compiled, map.clone(), options),
     };
     let compiled = match compiled {
         Ok(compiled) => compiled,

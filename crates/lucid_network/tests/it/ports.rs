@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ports that no compiled switch has are told where they are written.
+//! Diagnostics of ports that no compiled switch has, at their places.
 
 use crate::delays::program_and_run;
 use device::EngineChoice;
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 use lucid_network::{CompiledSimulation, check_ports};
 use lucid_reference::simulation::{Observation, Observer, Outcome, Setup};
 use source::{Diagnostics, RenderOptions, render_text};
@@ -29,7 +29,7 @@ fn said(source: &str, run: &str) -> Vec<String> {
         let wanted = |line: &&str| line.contains("-->") || line.starts_with("error");
         text.lines().filter(wanted).map(|line| line.trim().to_string()).collect()
     };
-    for target in [Target::V1Model, Target::Tna] {
+    for target in [Backend::V1Model, Backend::Tna] {
         let options = Options { target, ..Options::default() };
         let compiled = match lucid_compiler::compile(setup.program(), &map, &options) {
             Ok(compiled) => compiled,

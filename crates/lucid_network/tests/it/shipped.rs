@@ -3,7 +3,7 @@
 
 use crate::oracle::{Judged, judge};
 use device::EngineChoice;
-use lucid_compiler::{Delay, Options, Target};
+use lucid_compiler::{Backend, Delay, Options};
 use lucid_testing::shipped_runs::{Shipped, runs};
 
 /// Runs a specification compiled.
@@ -16,7 +16,7 @@ fn run_compiled(
     judge(map, program, run, folder, options, engine)
 }
 
-fn examples_run_compiled(target: Target) {
+fn examples_run_compiled(target: Backend) {
     let mut wrong = Vec::new();
     for shipped in runs() {
         let name = &shipped.name;
@@ -45,19 +45,19 @@ fn examples_run_compiled(target: Target) {
 
 #[test]
 fn examples_run_compiled_for_v1model() {
-    examples_run_compiled(Target::V1Model);
+    examples_run_compiled(Backend::V1Model);
 }
 
 #[test]
 fn examples_run_compiled_for_tna() {
-    examples_run_compiled(Target::Tna);
+    examples_run_compiled(Backend::Tna);
 }
 
 /// Timers wait by going round.
 #[test]
 fn delays_by_recirculation_run_for_tna() {
     let options =
-        Options { target: Target::Tna, delay: Delay::Recirculation, ..Options::default() };
+        Options { target: Backend::Tna, delay: Delay::Recirculation, ..Options::default() };
     let mut delayed = 0;
     for shipped in runs().iter().filter(|one| one.name.ends_with("library/tests/timer.yaml")) {
         for engine in [EngineChoice::Jit, EngineChoice::Interpreter] {

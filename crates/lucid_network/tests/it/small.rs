@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Small programs for what hardware does in ways of its own, for both targets and both ways of waiting.
+//! Small programs for what hardware does unlike software, for both targets and both kinds of delay.
 
 use crate::delays::{check_everywhere, check_for_tna, check_on};
 use device::EngineChoice;
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 
 /// Pieces that cross words, constants, a single word, none that is whole.
 #[test]
@@ -13,15 +13,15 @@ fn checksums_that_handlers_use() {
          global Array.t<32> zeros = Array.create(2);
          memop plus(int stored, int more) { return stored + more; }
          event go(int x, int<16> y, int<8> z, bool b, int<5> w);
-         event told(int<16> c, int<16> d);
-         handle told(int<16> c, int<16> d) { skip; }
+         event result(int<16> c, int<16> d);
+         handle result(int<16> c, int<16> d) { skip; }
          handle go(int x, int<16> y, int<8> z, bool b, int<5> w) {
              int<16> one = hash<16>(checksum, y);
              int<16> all = hash<16>(checksum, x, y, z, b, w, 3w16, x);
              int<16> odd = hash<16>(checksum, z, x, w);
              Array.set(sums, w[2:0], all);
              if (odd < one) { Array.setm(zeros, 0, plus, 1); } else { Array.setm(zeros, 1, plus, 1); }
-             generate told(all, hash<16>(checksum, x, y));
+             generate result(all, hash<16>(checksum, x, y));
          }",
         r#"{"max time": "1ms", "events": [
             {"name": "go", "args": [4294967295, 65535, 255, true, 31]},
@@ -38,15 +38,15 @@ fn shifts_by_variables() {
     check_everywhere(
         "global Array.t<32> last = Array.create(8);
          event go(int x, int n, int<3> m, int<9> odd);
-         event told(int a, int b, int<9> c, int<9> d);
-         handle told(int a, int b, int<9> c, int<9> d) { skip; }
+         event result(int a, int b, int<9> c, int<9> d);
+         handle result(int a, int b, int<9> c, int<9> d) { skip; }
          handle go(int x, int n, int<3> m, int<9> odd) {
              int y = x << n;
              n = n >> n;
              int<9> c = odd << m;
              if (m == 2) { c = c >> (odd - 3); }
              Array.set(last, m, y | n);
-             generate told(y, x >> (int<32>)m, c, 257 >> odd);
+             generate result(y, x >> (int<32>)m, c, 257 >> odd);
          }",
         r#"{"max time": "1ms", "events": [
             {"name": "go", "args": [2863311530, 3, 2, 5]},
@@ -76,14 +76,14 @@ fn cells_of_odd_widths() {
              if (low) { return cell2; }
          }
          event go(int<2> i, int<3> x, int<9> y, int<17> z, int<12> p);
-         event told(int<3> x, int<9> y, int<17> z, int<12> p);
-         handle told(int<3> x, int<9> y, int<17> z, int<12> p) { skip; }
+         event result(int<3> x, int<9> y, int<17> z, int<12> p);
+         handle result(int<3> x, int<9> y, int<17> z, int<12> p) { skip; }
          handle go(int<2> i, int<3> x, int<9> y, int<17> z, int<12> p) {
              int<3> a = Array.update(three, i, plus, x, minus, x);
              int<9> b = Array.update(nine, i, least, y, minus, y);
              int<17> c = Array.update(wide, i, minus, z, plus, z);
              int<12> d = PairArray.update(pairs, i, both, p, 7, 5);
-             generate told(a, b, c, d);
+             generate result(a, b, c, d);
          }",
         r#"{"max time": "1ms", "events": [
             {"name": "go", "args": [1, 5, 300, 131071, 4095]},
@@ -115,7 +115,7 @@ fn many_events_of_one_handler() {
             {"name": "go", "args": [2]}, {"name": "go", "args": [3], "timestamp": 90000},
             {"name": "go", "args": [4], "timestamp": 180000}]}"#;
     // Ways to wait are other tests', and machine code for so large a program takes longest of all.
-    for target in [Target::V1Model, Target::Tna] {
+    for target in [Backend::V1Model, Backend::Tna] {
         let options = Options { target, ..Options::default() };
         assert_eq!(check_on(source, run, &options, EngineChoice::Interpreter), 40, "{target:?}");
     }
@@ -157,19 +157,19 @@ fn recirculation_ports_of_their_own() {
         "global Array.t<32> seen = Array.create(8);
          memop plus(int stored, int more) { return stored + more; }
          event hop(int<8> left, int from);
-         event told(int port, int<9> back);
+         event result(int port, int<9> back);
          event done(int<9> back);
-         handle told(int port, int<9> back) {
+         handle result(int port, int<9> back) {
              if (ingress_port == recirculation_port) { Array.setm(seen, 0, plus, port); }
              generate_port(5, done(back));
          }
          handle hop(int<8> left, int from) {
              int<9> back = (int<9>)recirculation_port;
-             if (left == 0) { generate told((int<32>)ingress_port, back); }
+             if (left == 0) { generate result((int<32>)ingress_port, back); }
              else {
                  generate Event.delay(Event.locate(hop(left - 1, self), 1 - self), 2000);
-                 generate Event.delay(told(from, back), 3000);
-                 generate told(self, back);
+                 generate Event.delay(result(from, back), 3000);
+                 generate result(self, back);
              }
          }",
         r#"{"max time": "5ms", "switches": 2, "recirculation ports": [7, 9],
@@ -205,8 +205,8 @@ fn random_numbers_keep_their_order() {
     check_everywhere(
         "global Array.t<32> last = Array.create(8);
          event go(int x, int n);
-         event told(int a, int b);
-         handle told(int a, int b) { skip; }
+         event result(int a, int b);
+         handle result(int a, int b) { skip; }
          handle go(int x, int n) {
              int a = 0;
              if (hash<8>(1, x + n) != 0) {
@@ -214,7 +214,7 @@ fn random_numbers_keep_their_order() {
                  Array.set(last, 0, a);
              }
              int b = Sys.random();
-             generate_port(1, told(a, ~b));
+             generate_port(1, result(a, ~b));
          }",
         r#"{"switches": 2, "links": {"0:1": "1:2"}, "max time": "1ms", "events": [
             {"name": "go", "args": [2863311530, 3]},

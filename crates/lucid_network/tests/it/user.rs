@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The user's P4 around the dispatcher (Lucid §8.1): what it makes of packets, with handlers compared with the
-//! reference interpreter, and where its mistakes are told.
+//! reference interpreter, and the places of its mistakes.
 
 use crate::delays::program_and_run;
 use crate::oracle::judge_as;
 use device::EngineChoice;
 use lucid::core::GlobalId;
-use lucid_compiler::{Options, Target, UserP4, compile};
+use lucid_compiler::{Backend, Options, UserP4, compile};
 use lucid_network::options::port_options;
 use lucid_network::{CompiledSimulation, verify};
 use lucid_reference::simulation::{Observation, ObservationKind, Observer, Setup};
@@ -46,7 +46,7 @@ fn given(name: &str, text: &str) -> Option<UserP4> {
 
 /// Parameters of the user's controls, and what they call the number of the event and its headers.
 struct Words {
-    target: Target,
+    target: Backend,
     parameters: &'static str,
     event: &'static str,
     header: &'static str,
@@ -57,7 +57,7 @@ struct Words {
 }
 
 const V1MODEL: Words = Words {
-    target: Target::V1Model,
+    target: Backend::V1Model,
     parameters: "(inout headers_t hdr, inout metadata_t meta,
         inout standard_metadata_t standard_metadata)",
     event: "meta.event",
@@ -68,7 +68,7 @@ const V1MODEL: Words = Words {
 };
 
 const TNA: Words = Words {
-    target: Target::Tna,
+    target: Backend::Tna,
     parameters: PARAMETERS,
     event: "ig_md.dispatched",
     header: "hdr.in_",
@@ -258,7 +258,7 @@ fn mistakes_are_told_where_they_are() {
     let check = |text: &str, expected: &str| {
         let (mut map, program, _) = program_and_run(PROGRAM, RUN);
         let options = Options {
-            target: Target::Tna,
+            target: Backend::Tna,
             before: given("classify.p4", text),
             ..Options::default()
         };

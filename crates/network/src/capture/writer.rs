@@ -218,7 +218,7 @@ impl CaptureWriter {
 impl Drop for CaptureWriter {
     fn drop(&mut self) {
         // After `finish` the file has been renamed and there is nothing to remove; a failure to
-        // remove cannot be reported from here and harms nobody.
+        // remove cannot be reported from here and does no harm.
         let _ = fs::remove_file(&self.temporary_path);
     }
 }

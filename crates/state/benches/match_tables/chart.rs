@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Curves of time a lookup over the number of entries as an SVG picture: one panel a table, both axes
-//! logarithmic.
+//! SVG charts of time per lookup over the number of entries: one panel per table, both axes logarithmic.
 
 use crate::Curve;
 use std::fmt::Write;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Match indexes beside other crates: time a lookup, updates a second, bytes an entry, from ten entries
-//! to a million. `--quick` takes fewer sizes and rounds, `--only TEXT` the tables whose name has it,
-//! `--svg FILE` draws time a lookup over the number of entries.
+//! Match indexes against other crates: time per lookup, updates per second, bytes per entry, from ten to a million entries.
+//! `--quick` uses fewer sizes and rounds, `--only TEXT` selects tables by name, `--svg FILE` draws time per lookup over the
+//! number of entries.
 //!
-//! All contenders of a table are filled first and measured in turn, round after round; a figure is the
-//! median of its rounds. Every lookup hits. Answers are compared: a contender whose sum of leaves
-//! differs is marked.
+//! The benchmark fills all contenders of a table first and measures them in turn, round after round. Figures are medians of
+//! rounds. All lookups hit. A contender whose sum of leaves differs is marked.
 
 mod chart;
 mod contenders;
@@ -21,7 +20,7 @@ use workloads::{Make, PACKETS, Random};
 #[global_allocator]
 static PEAK_ALLOC: PeakAlloc = PeakAlloc;
 
-/// One line of the picture: entries and nanoseconds a lookup.
+/// One line of the chart: entries and nanoseconds per lookup.
 pub struct Curve {
     table: &'static str,
     contender: &'static str,
@@ -59,7 +58,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Updates a second, each a removal or an insertion.
+/// Updates per second, each a removal or an insertion.
 fn update_rate(contender: &mut Contender, entries: usize, budget: Duration) -> f64 {
     let mut random = Random::new(7);
     let start = Instant::now();

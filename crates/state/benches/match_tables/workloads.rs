@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables and packets' keys to measure with: random, the same in every run, in the shape of what tables
-//! of each kind hold in practice. Nothing is measured here.
+//! Workloads: tables and keys of packets from a fixed seed, with distributions of real tables of each kind.
 
 use arithmetic::random::SplitMix64;
 use ir::{BinaryOperation, Bits, KeyPattern, MatchKind};
@@ -46,7 +45,7 @@ pub struct Entry {
 
 /// A table and keys to look up, each of which an entry matches.
 pub struct Workload {
-    /// What the table is.
+    /// Description of the table.
     pub name: &'static str,
     /// Kinds and widths of its keys.
     pub shape: Vec<(MatchKind, u32)>,
@@ -55,7 +54,7 @@ pub struct Workload {
     pub packets: Vec<Vec<Bits>>,
 }
 
-/// Makes a table of so many entries.
+/// Makes a table with this number of entries.
 pub type Make = fn(usize) -> Workload;
 
 fn number(bits: u32, random: &mut Random) -> Bits {

@@ -20,22 +20,22 @@ pub(super) trait Replay: Clone {
 
 /// Counts the copies in memory.
 #[derive(Debug)]
-struct Counted(Arc<AtomicUsize>);
+struct CopyCounter(Arc<AtomicUsize>);
 
-impl Counted {
-    fn new(copies: &Arc<AtomicUsize>) -> Counted {
+impl CopyCounter {
+    fn new(copies: &Arc<AtomicUsize>) -> CopyCounter {
         copies.fetch_add(1, Ordering::Relaxed);
-        Counted(copies.clone())
+        CopyCounter(copies.clone())
     }
 }
 
-impl Clone for Counted {
-    fn clone(&self) -> Counted {
-        Counted::new(&self.0)
+impl Clone for CopyCounter {
+    fn clone(&self) -> CopyCounter {
+        CopyCounter::new(&self.0)
     }
 }
 
-impl Drop for Counted {
+impl Drop for CopyCounter {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -47,7 +47,7 @@ pub(crate) struct Part<P> {
     content: P,
     /// The number of changes applied to it.
     position: u64,
-    _counted: Counted,
+    _counter: CopyCounter,
 }
 
 impl<P> Deref for Part<P> {
@@ -65,12 +65,12 @@ const MAX_SPARES: usize = 2;
 /// The second spare is dropped after this many batches that did not need it, or more for a large part: about as many
 /// as cost what a copy costs.
 const MIN_UNNEEDED: usize = 16;
-const SIZE_A_UNNEEDED: usize = 8;
+const SIZE_PER_UNNEEDED: usize = 8;
 
 /// Number of changes that a spare may miss before it is dropped, or more for a large part: beyond that a copy is
 /// cheaper.
 const MIN_MISSED: usize = 4096;
-const SIZE_A_MISSED: usize = 8;
+const SIZE_PER_MISSED: usize = 8;
 
 /// The spare copies of a part, and the changes that they missed.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl<P: Replay> Copies<P> {
     /// Makes a part with this content and no spares.
     pub(super) fn of(content: P) -> (Copies<P>, Arc<Part<P>>) {
         let alive = Arc::new(AtomicUsize::new(0));
-        let part = Part { content, position: 0, _counted: Counted::new(&alive) };
+        let part = Part { content, position: 0, _counter: CopyCounter::new(&alive) };
         let (log, spares) = (VecDeque::new(), Vec::new());
         (Copies { alive, log, spares, unneeded: 0 }, Arc::new(part))
     }
@@ -143,7 +143,7 @@ impl<P: Replay> Copies<P> {
 
     fn drop_unneeded(&mut self, size: usize) {
         self.unneeded = if self.spares.is_empty() { 0 } else { self.unneeded + 1 };
-        if self.unneeded > MIN_UNNEEDED.max(size / SIZE_A_UNNEEDED) {
+        if self.unneeded > MIN_UNNEEDED.max(size / SIZE_PER_UNNEEDED) {
             self.spares.remove(0);
             self.unneeded = 0;
         }
@@ -167,7 +167,7 @@ impl<P: Replay> Copies<P> {
     /// Removes changes from the log that all spares and all copies at these positions have, and drops spares that
     /// missed too many.
     pub(super) fn forget(&mut self, current: &Part<P>, positions: impl Iterator<Item = u64>) {
-        let most = MIN_MISSED.max(current.size() / SIZE_A_MISSED) as u64;
+        let most = MIN_MISSED.max(current.size() / SIZE_PER_MISSED) as u64;
         let is_late = |position: u64| current.position - position > most;
         self.spares.retain(|spare| !is_late(spare.position));
         let spares = self.spares.iter().map(|spare| spare.position);

@@ -40,7 +40,7 @@ use exact_wide::WideExactIndex;
 use ir::{KeyPattern, MatchKind};
 use lpm::LpmIndex;
 use ranges::Words;
-use rule::{Asked, Found};
+use rule::{Found, RulePattern};
 use rules::RuleIndex;
 use short::ShortIndex;
 
@@ -85,7 +85,7 @@ pub struct Direct {
 }
 
 /// The sub-index of an entry.
-enum Home {
+enum SubIndex {
     Exact,
     /// With a prefix of this length.
     Lpm(u32),
@@ -129,20 +129,20 @@ impl MatchIndex {
         keys: &[KeyPattern],
         rank: i64,
         order: u64,
-    ) -> (Home, Asked) {
+    ) -> (SubIndex, RulePattern) {
         let words = layout.words();
         let (mut value, mut mask) = (Words::from_elem(0, words), Words::from_elem(0, words));
         let checks = layout.pack_pattern(keys, &mut value, &mut mask);
-        let asked = Asked { value, mask, checks, rank, order };
-        let home = match self.kind {
-            Kind::Rules(_) => Home::Rules,
+        let pattern = RulePattern { value, mask, checks, rank, order };
+        let sub_index = match self.kind {
+            Kind::Rules(_) => SubIndex::Rules,
             Kind::ExactShort(_)
             | Kind::ExactJoined(_)
             | Kind::ExactWord(_)
             | Kind::ExactDouble(_)
             | Kind::ExactWords(_) => {
                 let is_exact = (0..keys.len()).all(|field| is_whole(layout, keys, field));
-                if is_exact && rank == 0 { Home::Exact } else { Home::Others }
+                if is_exact && rank == 0 { SubIndex::Exact } else { SubIndex::Others }
             }
             Kind::Lpm32(_) | Kind::Lpm64(_) | Kind::Lpm128(_) => {
                 let mut exact = (0..keys.len()).filter(|&field| field != self.lpm);
@@ -155,13 +155,13 @@ impl MatchIndex {
                         if rank == i64::from(length_bits)
                             && exact.all(|field| is_whole(layout, keys, field)) =>
                     {
-                        Home::Lpm(length_bits)
+                        SubIndex::Lpm(length_bits)
                     }
-                    _ => Home::Others,
+                    _ => SubIndex::Others,
                 }
             }
         };
-        (home, asked)
+        (sub_index, pattern)
     }
 
     /// Adds an entry. `keys` are canonical, one pattern a matched key; `rank`: the largest wins
@@ -176,55 +176,63 @@ impl MatchIndex {
         leaf: u32,
     ) {
         debug_assert!(leaf < LEAF_LIMIT);
-        let (home, asked) = self.sort(layout, keys, rank, order);
-        match (&mut self.kind, home) {
-            (_, Home::Others) => {
+        let (sub_index, pattern) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, sub_index) {
+            (_, SubIndex::Others) => {
                 let others =
                     self.others.get_or_insert_with(|| Box::new(RuleIndex::new(layout.words())));
-                others.insert(asked, leaf, self.seed);
+                others.insert(pattern, leaf, self.seed);
             }
-            (Kind::ExactShort(index), _) => index.insert(asked.value[0], order, leaf),
-            (Kind::ExactJoined(index), _) => index.insert(asked.value[0], order, leaf),
-            (Kind::ExactWord(index), _) => index.insert(asked.value[0], order, leaf),
+            (Kind::ExactShort(index), _) => index.insert(pattern.value[0], order, leaf),
+            (Kind::ExactJoined(index), _) => index.insert(pattern.value[0], order, leaf),
+            (Kind::ExactWord(index), _) => index.insert(pattern.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
-                index.insert([asked.value[0], asked.value[1]], order, leaf);
+                index.insert([pattern.value[0], pattern.value[1]], order, leaf);
             }
-            (Kind::ExactWords(index), _) => index.insert(&asked.value, order, leaf),
-            (Kind::Lpm32(index), Home::Lpm(length_bits)) => {
-                index.insert(&asked.value, length_bits, order, leaf);
+            (Kind::ExactWords(index), _) => index.insert(&pattern.value, order, leaf),
+            (Kind::Lpm32(index), SubIndex::Lpm(length_bits)) => {
+                index.insert(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm64(index), Home::Lpm(length_bits)) => {
-                index.insert(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm64(index), SubIndex::Lpm(length_bits)) => {
+                index.insert(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm128(index), Home::Lpm(length_bits)) => {
-                index.insert(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm128(index), SubIndex::Lpm(length_bits)) => {
+                index.insert(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Rules(index), _) => index.insert(asked, leaf, self.seed),
+            (Kind::Rules(index), _) => index.insert(pattern, leaf, self.seed),
             _ => {}
         }
     }
 
     /// Removes the entry that was inserted with these keys, this rank and this order.
     pub fn remove(&mut self, layout: &KeyLayout, keys: &[KeyPattern], rank: i64, order: u64) {
-        let (home, asked) = self.sort(layout, keys, rank, order);
-        match (&mut self.kind, home) {
-            (_, Home::Others) => {
+        let (sub_index, pattern) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, sub_index) {
+            (_, SubIndex::Others) => {
                 if let Some(others) = &mut self.others {
-                    others.remove(asked);
+                    others.remove(pattern);
                     if others.is_empty() {
                         self.others = None;
                     }
                 }
             }
-            (Kind::ExactShort(index), _) => index.remove(asked.value[0], order),
-            (Kind::ExactJoined(index), _) => index.remove(asked.value[0], order),
-            (Kind::ExactWord(index), _) => index.remove(asked.value[0], order),
-            (Kind::ExactDouble(index), _) => index.remove([asked.value[0], asked.value[1]], order),
-            (Kind::ExactWords(index), _) => index.remove(&asked.value, order),
-            (Kind::Lpm32(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
-            (Kind::Lpm64(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
-            (Kind::Lpm128(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
-            (Kind::Rules(index), _) => index.remove(asked),
+            (Kind::ExactShort(index), _) => index.remove(pattern.value[0], order),
+            (Kind::ExactJoined(index), _) => index.remove(pattern.value[0], order),
+            (Kind::ExactWord(index), _) => index.remove(pattern.value[0], order),
+            (Kind::ExactDouble(index), _) => {
+                index.remove([pattern.value[0], pattern.value[1]], order)
+            }
+            (Kind::ExactWords(index), _) => index.remove(&pattern.value, order),
+            (Kind::Lpm32(index), SubIndex::Lpm(length)) => {
+                index.remove(&pattern.value, length, order)
+            }
+            (Kind::Lpm64(index), SubIndex::Lpm(length)) => {
+                index.remove(&pattern.value, length, order)
+            }
+            (Kind::Lpm128(index), SubIndex::Lpm(length)) => {
+                index.remove(&pattern.value, length, order)
+            }
+            (Kind::Rules(index), _) => index.remove(pattern),
             _ => {}
         }
     }
@@ -239,30 +247,30 @@ impl MatchIndex {
         leaf: u32,
     ) {
         debug_assert!(leaf < LEAF_LIMIT);
-        let (home, asked) = self.sort(layout, keys, rank, order);
-        match (&mut self.kind, home) {
-            (_, Home::Others) => {
+        let (sub_index, pattern) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, sub_index) {
+            (_, SubIndex::Others) => {
                 if let Some(others) = &mut self.others {
-                    others.set_leaf(asked, leaf);
+                    others.set_leaf(pattern, leaf);
                 }
             }
-            (Kind::ExactShort(index), _) => index.set_leaf(asked.value[0], order, leaf),
-            (Kind::ExactJoined(index), _) => index.set_leaf(asked.value[0], order, leaf),
-            (Kind::ExactWord(index), _) => index.set_leaf(asked.value[0], order, leaf),
+            (Kind::ExactShort(index), _) => index.set_leaf(pattern.value[0], order, leaf),
+            (Kind::ExactJoined(index), _) => index.set_leaf(pattern.value[0], order, leaf),
+            (Kind::ExactWord(index), _) => index.set_leaf(pattern.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
-                index.set_leaf([asked.value[0], asked.value[1]], order, leaf);
+                index.set_leaf([pattern.value[0], pattern.value[1]], order, leaf);
             }
-            (Kind::ExactWords(index), _) => index.set_leaf(&asked.value, order, leaf),
-            (Kind::Lpm32(index), Home::Lpm(length_bits)) => {
-                index.set_leaf(&asked.value, length_bits, order, leaf);
+            (Kind::ExactWords(index), _) => index.set_leaf(&pattern.value, order, leaf),
+            (Kind::Lpm32(index), SubIndex::Lpm(length_bits)) => {
+                index.set_leaf(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm64(index), Home::Lpm(length_bits)) => {
-                index.set_leaf(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm64(index), SubIndex::Lpm(length_bits)) => {
+                index.set_leaf(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Lpm128(index), Home::Lpm(length_bits)) => {
-                index.set_leaf(&asked.value, length_bits, order, leaf);
+            (Kind::Lpm128(index), SubIndex::Lpm(length_bits)) => {
+                index.set_leaf(&pattern.value, length_bits, order, leaf);
             }
-            (Kind::Rules(index), _) => index.set_leaf(asked, leaf),
+            (Kind::Rules(index), _) => index.set_leaf(pattern, leaf),
             _ => {}
         }
     }

@@ -185,7 +185,7 @@ impl Publication {
     }
 
     /// Drops the writer's references to all older versions, so that the ledger counts only those that readers hold.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release_retired(&self) {
         let mut writer = self.writer();
         if let (Some(writer), Some(current)) = (&mut *writer, self.load()) {
             writer.take_back(&current);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forwarding side against the configuration: random programs of tables and random batches, after
-//! each of which every key leads to the same action with the same arguments on both sides. Several
-//! threads are in `concurrency`.
+//! The forwarding side against the configuration: with random programs and batches, each key has the same action and
+//! arguments on both sides after each batch. Tests with several threads are in `concurrency`.
 
 use crate::programs::{Shape, batches, keys_of, program, shapes};
 use ir::TableId;
@@ -13,7 +12,7 @@ use state::forwarding::{
 use state::{BoundAction, Cells, Configuration, EntryRecord, Store};
 use std::sync::Arc;
 
-/// What a lookup says: whether it hit, and what runs.
+/// The result of a lookup: hit or miss, and the action.
 #[derive(Debug, PartialEq)]
 struct Found {
     /// Place + 1 and generation, in tables that need identity.
@@ -156,7 +155,7 @@ proptest! {
                 true => store.write_batch_in_place(&mut cells, batch),
                 false => store.write_configuration(batch),
             };
-            // Some readers hold versions for long, on one side or both.
+            // Some readers hold versions for a long time, on one side or both.
             if held >> (at % 8) & 1 == 1 {
                 kept.push((store.configuration(), store.forwarding()));
             }
@@ -173,7 +172,7 @@ proptest! {
     fn what_is_rolled_back_leaves_no_trace(
         (shape, batches) in shapes().prop_flat_map(|shape| (Just(shape.clone()), batches(shape))),
     ) {
-        // One store gets failing batches between the others, its twin does not.
+        // One store also gets failing batches, its twin does not.
         let program = Arc::new(program(&shape));
         let stores = [0, 1].map(|_| Store::new(program.clone()).expect("the program is sound"));
         stores.iter().for_each(|store| drop(store.forwarding()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subscriptions to changes of tables: on random programs and batches they tell of every table whose content or
-//! whose profile's content changed, of no other, and before the version is seen; and they wake those who wait.
+//! Subscriptions to changes of tables with random programs and batches: they name exactly the tables with changes of
+//! content, including the content of profiles, before the version is visible, and they wake waiting threads.
 
 use crate::programs::{batches, program, shapes};
 use ir::TableId;
@@ -9,7 +9,7 @@ use state::{Batch, Configuration, Read, Reply, Store, Subscription, TableChange,
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What packets see of a table and of its action profile.
+/// Content of a table and its action profile for packets.
 fn content(configuration: &Configuration, cells: &state::Cells, table: TableId) -> Vec<Reply> {
     let program = configuration.program();
     let mut reads = vec![Read::Entries { table }, Read::DefaultAction { table }];
@@ -39,7 +39,7 @@ proptest! {
         let some: Vec<TableId> =
             all.iter().copied().filter(|table| of_two >> (table.0 % 8) & 1 == 1).collect();
         let subscriptions = [store.subscribe(all.clone()), store.subscribe(some.clone())];
-        // One that does not look until the end.
+        // A subscription that is read only at the end.
         let late = store.subscribe(all.clone());
         let mut ever = Vec::new();
         for batch in batches {
@@ -56,7 +56,7 @@ proptest! {
             for table in all.iter().filter(|table| differs(table)) {
                 prop_assert!(heard[0].iter().any(|change| change.table == *table), "{table:?}");
             }
-            // Of the others only those that an update named, which may have written what was there.
+            // Of the others, only tables that an update named, possibly with an equal write.
             if outcome.rolled_back || after.version() == before.version() {
                 prop_assert_eq!(heard[0].len(), 0);
             }
@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[test]
-fn a_change_is_told_before_its_version_is_seen() {
+fn a_change_is_notified_before_its_version_is_visible() {
     let text = include_str!("programs/one_table.ir");
     let program = Arc::new(ir::text::parse(text).unwrap_or_else(|errors| panic!("{}", errors[0])));
     let store = Store::new(program).expect("the program is sound");
@@ -118,14 +118,14 @@ fn a_change_is_told_before_its_version_is_seen() {
         });
         let mut last = 0;
         while last < CHANGES {
-            // Whoever waits is woken.
+            // Waiting threads are woken.
             assert!(subscription.wait(Duration::from_secs(60)), "after version {last}");
             let seen = store.configuration().version();
             for change in subscription.take() {
                 assert!(change.version > last);
                 last = change.version;
             }
-            assert!(last >= seen, "version {seen} is seen, a change of {last} is told");
+            assert!(last >= seen, "version {seen} is visible, the last change is of {last}");
         }
     });
     assert!(!subscription.has_changed());

@@ -9,7 +9,9 @@ use crate::layouts;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
 use lucid::core::Program;
 use lucid_compiler::normal::AfterPass;
-use lucid_compiler::{Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna};
+use lucid_compiler::{
+    Backend, Clock, Compiled, Delay, Options, Recirculation, atomic, normal, tna,
+};
 use lucid_network::deploy;
 use lucid_network::options::{delay_options, queue_options};
 use lucid_reference::simulation::Setup;
@@ -30,10 +32,10 @@ struct Source {
 /// Checks that the options go together.
 fn check_usage(request: &EmitRequest<'_>) -> Result<(), String> {
     for (flag, given, target) in [
-        ("--bmv2", request.bmv2, Target::V1Model),
-        ("--clock us", request.clock == "us", Target::V1Model),
-        ("--recirculation primitive", request.recirculation == "primitive", Target::V1Model),
-        ("--layout", request.layout.is_some(), Target::Tna),
+        ("--bmv2", request.bmv2, Backend::V1Model),
+        ("--clock us", request.clock == "us", Backend::V1Model),
+        ("--recirculation primitive", request.recirculation == "primitive", Backend::V1Model),
+        ("--layout", request.layout.is_some(), Backend::Tna),
     ] {
         if given && request.target != target.name() {
             return Err(format!("{flag} applies only to --target {}", target.name()));
@@ -117,7 +119,7 @@ fn compiled(
     options: &Options,
     console: &dyn Console,
 ) -> Result<(Compiled, Option<String>), Diagnostics> {
-    if options.target != Target::Tna {
+    if options.target != Backend::Tna {
         return Ok((lucid_compiler::compile(program, map, options)?, None));
     }
     let target = tna::tofino()?;

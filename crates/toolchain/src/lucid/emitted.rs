@@ -8,7 +8,7 @@ mod tests;
 use crate::files;
 use frontend::Failure;
 use lucid::core::Program;
-use lucid_compiler::{Compiled, DELAY_PERIOD_PS, Recirculation, Target};
+use lucid_compiler::{Backend, Compiled, DELAY_PERIOD_PS, Recirculation};
 use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::script;
 use lucid_reference::simulation::Setup;
@@ -51,7 +51,7 @@ impl Emitted<'_> {
             texts.push((format!("commands-{number}.txt"), commands));
             let device = deploy::device_file(self.compiled, site);
             texts.push((format!("device-{number}.toml"), device));
-            if self.compiled.options.target == Target::Tna {
+            if self.compiled.options.target == Backend::Tna {
                 let script = script::script(self.compiled, self.program, site, &stem);
                 texts.push((format!("bfrt-{number}.py"), script));
             }
@@ -76,7 +76,7 @@ impl Emitted<'_> {
         let what = "what the control plane of switch N sets up before the first packet";
         file("commands-N.txt", what);
         file("device-N.toml", "how a device of Planewright is built for switch N");
-        if options.target == Target::Tna {
+        if options.target == Backend::Tna {
             file("bfrt-N.py", "the same as commands-N.txt for the shell of a Tofino");
         }
         text.push_str(&match switches {
@@ -107,7 +107,7 @@ impl Emitted<'_> {
             } else {
                 self.source.display().to_string()
             };
-            let target = match options.target == Target::default() {
+            let target = match options.target == Backend::default() {
                 true => String::new(),
                 false => format!(" --target {}", options.target.name()),
             };
@@ -122,16 +122,16 @@ impl Emitted<'_> {
             ));
         }
         match (options.target, options.recirculation) {
-            (Target::V1Model, Recirculation::Primitive) => text.push_str(&format!(
+            (Backend::V1Model, Recirculation::Primitive) => text.push_str(&format!(
                 "\n## With BMv2\n\n```\np4c-bm2-ss {stem}.p4 -o {stem}.json\n\
                  simple_switch -i 1@veth1 -i 2@veth2 {stem}.json &\n\
                  simple_switch_CLI < commands-0.txt\n```\n\nTime stamps are microseconds. Port {port} is \
                  only a number: packets to it are recirculated.\n"
             )),
-            (Target::V1Model, Recirculation::Port) => text.push_str(
+            (Backend::V1Model, Recirculation::Port) => text.push_str(
                 "\nBMv2's ports all lead outside: for BMv2 compile with `--bmv2`.\n",
             ),
-            (Target::Tna, _) => text.push_str(&format!(
+            (Backend::Tna, _) => text.push_str(&format!(
                 "\n## With a Tofino\n\nCompile `{stem}.p4` for Tofino's native architecture and run \
                  `bfrt-N.py` in the shell of switch N: it sets up multicast groups, routes, the \
                  recirculation port and the packet generator. The script was not tested on hardware.\n",

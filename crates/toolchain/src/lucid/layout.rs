@@ -4,12 +4,12 @@
 
 use super::inputs::{LucidProgram, read_program};
 use frontend::{Failure, LayoutProblem, ProgramFile};
-use lucid_compiler::{Options, Target, normal, tna};
+use lucid_compiler::{Backend, Options, normal, tna};
 
 /// The problem of a Lucid program.
 pub(super) fn problem(file: &ProgramFile<'_>) -> Result<LayoutProblem, Failure> {
     let LucidProgram { map, program, .. } = read_program(file.files, file.path)?;
-    let options = Options { target: Target::Tna, ..Options::default() };
+    let options = Options { target: Backend::Tna, ..Options::default() };
     match tna::prepare(&normal::normalize(&program), &options) {
         Ok(prepared) => {
             let mut problem = prepared.problem;

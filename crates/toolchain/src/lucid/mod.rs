@@ -23,7 +23,7 @@ use frontend::{
 };
 use includes::Includes;
 use inputs::{LucidProgram, read_program};
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 use lucid_network::deploy;
 use source::{Diagnostics, Explanation, SourceMap};
 use targets::target_of;
@@ -94,7 +94,7 @@ impl Frontend for Lucid {
         Err(Failure::Message(format!(
             "`{file}` is a Lucid program: `plane emit {file} --target {} -o DIR` writes it as P4_16, \
              and `plane ir {file}` prints its core program",
-            Target::default().name()
+            Backend::default().name()
         )))
     }
 
@@ -130,8 +130,8 @@ impl Frontend for Lucid {
 impl Emitter for Lucid {
     fn targets(&self) -> Vec<EmitTarget> {
         let target =
-            |target: Target| EmitTarget { name: target.name(), description: target.description() };
-        Target::ALL.map(target).into()
+            |target: Backend| EmitTarget { name: target.name(), description: target.description() };
+        Backend::ALL.map(target).into()
     }
 
     fn emit(

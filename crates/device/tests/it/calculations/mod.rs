@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Custom CRCs with parameters of their own, from P4 source to the packet, on both engines; what they are
-//! called, and what a swap of programs does with them.
+//! Custom CRCs with own parameters, from P4 source to the packet, on both engines: their names, and their parameters after a
+//! swap.
 
 use crate::setup::{ENGINES, compile, on, write};
 use device::Device;
@@ -50,7 +50,7 @@ fn each_calculation_has_parameters_of_its_own() {
         let device = &mut device;
         assert_eq!(hashes(device), [CRC16, CRC32, CRC32, CRC16, CRC32], "{engine:?}");
 
-        // The one in the action stands first in the text, and the one that is no custom CRC counts.
+        // The calculation in the action is first in the text, and calculations without custom CRC are counted.
         let castagnoli = CrcParameters::CRC32C;
         set(device, "calc", Some(castagnoli));
         assert_eq!(hashes(device), [CRC16, CRC32, CASTAGNOLI, CRC16, CRC32], "{engine:?}");

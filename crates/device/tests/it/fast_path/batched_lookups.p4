@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookups that are made before packets run: two tables by longest prefix, for addresses at two places each.
-// Some packets ask for a digest and some fail an assertion on the way.
+// Some packets send a digest, and some fail an assertion.
 
 #include <core.p4>
 #include <v1model.p4>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lookups that are made for a whole burst before its packets run: on packets that come to them by several
-//! ways or not at all, with prefixes of all lengths, while packets leave the burst early and while tables
-//! change between two packets of it.
+//! Lookups batched over a burst, with prefixes of all lengths, for packets that reach the lookup on several paths or not at
+//! all, while packets leave the fast path and tables change within the burst.
 
 use super::sending::{Arriving, Sent, forward_past_failures};
 use crate::setup::{compile, on};
@@ -42,8 +41,7 @@ fn table_id(program: &Program, table: &str) -> TableId {
     TableId(found.expect("the program has the table") as u32)
 }
 
-/// Prefixes of 8 to 32 bits, with results that differ from round to round. What is there already is
-/// refused.
+/// Prefixes of 8 to 32 bits, with other results in each round. Existing prefixes are refused.
 fn entries(program: &Program, round: u64) -> Vec<Update> {
     let insert = |table: &str, n: u64| {
         let length_bits = 8 + draw(n, 1, 25) as u32;
@@ -65,7 +63,7 @@ fn packets() -> Arriving {
         bytes.push(if draw(n, 3, 4) == 0 { draw(n, 4, 4) as u8 } else { 0 });
         bytes.extend(address(2 * n).to_be_bytes());
         bytes.extend(address(2 * n + 1).to_be_bytes());
-        // Some end early.
+        // Some packets end early.
         if draw(n, 5, 9) == 0 {
             bytes.truncate(draw(n, 6, 26) as usize);
         }
@@ -74,13 +72,13 @@ fn packets() -> Arriving {
     (0..PACKETS).map(packet).collect()
 }
 
-/// What leaves, how often a packet failed, and how many digests there were.
+/// Outputs, number of failed packets, and number of digests.
 fn seen(program: &Arc<Program>, engine: EngineChoice) -> (Sent, u64, usize) {
     let mut device = Device::new(program.clone(), on(engine)).expect("loads");
     let _ = device.execute(Batch::of(entries(program, 0)));
     let mut failures = 0;
     let sent = forward_past_failures(&mut device, BURST_PACKETS, &packets(), |device| {
-        // The packets behind meet other tables.
+        // Later packets use other tables.
         failures += 1;
         let _ = device.execute(Batch::of(entries(program, failures)));
     });

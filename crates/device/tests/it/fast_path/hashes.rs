@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CRCs of few bytes, which compiled code finds two at a time and keeps for later.
+//! CRCs of few bytes, which compiled code computes in pairs and caches.
 
 use super::sending::{Arriving, Sent, forward};
 use crate::setup::{compile, on};

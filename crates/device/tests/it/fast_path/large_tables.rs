@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bursts through tables that do not fit into the nearer caches, so that code fetches ahead for them: on
-//! packets that come to the lookups, that do not, and that end before what the keys are made of.
+//! Bursts through tables larger than the L2 cache, which compiled code prefetches: with packets that reach the lookups,
+//! that do not, and that end before the key fields.
 
 use super::sending::{Arriving, Sent, forward};
 use crate::setup::{compile, on, write};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Entries of each table.
 const ENTRIES: u64 = 12_000;
 
-/// The `n`th number of a kind: distinct ones look random.
+/// The `n`th pseudo-random number of a kind.
 fn mixed(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ n << 7
 }
@@ -77,7 +77,7 @@ fn packets() -> Arriving {
         bytes.extend(((route(entry) | 0x5a) as u32 ^ 0x0100_0000).to_be_bytes());
         bytes.extend(((route(entry) | 0x5a) as u32).to_be_bytes());
         bytes.extend(flow(entry).to_be_bytes());
-        // Some end early.
+        // Some packets end early.
         if random(3, 9) == 0 {
             bytes.truncate(random(4, 40) as usize);
         }

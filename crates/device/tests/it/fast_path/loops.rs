@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops of a parser with more turns than code is copied for, in a program that is copied by the layout of
-//! packets and in one that is too large for that: what is known of headers at the loop's start holds in every
-//! turn.
+//! Parser loops with more iterations than the unroll limit, in programs below and above the size limit of specialization
+//! by packet layout. Facts about headers at the loop head hold in each iteration.
 
 use super::sending::{Arriving, Sent, forward};
 use crate::setup::{compile, group, on, session, write};
@@ -32,7 +31,7 @@ fn packets() -> Arriving {
         bytes.push(draw(16));
         (0..draw(5)).for_each(|_| bytes.push(draw(255)));
         bytes.truncate(128);
-        // Some end early.
+        // Some packets end early.
         if draw(9) == 0 {
             bytes.truncate(usize::from(draw(1 + bytes.len() as u64)));
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bursts through programs that the fast path cannot run to the end: deparsers that do not work in
-//! place, headers without room, random numbers in egress; and copies. Outputs are those of the
-//! interpreter.
+//! Bursts through programs that the fast path cannot run to the end: deparsers that do not work in place, headers without
+//! room, random numbers in egress, and copies. Outputs equal those of the interpreter.
 
 mod batched_lookups;
 mod hashes;
@@ -33,7 +32,7 @@ fn packets() -> Arriving {
     packets
 }
 
-/// Outputs by packet, lines of the log, statistics.
+/// Outputs by packet, log lines, statistics.
 type Seen = (Sent, Vec<device::LogLine>, device::Statistics);
 
 fn seen(defines: &[&str], engine: EngineChoice, size: usize) -> (Seen, Vec<String>) {
@@ -73,7 +72,7 @@ fn random_numbers_in_egress() {
 }
 
 #[test]
-fn packets_that_go_straight_need_nothing_else() {
+fn packets_on_the_fast_path_leave_no_state() {
     let mut device = Device::new(program(&[]), DeviceOptions::default()).expect("loads");
     let code_bytes = device.code_bytes();
     let mut burst = Burst::new(16, 128);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packets of many layouts in bursts: whatever is known of them on their ways through compiled code, they
-//! leave as they leave the interpreter.
+//! Packets of many layouts in bursts. Code that is specialized for a layout gives the same outputs as the interpreter.
 
 use super::sending::{Arriving, Sent, forward};
 use crate::setup::{compile, on};
@@ -24,7 +23,7 @@ fn packets() -> Arriving {
             });
         }
         if number % 3 == 0 && bytes.len() >= 12 {
-            // Right for a tail at once behind the kind.
+            // Correct for a tail directly after the kind.
             let summed = [0, 1, 4, 11, 5, 6, 7, 8, 9, 10].map(|at| u32::from(bytes[at]));
             let sum: u32 = summed.chunks(2).map(|pair| pair[0] << 8 | pair[1]).sum();
             let sum = (sum & 0xffff) + (sum >> 16);
@@ -48,7 +47,7 @@ fn seen(engine: EngineChoice, size: usize) -> (Sent, Statistics) {
 fn layouts_do_not_mix() {
     let expected = seen(EngineChoice::Interpreter, 1);
     let ports: std::collections::BTreeSet<u32> = expected.0.iter().map(|sent| sent.1).collect();
-    // Every action and every kind of error was met.
+    // All actions and all kinds of errors occurred.
     assert_eq!(ports.into_iter().collect::<Vec<_>>(), [2, 3, 6, 7, 8]);
     for size in [1, 9] {
         assert_eq!(seen(EngineChoice::Jit, size), expected, "bursts of {size}");

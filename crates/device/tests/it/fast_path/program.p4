@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the straight way cannot do, or does with care. KIND chooses what the deparser and egress have.
+// Cases that leave the fast path or are special on it. KIND chooses the deparser and egress.
 
 #include <core.p4>
 #include <v1model.p4>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Copies of multicast groups in bursts, as they come one after another out of the queues of the
-//! interpreter's device: those that need no queue, and those that do.
+//! Copies of multicast groups in bursts, with and without queues, in the order of the interpreter.
 
 use super::sending::{Sent, forward};
 use crate::setup::{compile, group, write};
@@ -19,7 +18,7 @@ const GROUPS: [&[(u32, u32)]; 9] = [
     &[(2, 0), (1, 7)],
 ];
 
-/// Outputs by packet, statistics, what the counter and the register say in the end.
+/// Outputs by packet, statistics, final values of the counter and the register.
 type Seen = (Sent, device::Statistics, Vec<Option<u64>>);
 
 fn seen(engine: EngineChoice, size: usize, options: &DeviceOptions, defines: &[&str]) -> Seen {
@@ -43,7 +42,7 @@ fn seen(engine: EngineChoice, size: usize, options: &DeviceOptions, defines: &[&
 }
 
 fn check(options: &DeviceOptions) {
-    // What copies send differs, is the same, and is the same but for what egress says.
+    // Copies differ, are equal, and are equal except for a field of egress.
     for defines in [&[][..], &["ALIKE"], &["ALIKE", "MARKED"]] {
         let expected = seen(EngineChoice::Interpreter, 1, options, defines);
         assert!(expected.0.len() > 40, "copies leave");
@@ -89,7 +88,7 @@ fn copies_alone_compile_no_blocks() {
     let (ports, straight_bytes) = forward(1);
     assert_eq!(ports, [2, 3, 4]);
     assert_eq!(forward(1).1, straight_bytes);
-    // Two copies for one port stand in its queue, and go on through the blocks alone.
+    // Two copies for one port are in its queue and run through the compiled blocks.
     let (ports, bytes) = forward(2);
     assert_eq!(ports, [1, 1]);
     assert!(bytes > straight_bytes);

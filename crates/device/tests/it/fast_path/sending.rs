@@ -6,7 +6,7 @@ use device::{Burst, Device};
 /// Packets as they arrive: port and bytes.
 pub type Arriving = Vec<(u32, Vec<u8>)>;
 
-/// What left: the number of the packet that it came from, port and bytes.
+/// An output: number of the input packet, port and bytes.
 pub type Sent = Vec<(usize, u32, Vec<u8>)>;
 
 /// Sends packets in bursts of a size. No assertion of the program fails.
@@ -14,7 +14,7 @@ pub fn forward(device: &mut Device, size: usize, packets: &Arriving) -> Sent {
     forward_past_failures(device, size, packets, |_| panic!("an assertion failed"))
 }
 
-/// Sends packets in bursts of a size; what to do before those behind a packet that fails is given.
+/// Sends packets in bursts of a size. Calls a function before it continues after a failed packet.
 pub fn forward_past_failures(
     device: &mut Device,
     size: usize,

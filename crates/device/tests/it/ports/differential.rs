@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Generated devices and packets that go round, on the interpreter, on compiled code, and on compiled code
-//! with a tap, where nothing takes the fast path: all have to do the same.
+//! Random devices and looped packets on the interpreter, on compiled code, and on compiled code with a tap, which disables
+//! the fast path. All results are equal.
 
 use super::harness::{ROUND, Round, program, with_round_port};
 use crate::setup::{group, write};
@@ -10,14 +10,14 @@ use device::{
 };
 use proptest::prelude::*;
 
-/// When, how, and over the round port what else happens.
+/// Options and events of a run.
 #[derive(Clone, Debug)]
 struct Scenario {
     options: DeviceOptions,
     packets: Vec<(u64, Round)>,
-    /// Frames of flow control that arrive from outside.
+    /// Flow-control frames from outside.
     frames: Vec<(u64, u8, u16)>,
-    /// When the user pauses a queue of a port, or lets it go on.
+    /// Pauses and resumptions of queues by the user, with their times.
     pauses: Vec<(u64, u32, u32, bool)>,
 }
 
@@ -126,10 +126,10 @@ fn shown(device: &mut Device) -> Shown {
     }
 }
 
-/// The same with the packets in bursts, all at the time of the device, and what came out of each.
+/// The same with packets in bursts at the current device time, with the outputs of each burst.
 fn run_bursts(scenario: &Scenario, engine: EngineChoice, tap: bool) -> (Vec<Sent>, Shown) {
     let options = DeviceOptions { engine, tap, ..scenario.options.clone() };
-    // What waits at a queue that nobody lets go on is not waited for.
+    // Bursts do not wait for paused queues without an end.
     let mut device = Device::new(program(), options).expect("the program loads");
     let mut sent = Vec::new();
     let mut pauses = scenario.pauses.iter();
@@ -142,7 +142,7 @@ fn run_bursts(scenario: &Scenario, engine: EngineChoice, tap: bool) -> (Vec<Sent
         }
         let mut burst = Burst::new(4, 512);
         for (at, (_, round)) in packets.iter().enumerate() {
-            // Some go by other ports than the round port, and some are frames of flow control.
+            // Some use other ports than the loopback port, and some are flow-control frames.
             let mut bytes = round.bytes();
             bytes[1] = [ROUND as u8, 5, 2, 5][at];
             let _ = burst.push(1, &bytes);
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// Packets to queues that nothing holds up go straight while others are paused.
+/// Packets to open queues use the fast path while other queues are paused.
 #[test]
 fn a_paused_queue_holds_up_no_packet_of_another() {
     let port = PortOptions { latency_ps: 1_000, ..PortOptions::default() };
@@ -197,7 +197,7 @@ fn a_paused_queue_holds_up_no_packet_of_another() {
     device.run_to_completion().expect("nothing fails");
     assert_eq!(device.queue_depth(OutputPath::Port(ROUND), 0), 5);
     assert_eq!(device.drain_transmitted().len(), 7);
-    // Those that wait began there; of the others each of four passes did.
+    // Waiting packets started there; each of the other four passes did too.
     assert_eq!(device.fast_path_packets(), 5 + 7 * 4);
     assert_eq!(device.statistics().ports[&2].sent_packets, 7);
     // A burst to a port without a pause does too.

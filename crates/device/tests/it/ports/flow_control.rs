@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Flow control in the MAC and the packet generator: who pauses which queue from when to when, and the
-//! pausable queue of Lucid §3.2 made of both.
+//! Flow control in the MAC and the packet generator: pauses of queues with their start and end, and the pausable queue of
+//! Lucid §3.2 from both.
 
 use super::harness::{ROUND, Round, check, fast, sent, with_round_port};
 use device::{
@@ -51,14 +51,14 @@ fn a_frame_pauses_a_queue_for_its_quanta() {
             assert_eq!(device.statistics().ports[&ROUND].received_packets, 3);
             sent(device)
         },
-        // The wire is busy with the other packet until 12,000.
+        // The wire is busy until 12,000.
         "12000 #2 port 2: from 68 rid 0 in 12 out 2 enqueued 2 waited 0 depth 0/0
          22000 #1 port 2: from 68 rid 0 in 22 out 12 enqueued 2 waited 10 depth 0/0",
     );
 }
 
 #[test]
-fn a_pause_that_is_over_lets_go_to_the_picosecond() {
+fn a_pause_ends_to_the_picosecond() {
     check(
         &obeying(fast()),
         |device| {
@@ -78,7 +78,7 @@ fn a_frame_renews_and_another_releases() {
         &obeying(fast()),
         |device| {
             device.inject(ROUND, 0, frame(0, 2)).unwrap();
-            // At the very end of the first pause.
+            // Exactly at the end of the first pause.
             device.inject(ROUND, 10_240, frame(0, 100)).unwrap();
             send(device, 5000, 0);
             device.inject(ROUND, 20_000, frame(0, 0)).unwrap();
@@ -130,7 +130,7 @@ fn classes_name_queues() {
     check(
         &with_round_port(PortOptions { flow_control, ..fast() }),
         |device| {
-            // Class 7 means a queue that is not there.
+            // Class 7 names a missing queue.
             let quanta = [Some(2), None, None, None, None, None, None, Some(2)];
             let frame = PauseFrame { quanta }.bytes([0; 6]);
             device.inject(ROUND, 0, frame).unwrap();
@@ -150,7 +150,7 @@ fn a_port_that_does_not_obey_takes_frames_as_packets() {
         &with_round_port(fast()),
         |device| {
             let mut frame = frame(0, 100);
-            // The program reads the first byte as the number of rounds: 1, by port 0x80.
+            // The first byte is the number of loops: 1, at port 0x80.
             frame.truncate(36);
             device.inject(ROUND, 0, frame).unwrap();
             device.run_to_completion().unwrap();
@@ -170,7 +170,7 @@ fn the_user_s_pause_and_that_of_frames_are_two() {
             device.pause(PATH, Some(0));
             send(device, 0, 0);
             device.run_to_completion().unwrap();
-            // The end of the pause is no reason to go on.
+            // A pause without packets does not extend the run.
             assert_eq!((device.now_ps(), device.queue_depth(PATH, 0)), (0, 1));
             device.schedule_pause(50_000, PATH, Some(0), false);
             device.run_to_completion().unwrap();
@@ -234,7 +234,7 @@ fn a_train_without_end_runs_as_long_as_there_is_something_else() {
     );
 }
 
-/// The queue is open for a microsecond at each 100 us.
+/// The queue is open for 1 us of each 100 us.
 fn pausable() -> DeviceOptions {
     let port = PortOptions { latency_ps: 400_000, ..fast() };
     let rate_bps = port.rate_bps;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs packets of `program.p4` through a device on both engines, and writes what leaves as lines of
-//! text to be compared. What is expected stands with the tests.
+//! Runs packets of `program.p4` through a device on both engines and writes the outputs as lines of text.
 
 use crate::setup::{ENGINES, compile};
 use device::{Device, DeviceOptions, PortOptions, TrafficManagerOptions};
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 
-/// The port whose packets come back in these tests.
+/// The loopback port of these tests.
 pub const ROUND: u32 = 68;
 
 pub fn program() -> Arc<ir::Program> {
@@ -15,7 +14,7 @@ pub fn program() -> Arc<ir::Program> {
     PROGRAM.get_or_init(|| compile("program.p4", include_str!("program.p4"), &[])).clone()
 }
 
-/// A packet that goes round so many times.
+/// A packet with a number of loops.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
     pub rounds: u8,
@@ -35,7 +34,7 @@ impl Round {
     }
 }
 
-/// Options in which one port comes back, and nothing takes time but what is said.
+/// Options with one loopback port and no default latencies.
 pub fn with_round_port(port: PortOptions) -> DeviceOptions {
     let ports = [(ROUND, PortOptions { loopback: true, ..port })].into_iter().collect();
     let traffic_manager = TrafficManagerOptions { ports, ..TrafficManagerOptions::default() };
@@ -51,7 +50,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// What left, a line a packet.
+/// Outputs, one line per packet.
 pub fn sent(device: &mut Device) -> String {
     let mut lines = String::new();
     for packet in device.drain_transmitted() {
@@ -75,7 +74,7 @@ pub fn sent(device: &mut Device) -> String {
     lines
 }
 
-/// Runs a scenario on both engines and compares the lines that it gives.
+/// Runs a scenario on both engines and compares its lines.
 pub fn check(options: &DeviceOptions, scenario: impl Fn(&mut Device) -> String, expected: &str) {
     let mut seen = Vec::new();
     for engine in ENGINES {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loopback ports: when packets come back, how they are counted, and how their going round ends.
+//! Loopback ports: times of looped packets, their statistics, and the end of their loops.
 
 use super::harness::{ROUND, Round, check, fast, sent, with_round_port};
 use crate::setup::{group, write};
@@ -31,7 +31,7 @@ fn an_ideal_port_gives_packets_back_at_once() {
 
 #[test]
 fn a_round_takes_the_wire_and_the_latency() {
-    // 125 bytes take 10 ns; with 2 us on the way, each round is 2,010,000 ps.
+    // 125 bytes take 10 ns; with 2 us of latency, each loop takes 2,010,000 ps.
     check(
         &with_round_port(PortOptions { latency_ps: 2_000_000, ..fast() }),
         |device| {
@@ -46,7 +46,7 @@ fn a_round_takes_the_wire_and_the_latency() {
 
 #[test]
 fn rounds_wait_for_the_wire_in_order_of_priority() {
-    // Three at once: the first takes the wire, then the higher queue goes first.
+    // Three at the same time: the first takes the wire, then the higher queue has priority.
     check(
         &with_round_port(fast()),
         |device| {
@@ -81,7 +81,7 @@ fn copies_of_a_group_come_back_one_by_one() {
 
 #[test]
 fn rounds_are_passes_of_the_packet() {
-    // A round is a pass of ingress and one of egress.
+    // A loop is a pass through ingress and one through egress.
     let options = DeviceOptions { pass_limit: Some(100), ..with_round_port(fast()) };
     check(
         &options,
@@ -145,7 +145,7 @@ fn a_paused_queue_holds_rounds_and_others_pass() {
 
 #[test]
 fn copies_wait_in_the_paused_queue_with_what_queues_tell() {
-    // Lucid's delay queue: what waits there says in egress for how long it did.
+    // Lucid's delay queue: egress writes the waiting time into the packet.
     check(
         &DeviceOptions {
             timestamp_unit: device::TimestampUnit::Nanoseconds,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ports beyond the wire: packets that come back by the port that they left by, with the port's rate,
-//! latency and queues. Both engines, to the picosecond.
+//! Loopback ports with rate, latency and queues, on both engines, exact to the picosecond.
 
 mod differential;
 mod flow_control;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The unit of time stamps, and how many packets a time ingress takes.
+//! Units of time stamps, and the packet rate of ingress.
 
 use super::harness::{Round, check, fast, sent, with_round_port};
 use device::{Burst, DeviceOptions, PortOptions, TimestampUnit};
@@ -27,7 +27,7 @@ fn time_stamps_count_nanoseconds_where_asked() {
 }
 
 #[test]
-fn the_straight_way_counts_them_too() {
+fn the_fast_path_counts_them_too() {
     // After 5 s, which are more nanoseconds than 32 bits have: 5,000,000,003 mod 2^32 is 705,032,707.
     let send = |device: &mut device::Device| {
         let packet = Round { rounds: 1, ..Round::default() };
@@ -88,7 +88,7 @@ fn packets_that_come_back_wait_with_the_others() {
             device.run_to_completion().unwrap();
             sent(device)
         },
-        // The first comes back at 0, before the second comes, and at 1000, behind it.
+        // The first returns at 0, before the second arrives, and at 1000, after it.
         "3000 #0 port 2: from 68 rid 0 in 3 out 1 enqueued 1 waited 0 depth 0/0
          4000 #1 port 2: from 68 rid 0 in 4 out 2 enqueued 2 waited 0 depth 0/0",
     );

@@ -35,7 +35,7 @@ control write(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.h);
 V1Switch(read(), none(), ingress(), egress(), none(), write()) main;
 ";
 
-/// What probes of a control see of a packet, a line each, and what leaves.
+/// Values at probes of a control, one line each, and the outputs.
 fn probed(engine: EngineChoice, bytes: [u8; 2]) -> Vec<String> {
     let options = PreprocessorOptions::default();
     let compiled = p4::compile::compile("probes.p4", PROGRAM.into(), &InterfacesOnly, &options);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Taps: what an observer of a device is told, the same on both engines.
+//! Taps: events of packets, equal on both engines.
 
 use super::harness::{ROUND, Round, check, fast, with_round_port};
 use crate::setup::{group, write};
 use device::{Device, DeviceOptions, TappedEvent};
 
-/// The taps, a line each; packets by their first two bytes and length.
+/// The taps, one line each. Packets appear by their first two bytes and length.
 fn tapped(device: &mut Device) -> String {
     let short = |bytes: &[u8]| format!("{:02x}{:02x}+{}", bytes[0], bytes[1], bytes.len() - 2);
     let line = |tapped: device::Tapped| {
@@ -35,7 +35,7 @@ fn tapped(device: &mut Device) -> String {
 }
 
 #[test]
-fn a_round_is_told_pass_by_pass() {
+fn a_loop_is_tapped_pass_by_pass() {
     // 125 bytes take 10 ns.
     let options = DeviceOptions { tap: true, ingress_interval_ps: 1000, ..with_round_port(fast()) };
     check(
@@ -66,7 +66,7 @@ fn a_round_is_told_pass_by_pass() {
 }
 
 #[test]
-fn drops_and_copies_are_told() {
+fn drops_and_copies_are_tapped() {
     let options = DeviceOptions { tap: true, pass_limit: Some(3), ..with_round_port(fast()) };
     check(
         &options,
@@ -93,7 +93,7 @@ fn drops_and_copies_are_told() {
 }
 
 #[test]
-fn what_is_drawn_is_what_the_packet_has() {
+fn a_tapped_draw_equals_the_value_in_the_packet() {
     let options = DeviceOptions { tap: true, seed: 5, ..with_round_port(fast()) };
     check(
         &options,

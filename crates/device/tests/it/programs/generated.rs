@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Generated packets while rules, programs and code change, on the interpreter, on compiled code, and on compiled
-//! code with a tap, where no packet takes the fast path: all have to do the same, and no packet may see parts of
-//! two programs.
+//! Random packets while rules, programs and code change, on the interpreter, on compiled code, and on compiled code with a
+//! tap, which disables the fast path. All results are equal, and no packet mixes two programs.
 
 use super::harness::{Left, device, left, packet, program, set_copies};
 use device::{
@@ -10,24 +9,24 @@ use device::{
 };
 use proptest::prelude::*;
 
-/// What happens next.
+/// The next event.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A packet comes by a port.
+    /// A packet arrives at a port.
     Packet(u32, u8, u8),
-    /// Packets come by the ports from 0 on, in a burst.
+    /// A burst arrives, one packet per port from 0.
     Burst(u8, u8),
-    /// By which bits of the key which of the programs are met.
+    /// The rule: bits of the key and their programs.
     Admit(u8, u8),
-    /// Other code for one of the programs.
+    /// One of the programs gets other code.
     Replace(u8, bool),
     /// A program is loaded, and swapped in.
     Swap,
-    /// A program is loaded, or the last one of those is unloaded.
+    /// A program is loaded, or the last loaded one is unloaded.
     Load(bool),
-    /// Queues of a port are paused, or not.
+    /// Queues of a port are paused or resumed.
     Pause(u32, bool),
-    /// Time goes on.
+    /// Time advances.
     Advance(u64),
 }
 
@@ -53,7 +52,7 @@ struct Shown {
     loaded: Vec<usize>,
 }
 
-/// The programs of a device that packets may meet, the main one first.
+/// The programs of a device that rules may name, the main one first.
 struct Programs {
     all: Vec<ProgramId>,
     /// The number that the next program writes.
@@ -159,7 +158,7 @@ proptest! {
     ) {
         let expected = run(&steps, EngineChoice::Interpreter, false);
         for (_, _, (in_ingress, in_egress), _) in &expected.left {
-            // A clone is the packet as it came: ingress has written nothing.
+            // A clone is the original packet without writes of ingress.
             prop_assert!(*in_ingress == 0 || in_ingress == in_egress, "{:?}", expected.left);
         }
         prop_assert_eq!(&run(&steps, EngineChoice::Jit, false), &expected);

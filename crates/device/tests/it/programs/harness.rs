@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Devices with several programs of `program.p4`, and what packets say of the programs that they met.
+//! Devices with several variants of `program.p4`, and the program of each packet by its output.
 
 use crate::setup::{compile_with, group, session};
 use control::target::{Batch, Target};
@@ -10,7 +10,7 @@ use state::{ActionData, BoundAction, NewEntry, Update};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The port whose packets come back in these tests.
+/// The loopback port of these tests.
 pub const LOOPBACK: u32 = 68;
 /// The port of controllers.
 pub const CPU: u32 = 64;
@@ -31,7 +31,7 @@ pub fn program(number: u8, defines: &[(&str, &str)]) -> Arc<Program> {
     known.entry(key).or_insert_with(compile).clone()
 }
 
-/// A device with program 1. Ways back to ingress take 1 ns.
+/// A device with program 1. Recirculation and loopback take 1 ns.
 pub fn device(engine: EngineChoice, options: DeviceOptions) -> Device {
     let slow = PortOptions { latency_ps: 1000, ..PortOptions::internal() };
     let loopback = PortOptions { loopback: true, latency_ps: 1000, ..PortOptions::default() };
@@ -45,7 +45,7 @@ pub fn device(engine: EngineChoice, options: DeviceOptions) -> Device {
     Device::new(program(1, &[]), options).expect("loads")
 }
 
-/// Copies go to port 7, with session 5 and group 9.
+/// Adds session 5 and group 9 with copies to port 7.
 pub fn set_copies(target: &mut impl Target) {
     let updates = [group(9, &[(7, 1)]), session(5, &[(7, 1)])];
     assert!(target.execute(Batch::of(updates)).is_ok());
@@ -71,10 +71,10 @@ pub fn packet(what: u8, key: u8) -> Vec<u8> {
     vec![what, key, 0, 0, 0, 0, 0, 0, 42]
 }
 
-/// What left: number, port, programs in ingress and egress, count.
+/// An output: number, port, programs in ingress and egress, count.
 pub type Left = (u64, u32, (u8, u8), u8);
 
-/// What left, in order.
+/// Outputs in order.
 pub fn left(device: &mut Device) -> Vec<Left> {
     let sent = device.drain_transmitted();
     let left = |sent: &device::Transmitted| {
@@ -84,7 +84,7 @@ pub fn left(device: &mut Device) -> Vec<Left> {
     sent.iter().map(left).collect()
 }
 
-/// Runs packets that come by a port one after the other, each to its end.
+/// Runs packets at a port, each to completion before the next.
 pub fn run(device: &mut Device, packets: &[(u32, Vec<u8>)]) -> Vec<Left> {
     for (port, bytes) in packets {
         device.inject(*port, device.now_ps(), bytes.clone()).expect("it is on time");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several programs in one device: which one a packet meets, and what becomes of packets when the rule, the
-//! programs or their code change.
+//! Several programs in one device: the program of a packet, and packets in flight while the rule, the programs or their
+//! code change.
 
 mod generated;
 mod harness;
@@ -24,7 +24,7 @@ fn on_both(scenario: impl Fn(EngineChoice, Device)) {
     }
 }
 
-/// A device with program 1, which others meet, and program 2.
+/// A device with program 1 by default and program 2.
 fn two(engine: EngineChoice) -> (Device, [ProgramId; 2]) {
     let mut device = device(engine, DeviceOptions::default());
     let second = device.load(program(2, &[])).expect("loads");
@@ -41,7 +41,7 @@ fn counts(device: &Device, program: ProgramId) -> Vec<u64> {
     (0..cells.size()).filter_map(|at| cells.read(at)).map(|cell| cell.low_u64()).collect()
 }
 
-/// Packets of all choices but loopback, by eight ports.
+/// Packets of all choices except loopback, at eight ports.
 fn packets() -> Vec<(u32, Vec<u8>)> {
     let one = |at: u32| {
         let mut bytes = packet((at / 3 % 6) as u8, (at % 11) as u8);
@@ -51,7 +51,7 @@ fn packets() -> Vec<(u32, Vec<u8>)> {
     (0..96).map(one).collect()
 }
 
-/// Packets meet the programs that a rule says, one by one and in bursts.
+/// Packets run the programs that a rule chooses, single and in bursts.
 fn check_division(engine: EngineChoice, rule: impl Fn([ProgramId; 2]) -> Admission) {
     let (mut alone, programs) = two(engine);
     let (mut burst_device, _) = two(engine);
@@ -69,7 +69,7 @@ fn check_division(engine: EngineChoice, rule: impl Fn([ProgramId; 2]) -> Admissi
         };
         let seen = run(&mut alone, &[(*port, bytes.clone())]);
         let met = met.map(|at| at as u8 + 1);
-        // A clone is the packet as it came, so ingress has written nothing.
+        // A clone is the original packet without writes of ingress.
         let in_ingress = |seen: &Left| if bytes[0] == 1 && seen.1 == 7 { Some(0) } else { met };
         let fits = |seen: &Left| Some(seen.2.1) == met && Some(seen.2.0) == in_ingress(seen);
         assert!(seen.iter().all(fits), "{number}: {seen:?}");
@@ -152,7 +152,7 @@ fn a_rule_that_changes_under_traffic_loses_no_packet() {
             };
             let holds = round % 7 == 3;
             if holds {
-                // These are queued by the program before and leave after the change.
+                // The old program enqueues these, and they leave after the change.
                 device.pause(OutputPath::Port(3), None);
                 assert_eq!(fill(&mut device), []);
             }
@@ -182,7 +182,7 @@ fn clones_resubmitted_and_recirculated_packets_stay_with_their_program() {
         for port in [3, 7] {
             device.pause(OutputPath::Port(port), None);
         }
-        // Recirculation is asked for in egress.
+        // Egress requests recirculation.
         device.inject(1, 0, packet(3, 3)).expect("it is on time");
         device.resume(OutputPath::Port(3), None);
         device.advance(0).expect("nothing fails");
@@ -206,7 +206,7 @@ fn clones_resubmitted_and_recirculated_packets_stay_with_their_program() {
             (1, 3, (1, 1), 2),
             (2, 3, (1, 1), 1),
             (2, 7, (0, 1), 0),
-            // By the loopback port it comes back as a new packet.
+            // At the loopback port it returns as a new packet.
             (3, 3, (2, 2), 1),
             (4, 3, (2, 2), 1),
         ];
@@ -240,7 +240,7 @@ fn an_unloaded_program_goes_with_its_last_packet() {
         device.run_to_completion().expect("nothing fails");
         assert_eq!(left(&mut device), [(0, 3, (1, 1), 1), (1, 3, (2, 2), 1)]);
         assert_eq!(device.loaded_programs(), 1);
-        // Numbers are not given twice.
+        // Numbers are not reused.
         let third = device.load(program(1, &[])).expect("loads");
         assert!(third != one && third != second);
         assert_eq!(counts(&device, third), [0; 16]);
@@ -280,7 +280,7 @@ fn replaced_code_keeps_entries_and_registers() {
         let before = device.program();
         assert!(device.execute(Batch::one(entry(&before, 1, 4, 0))).is_ok());
         assert_eq!(run(&mut device, &[(0, packet(0, 1))]), [(0, 4, (1, 1), 1)]);
-        // One is in a queue, one on its way back to ingress.
+        // One packet is in a queue, one in recirculation.
         device.pause(OutputPath::Port(4), None);
         device.inject(0, device.now_ps(), packet(0, 1)).expect("it is on time");
         device.inject(0, device.now_ps(), packet(2, 1)).expect("it is on time");
@@ -300,7 +300,7 @@ fn replaced_code_keeps_entries_and_registers() {
         let expected = [(1, 4, (1, 1), 2), (3, 4, (2, 2), 4), (2, 4, (1, 1), 5)];
         assert_eq!(left(&mut device), expected, "{engine:?}");
         assert_eq!((device.loaded_programs(), counts(&device, id)[1]), (1, 5));
-        // Controllers go on, but for batches that were made for the program before.
+        // Controllers continue, except for batches for the old program.
         let now = device.program();
         for target in &mut targets {
             assert!(std::sync::Arc::ptr_eq(&target.program(), &now));
@@ -435,7 +435,7 @@ fn each_program_has_a_target_and_notifications_of_its_own() {
         let mut targets = [one, second].map(|id| device.target_of(id).expect("it is loaded"));
         for (target, port) in targets.iter_mut().zip([20, CPU]) {
             assert!(target.notifications().is_empty() && main.notifications().is_empty());
-            // Equal names of tables, other entries; one may idle out.
+            // Tables with equal names and other entries, one of which may expire.
             let program = target.program();
             let insert = entry(&program, 1, u64::from(port), 1000);
             assert!(target.execute(Batch::one(insert).made_for(program)).is_ok());

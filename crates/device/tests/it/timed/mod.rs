@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Passes that take time: what packets and the control plane do to one another between two moments, in which
-//! order, and when packets leave. That a packet alone sees no difference is tested with the other programs of
-//! this folder and in `conformance`.
+//! Passes with durations: interleavings of packets and the control plane between two moments, their order, and times of
+//! outputs. Tests in `conformance` check that a single packet behaves as in a pass without duration.
 
 use crate::setup::{session, write};
 use control::target::{Batch, Target};
@@ -16,14 +15,14 @@ use state::{BoundAction, CellRange, CellValues, NewEntry, Update};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// From one stage to the next in these tests.
+/// Duration of a stage in these tests.
 const STAGE_PS: u64 = 10_000;
 
 fn ready(text: &str) -> ReadyProgram {
     ReadyProgram::of_text("program.p4", text).unwrap_or_else(|why| panic!("{why}"))
 }
 
-/// A program as lowered: no access is fused with another.
+/// A program without fused accesses.
 fn lowered(text: &str) -> Program {
     Program::clone(ready(text).lowered())
 }
@@ -53,13 +52,12 @@ fn order(what: u8) -> Vec<u8> {
     vec![what, 9, 0, 0, 0, 0, 0, 0]
 }
 
-/// The three numbers that a packet carries.
+/// The three numbers in a packet.
 fn numbers(bytes: &[u8]) -> [u16; 3] {
     [2, 4, 6].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]]))
 }
 
-/// Brings packets in at these times and runs them to the end: the numbers of each, in the order in which they
-/// came.
+/// Injects packets at these times and runs to completion. Returns the numbers of each packet in order of arrival.
 fn run(device: &mut Device, packets: &[(u64, u8)]) -> Vec<[u16; 3]> {
     for (time_ps, what) in packets {
         device.inject(1, *time_ps, order(*what)).expect("not in the past");
@@ -110,7 +108,7 @@ fn a_packet_stops_between_two_of_its_tables() {
     let old = [entry(&device, "MyIngress.one", 0, 10), entry(&device, "MyIngress.two", 0, 10)];
     write(&device, old);
     device.inject(1, 0, order(1)).expect("not in the past");
-    // It has read tables `version` and `one`, and stands before `two`.
+    // The packet has read tables `version` and `one` and is before `two`.
     device.advance(2 * STAGE_PS - 1).expect("no assertion fails");
     assert!(device.is_busy());
     assert_eq!(device.next_event_ps(), Some(2 * STAGE_PS));
@@ -122,7 +120,7 @@ fn a_packet_stops_between_two_of_its_tables() {
         entry(&device, "MyIngress.two", 0, 20),
     ];
     write(&device, updates);
-    // One batch, and yet the packet sees half of it.
+    // The packet sees half of this single batch.
     assert_eq!(run(&mut device, &[]), [[10, 20, 0]]);
     let now_ps = device.now_ps();
     assert_eq!(run(&mut device, &[(now_ps, 1)]), [[20, 20, 1]]);
@@ -159,7 +157,7 @@ fn removing_the_old_version_too_early_shows() {
     ];
     write(&device, updates);
     device.advance(STAGE_PS + STAGE_PS / 2).expect("no assertion fails");
-    // The packet has yet to read `two` in the old version.
+    // The packet still reads `two` in the old version.
     let clear = |table| Update::ClearEntries { table };
     write(&device, [clear(one), clear(two)]);
     assert_eq!(run(&mut device, &[]), [[10, 0, 0]]);
@@ -167,7 +165,7 @@ fn removing_the_old_version_too_early_shows() {
 
 #[test]
 fn a_request_at_the_time_of_a_moment_comes_first() {
-    // Table `one` is read a stage after the packet came.
+    // Table `one` is read one stage after the arrival.
     for (time_ps, expected) in [(STAGE_PS, [20, 0, 0]), (STAGE_PS + 1, [0, 0, 0])] {
         let mut device = device(program());
         let batch = Batch::of([entry(&device, "MyIngress.one", 0, 20)]);
@@ -187,7 +185,7 @@ fn a_barrier_waits_for_passes_under_way() {
     device.advance(STAGE_PS / 2).expect("no assertion fails");
     let mut target = device.target();
     let ticket = target.barrier(STAGE_PS / 2);
-    // The first packet leaves 10 stages after it came; the second came behind the barrier.
+    // The first packet leaves 10 stages after its arrival. The second arrives after the barrier.
     device.advance(10 * STAGE_PS - 1).expect("no assertion fails");
     assert_eq!(target.poll(ticket), None);
     device.advance(10 * STAGE_PS).expect("no assertion fails");
@@ -198,7 +196,7 @@ fn a_barrier_waits_for_passes_under_way() {
 #[test]
 fn a_read_and_a_later_write_of_two_packets_interleave() {
     let mut device = device(program());
-    // The write of the first comes a stage after its read; the second reads between.
+    // The first packet writes one stage after its read. The second reads in between.
     assert_eq!(run(&mut device, &[(0, 2), (STAGE_PS / 2, 2)]), [[0, 0, 0], [0, 0, 1]]);
     assert_eq!(cell(&device, "MyIngress.cells", 0), 1);
 }
@@ -229,7 +227,7 @@ fn an_atomic_block_loses_nothing() {
 
 #[test]
 fn an_atomic_block_sees_one_state_of_two_arrays() {
-    // What packets see of both arrays when one batch writes both, at each time of their pass.
+    // One batch writes both arrays; read at each time of a pass.
     let seen = |what: u8| -> BTreeSet<(u16, u16)> {
         let times = (0..20).map(|half_stages| half_stages * STAGE_PS / 2);
         let run_with_write_at = |time_ps: u64| {
@@ -261,8 +259,7 @@ fn packets_leave_when_both_halves_are_over() {
         device.run_to_completion().expect("no assertion fails");
         device.drain_transmitted()[0].time_ps
     };
-    // Every packet takes as long as the longest path: 3 tables, 2 + 1 + 2 + 1 register moments; and one in
-    // egress.
+    // Each packet takes as long as the longest path: 3 tables, 2 + 1 + 2 + 1 register moments, and one in egress.
     let all = [0, 1, 2, 3, 4, 5, 6].map(stages);
     assert_eq!(all, [5 + (9 + 1) * STAGE_PS; 7]);
 }
@@ -288,7 +285,7 @@ fn packets_are_in_both_halves_side_by_side() {
         device.inject(1, number * 1000, order(0)).expect("not in the past");
     }
     device.advance(9 * STAGE_PS + 10_000).expect("no assertion fails");
-    // Ingress takes 90 ns, egress 10: some have left, some are in egress, the last came just now.
+    // Ingress takes 90 ns, egress 10 ns: some have left, some are in egress, the last has just arrived.
     let sent = device.drain_transmitted().len();
     assert_eq!(sent, 1);
     device.run_to_completion().expect("no assertion fails");
@@ -301,7 +298,7 @@ fn packets_are_in_both_halves_side_by_side() {
 
 #[test]
 fn wires_send_one_packet_after_the_other() {
-    // A byte takes 1 ns, so a packet of 8 takes 8; five come at once.
+    // A byte takes 1 ns, a packet of 8 bytes 8 ns. Five arrive at the same time.
     let port = PortOptions { rate_bps: Some(8_000_000_000), ..PortOptions::default() };
     let ports = [(9, port)].into_iter().collect();
     let traffic_manager = TrafficManagerOptions { ports, ..TrafficManagerOptions::default() };
@@ -325,7 +322,7 @@ fn everything_has_its_own_time() {
     device.inject(1, 0, order(6)).expect("not in the past");
     device.inject(1, 3, order(1)).expect("not in the past");
     device.run_to_completion().expect("no assertion fails");
-    // The digest is asked for behind the last moment of its path, and sent at the end of ingress.
+    // The request for the digest is after the last moment of its path. It is sent at the end of ingress.
     let digests = device.drain_digests();
     assert_eq!(digests.iter().map(|digest| digest.time_ps).collect::<Vec<_>>(), [9 * STAGE_PS]);
     assert_eq!(device.drain_log().iter().map(|line| line.time_ps).collect::<Vec<_>>(), [0]);
@@ -354,7 +351,7 @@ fn clones_are_made_at_the_end_of_ingress() {
     let mut device = device(program());
     device.inject(1, 0, order(7)).expect("not in the past");
     device.advance(9 * STAGE_PS - 1).expect("no assertion fails");
-    // The session comes when the packet is at its last stage, and goes before it has left.
+    // The session is added at the last stage of the packet and removed before its departure.
     write(&device, [session(5, &[(4, 0)])]);
     device.run_to_completion().expect("no assertion fails");
     let ports: Vec<u32> = device.drain_transmitted().iter().map(|packet| packet.port).collect();
@@ -406,7 +403,7 @@ fn stages_are_given_by_name() {
     write(&device, entries);
     device.inject(1, 0, order(1)).expect("not in the past");
     device.advance(500 + 4 * STAGE_PS).expect("no assertion fails");
-    // Both tables are read at one time, so the new version comes too late.
+    // Both tables are read at the same time, before the new version.
     let commit = [set_version(&device, 1)];
     write(&device, commit);
     assert_eq!(device.next_event_ps(), Some(500 + 5 * STAGE_PS));
@@ -465,7 +462,7 @@ proptest! {
         device.run_to_completion().expect("no assertion fails");
         let mut sent = device.drain_transmitted();
         prop_assert_eq!(sent.len(), packets.len());
-        // Those of one time come by port, then in the order in which they were given.
+        // Packets of equal time are in order of port, then of injection.
         sent.sort_by_key(|sent| (ports[sent.packet as usize], sent.packet));
         for (at, place) in PLACES {
             let numbers: Vec<u16> = sent

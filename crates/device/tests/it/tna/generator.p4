@@ -4,7 +4,7 @@
 #include <core.p4>
 #include <tna.p4>
 
-header told_h {
+header report_h {
     bit<8> application;
     bit<16> batch_id;
     bit<16> packet_id;
@@ -15,7 +15,7 @@ header address_h {
     bit<48> destination;
 }
 struct headers_t {
-    told_h told;
+    report_h report;
     address_h address;
     pktgen_timer_header_t timer;
 }
@@ -59,12 +59,12 @@ control Ingress(inout headers_t hdr, inout metadata_t md,
                 for_tm.qid = 7;
                 for_tm.ucast_egress_port = 68;
             } else {
-                hdr.told.setValid();
-                hdr.told.application = 2w0 ++ hdr.timer.pipe_id ++ 1w0 ++ hdr.timer.app_id;
-                hdr.told.batch_id = hdr.timer.batch_id;
-                hdr.told.packet_id = hdr.timer.packet_id;
-                hdr.told.count = number;
-                hdr.told.port = 7w0 ++ intrinsic.ingress_port;
+                hdr.report.setValid();
+                hdr.report.application = 2w0 ++ hdr.timer.pipe_id ++ 1w0 ++ hdr.timer.app_id;
+                hdr.report.batch_id = hdr.timer.batch_id;
+                hdr.report.packet_id = hdr.timer.packet_id;
+                hdr.report.count = number;
+                hdr.report.port = 7w0 ++ intrinsic.ingress_port;
                 for_tm.ucast_egress_port = 1;
             }
             hdr.timer.setInvalid();

@@ -30,7 +30,7 @@ fn options(applications: Vec<GeneratorApplication>) -> DeviceOptions {
     DeviceOptions { generator_applications: applications, ..DeviceOptions::default() }
 }
 
-/// The item of a batch that sets an application, from whole nanoseconds.
+/// The item that sets an application, with times in nanoseconds.
 fn set(application: &GeneratorApplication) -> DeviceItem {
     DeviceItem::GeneratorTimer(target::GeneratorTimer {
         application: u64::from(application.id),
@@ -51,8 +51,8 @@ fn write(device: &Device, item: DeviceItem) -> Result<(), Fault> {
     results.into_iter().try_for_each(|result| result.map(drop))
 }
 
-/// Time, port, pipe and application, batch, packet, count, port that it came by, and the rest.
-fn told(device: &mut Device) -> Vec<String> {
+/// Time, port, pipe and application, batch, packet, count, ingress port, and the rest.
+fn reports(device: &mut Device) -> Vec<String> {
     let number =
         |bytes: &[u8]| bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     let line = |sent: &device::Transmitted| {
@@ -83,7 +83,7 @@ fn batches_come_through_the_ingress_parser() {
             "1037500 port 1: 0x3 1 0 3 68 [ab, cd]",
             "1044500 port 1: 0x3 1 1 4 68 [ab, cd]",
         ];
-        assert_eq!(told(&mut device), expected);
+        assert_eq!(reports(&mut device), expected);
         assert_eq!(device.statistics().ports[&68].received_packets, 4);
         assert_eq!(device.statistics().ports[&68].received_bytes, 32);
     });
@@ -93,25 +93,25 @@ fn batches_come_through_the_ingress_parser() {
 fn a_periodic_timer_goes_on_until_it_is_stopped() {
     let options = options(vec![twice_two(GeneratorTimer::Periodic)]);
     on_both(&program(PROGRAM), &options, &[], |mut device| {
-        // It is no reason to go on.
+        // It does not extend the run.
         device.run_to_completion().expect("nothing fails");
         assert_eq!(device.now_ps(), 0);
         device.advance(2_500_000).expect("nothing fails");
-        assert_eq!(told(&mut device).len(), 8);
+        assert_eq!(reports(&mut device).len(), 8);
         device.advance(3_010_000).expect("nothing fails");
         let stop = || DeviceItem::GeneratorStop { application: 3 };
         assert_eq!(write(&device, stop()), Ok(()));
         let message = "application 3 of the packet generator was not set".to_string();
         assert_eq!(write(&device, stop()), Err(Fault::Unsupported(message)));
         device.advance(9_000_000).expect("nothing fails");
-        assert_eq!(told(&mut device).len(), 2);
-        // Set anew it begins anew, from now.
+        assert_eq!(reports(&mut device).len(), 2);
+        // A new setting restarts it at the current time.
         assert_eq!(write(&device, set(&twice_two(GeneratorTimer::Once))), Ok(()));
         device.run_to_completion().expect("nothing fails");
         let sent = device.drain_transmitted();
         assert_eq!(sent[0].time_ps, 10_000_000);
         assert_eq!(sent[0].bytes[..9], [3, 0, 0, 0, 0, 0, 0, 0, 11]);
-        // Numbers of packets go on.
+        // Numbers of packets continue.
         assert_eq!(sent[0].packet, GENERATED_PACKET | (0x7ff8 + 3) << 48 | 10);
         let wrong = GeneratorApplication { port: 512, ..GeneratorApplication::default() };
         let message = "there is no port 512: the largest is 511".to_string();
@@ -120,7 +120,7 @@ fn a_periodic_timer_goes_on_until_it_is_stopped() {
 }
 
 #[test]
-fn applications_are_told_apart_by_id_and_port() {
+fn applications_are_distinguished_by_id_and_port() {
     let of = |id, port| GeneratorApplication {
         id,
         port,
@@ -135,12 +135,12 @@ fn applications_are_told_apart_by_id_and_port() {
             "1000000 port 1: 0x0 0 0 1 68 []",
             "1000000 port 1: 0x6 0 0 1 69 []",
         ];
-        assert_eq!(told(&mut device), expected);
+        assert_eq!(reports(&mut device), expected);
     });
 }
 
-/// The program turns packets of an application into frames that come back by the loopback port, where the
-/// MAC obeys them: the delay queue of Lucid, section 3.2.
+/// The program changes packets of an application into flow-control frames for the loopback port, whose MAC obeys them:
+/// the delay queue of Lucid, section 3.2.
 #[test]
 fn generated_frames_of_flow_control_end_at_the_mac() {
     let frame = |quanta| GeneratorApplication {
@@ -173,9 +173,9 @@ fn generated_frames_of_flow_control_end_at_the_mac() {
     });
 }
 
-/// Only bytes come to egress, and taps tell them.
+/// Egress receives only bytes, which taps contain.
 #[test]
-fn taps_tell_what_comes_to_egress() {
+fn taps_have_the_packets_at_egress() {
     let options = DeviceOptions { tap: true, ..options(vec![twice_two(GeneratorTimer::Once)]) };
     on_both(&program(PROGRAM), &options, &[], |mut device| {
         device.run_to_completion().expect("nothing fails");

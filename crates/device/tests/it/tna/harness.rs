@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Devices with TNA programs for the tests beside this file.
+//! Devices with TNA programs.
 
 use crate::setup::{ENGINES, write};
 use device::side_by_side::SideBySide;
@@ -11,7 +11,7 @@ use p4::preprocessor::PreprocessorOptions;
 use state::Update;
 use std::sync::Arc;
 
-/// What the compiler says of a program, and the lowered program if there is one.
+/// Diagnostics of a program, and the lowered program on success.
 pub fn compiled(text: &str) -> (String, Option<Arc<Program>>) {
     let options = PreprocessorOptions::default();
     let mut compiled =
@@ -25,13 +25,13 @@ pub fn compiled(text: &str) -> (String, Option<Arc<Program>>) {
     (report, ready.map(|ready| ready.lowered().clone()))
 }
 
-/// A program that has to compile without a warning and to pass the verifier.
+/// Compiles a program without warnings and verifies it.
 pub fn program(text: &str) -> Arc<Program> {
     assert_eq!(compiled(text).0, "");
     program_with_warnings(text)
 }
 
-/// A program that has to compile and to pass the verifier.
+/// Compiles and verifies a program.
 pub fn program_with_warnings(text: &str) -> Arc<Program> {
     let (report, lowered) = compiled(text);
     let program = lowered.unwrap_or_else(|| panic!("{report}"));
@@ -52,12 +52,12 @@ pub fn device(
     device
 }
 
-/// Times so short that no time stamp shows them.
+/// Durations too short for time stamps.
 pub fn short_passes() -> PassTiming {
     PassTiming { first_stage_ps: 3, stage_ps: 2, ..PassTiming::default() }
 }
 
-/// Runs a scenario that time makes no difference to, on each engine, and with passes that take time.
+/// Runs a scenario independent of time on each engine, and with passes with durations.
 pub fn on_both_and_timed(
     program: &Arc<Program>,
     options: &DeviceOptions,
@@ -94,7 +94,7 @@ pub fn side_by_side(
     both
 }
 
-/// Ports and bytes of what leaves after a packet came, by port.
+/// Outputs after a packet, sorted by port.
 pub fn sent(device: &mut Device, port: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     device.inject(port, device.now_ps(), bytes.to_vec()).expect("not in the past");
     device.run_to_completion().expect("no assertion fails");

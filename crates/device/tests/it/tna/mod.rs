@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The device with programs for Tofino, from P4 source to ports, on both engines.
+//! TNA programs from P4 source to ports, on both engines.
 
 mod generator;
 mod harness;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first byte of a packet says which way it goes through the pipe; egress writes down what it is told.
+// The first byte of a packet chooses the path through the pipe. Egress writes its metadata into the packet.
 #include <core.p4>
 #include <tna.p4>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ways through the pipe: copies, mirroring, resubmission, loopback, drops, and time stamps.
+//! Paths through the pipe: copies, mirroring, resubmission, loopback, drops, and time stamps.
 
 use super::harness::{on_both, on_both_and_timed, program, sent, side_by_side};
 use crate::setup::{group, replicas};
@@ -34,12 +34,12 @@ fn options() -> DeviceOptions {
     DeviceOptions { cpu_port: Some(64), ..DeviceOptions::default() }
 }
 
-/// An order to a port, with two bytes behind it: nine bytes.
+/// A packet with an order for a port and two more bytes: nine bytes.
 fn order(what: u8, port: u8) -> Vec<u8> {
     vec![what, port, 0, 0, 0, 0, 0, 0xaa, 0xbb]
 }
 
-/// What becomes of it: replication id, queue with 0x20 for the first with that id, rounds, length.
+/// The expected output: replication id, queue with 0x20 for the first with that id, rounds, length.
 fn seen(what: u8, port: u8, (id, queue): (u8, u8), rounds: u8, length: u8) -> Vec<u8> {
     vec![what, port, id, queue, rounds, 0, length, 0xaa, 0xbb]
 }
@@ -49,7 +49,7 @@ fn check(device: &mut Device, bytes: &[u8], expected: &[(u32, Vec<u8>)]) {
 }
 
 #[test]
-fn devices_tell_that_packets_go_block_by_block() {
+fn devices_report_that_packets_run_block_by_block() {
     let options = DeviceOptions { engine: EngineChoice::Jit, ..options() };
     let device = Device::new(program(PROGRAM), options).expect("loads");
     let note =
@@ -58,7 +58,7 @@ fn devices_tell_that_packets_go_block_by_block() {
 }
 
 #[test]
-fn every_way_through_the_pipe() {
+fn all_paths_through_the_pipe() {
     on_both_and_timed(&program(PROGRAM), &options(), &updates(), |mut device| {
         let device = &mut device;
         let one = |what, port| seen(what, port, (0, 0x20), 0, 9);
@@ -83,10 +83,10 @@ fn every_way_through_the_pipe() {
         assert_eq!(drops[&DropReason::NoDestination], 2);
         assert_eq!(drops[&DropReason::DropControl], 1);
 
-        // Three times through ingress again, counting in what the packet takes along.
+        // Three more passes through ingress, counted in the resubmitted header.
         check(device, &order(6, 9), &[(9, seen(6, 9, (0, 0x20), 3, 9))]);
         assert_eq!(device.statistics().resubmitted, 3);
-        // The mirror copy has its header in front, and is the packet as it came.
+        // The mirror copy is the original packet after its own header.
         let mirrored = [vec![0xc0, 9], seen(7, 9, (0, 0x22), 0, 11)].concat();
         check(device, &order(7, 9), &[(7, mirrored), (9, one(7, 9))]);
         check(device, &order(8, 9), &[]);
@@ -141,7 +141,7 @@ fn egress_mirrors_what_leaves() {
     on_both_and_timed(&program(PROGRAM), &options(), &updates(), |mut device| {
         let device = &mut device;
         let left = |what| seen(what, 9, (0, 0x20), 0, 9);
-        // The session cuts the packet to ten bytes, which it does not have.
+        // The session truncates to ten bytes, more than the packet has.
         let copy = |what| [vec![0xe0, 9], seen(what, 9, (0, 0x20), 0, 11)].concat();
         check(device, &order(20, 9), &[(8, copy(20)), (9, left(20))]);
         check(device, &order(21, 9), &[]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random bodies of register actions, each run as a register action and, on a second register, as the same
-//! statements between a read and a write, which are lowered in another way.
+//! Random bodies of register actions, each as a register action and, on a second register, as the same statements between a
+//! read and a write, which have another lowering.
 
 use super::harness::{program_with_warnings, side_by_side};
 use device::DeviceOptions;

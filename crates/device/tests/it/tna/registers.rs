@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Register actions against a model of them in Rust, and as they stand in the IR.
+//! Register actions against a model in Rust, and their IR.
 
 use super::harness::{compiled, program, sent, side_by_side};
 use device::DeviceOptions;
@@ -21,7 +21,7 @@ impl Model {
         Model { counts: [100; 16], pairs: [(3, 7); 16], marks: [0; 16], small: [0; 16] }
     }
 
-    /// The results of an order. Outside of an array everything is zero and nothing changes.
+    /// The results of an order. Indexes outside an array give zero and change nothing.
     fn step(&mut self, what: u8, index: usize, value: u32, before: (u32, u32)) -> (u32, u32) {
         let mut outside = (0, (0, 0), 0, 0);
         let (count, pair, mark, small) = match index {
@@ -169,9 +169,9 @@ fn the_first_results() {
     assert_eq!(left, [(1, order(5, 3, 1, (3, 7)))]);
 }
 
-/// What is refused is told where it stands.
+/// Errors have the place of the register action.
 #[test]
-fn what_is_not_known_of_the_hardware_is_refused() {
+fn forms_of_unknown_hardware_support_are_refused() {
     let check = |from: &str, to: &str, expected: &str| {
         let text = PROGRAM.replacen(from, to, 1);
         assert_ne!(text, PROGRAM);
@@ -195,7 +195,7 @@ fn what_is_not_known_of_the_hardware_is_refused() {
     check("Switch(pipe) main;", "Switch(pipe, pipe) main;", "a device here is one pipe");
 }
 
-/// The body reads a parameter that is a value of the caller's, from blocks of the control's own.
+/// The body reads a value parameter of its control from several blocks.
 #[test]
 fn a_body_sees_the_parameters_of_its_control() {
     let inner = "control Inner(in bit<32> step, inout bit<32> sum)(bit<32> start) {

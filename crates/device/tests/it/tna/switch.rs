@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A switch with most of what Tofino has, on generated packets: engines agree, checksums are right.
+//! A switch with most features of Tofino on random packets: engines agree, and checksums are correct.
 
 use super::harness::{device, program, sent, short_passes, side_by_side};
 use crate::setup::{group, session};
@@ -23,7 +23,7 @@ fn sum(bytes: &[u8]) -> u16 {
     sum as u16
 }
 
-/// A packet as the switch may get it.
+/// An arbitrary packet for the switch.
 #[derive(Clone, Debug)]
 struct Packet {
     tags: usize,
@@ -133,7 +133,7 @@ proptest! {
             let now_ps = both.now_ps();
             let bytes = packet.bytes();
             let agreed = both.receive(1, now_ps, bytes.clone()).expect("engines agree");
-            // The copy carries the time at which the packet came, and later packets come later.
+            // The copy has the time of arrival, which increases with packets.
             let without_time = |port: u32, mut bytes: Vec<u8>| {
                 if port == 20 {
                     bytes[6..12].fill(0);
@@ -179,7 +179,7 @@ proptest! {
                     prop_assert_eq!(packet.segment_sum(&ip[20..]), 0xffff);
                 }
             }
-            // The copy is the packet as it came behind a header of its own.
+            // The copy is the original packet after its own header.
             for sent in agreed.transmitted.iter().filter(|sent| sent.port == 20) {
                 prop_assert_eq!(&sent.bytes[..6], [0xff; 6]);
                 prop_assert_eq!(&sent.bytes[12..14], [0xbe, 0xef]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What people read about packets of a program from P4 source, with places.
+//! Traces of packets of a program from P4 source, with places.
 
 use device::trace::{json, text_with_places};
 use device::{Device, DeviceOptions};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Externs with providers in a device: they compute, keep state by instance, drop, hold and release packets,
-//! and emit new ones. Both engines give the same outputs, statistics and taps; bursts give what single packets
-//! give.
+//! Externs with providers: they compute, keep state by instance, drop, hold, release and emit packets. Outputs, statistics
+//! and taps are equal on both engines, in bursts and for single packets.
 
 use crate::setup::ENGINES;
 use device::{
@@ -50,7 +49,7 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 
 /// Passes the packet.
 const PLAIN: u8 = 0;
-/// Holds it until somebody releases it.
+/// Holds the packet until a release.
 const HOLD: u8 = 1;
 /// Holds it for a nanosecond.
 const HOLD_SHORTLY: u8 = 2;
@@ -64,7 +63,7 @@ const DROP_HELD: u8 = 5;
 const COME: u8 = 6;
 /// Emits to a port that does not exist.
 const LOST: u8 = 7;
-/// Emits to ingress what does so again.
+/// Emits a packet of the same kind to ingress.
 const FOR_EVER: u8 = 8;
 
 fn popcount() -> PureExtern {
@@ -78,7 +77,7 @@ fn popcount() -> PureExtern {
     }
 }
 
-/// Forward error correction with one parity packet for k packets, and what the kinds above ask for.
+/// Forward error correction with one parity packet for k packets, and the actions of the kinds above.
 struct Fec;
 
 struct Group {
@@ -166,14 +165,14 @@ fn packet(kind: u8, ticket: u8, payload: &[u8]) -> Vec<u8> {
     [&[kind, ticket, 0, 0, 0, 0][..], payload].concat()
 }
 
-/// What leaves: port, time in picoseconds, bytes.
+/// Outputs: port, time in picoseconds, bytes.
 type Sent = (u32, u64, Vec<u8>);
 
 fn sent(device: &mut Device) -> Vec<Sent> {
     device.drain_transmitted().into_iter().map(|it| (it.port, it.time_ps, it.bytes)).collect()
 }
 
-/// What leaves when these packets come one after another, each to its end.
+/// Outputs of packets, each run to completion before the next.
 fn run(device: &mut Device, packets: &[Vec<u8>]) -> Vec<Sent> {
     let mut all = Vec::new();
     for bytes in packets {
@@ -186,7 +185,7 @@ fn run(device: &mut Device, packets: &[Vec<u8>]) -> Vec<Sent> {
 
 type Observed = (Vec<Sent>, Statistics, Vec<Tapped>, Vec<Option<Vec<u8>>>);
 
-/// Runs packets on both engines, which have to agree.
+/// Runs packets on both engines and compares the results.
 fn on_both(packets: &[Vec<u8>]) -> Observed {
     let program = program(PROGRAM);
     let mut observed = ENGINES.map(|engine| {
@@ -224,7 +223,7 @@ fn held_packets_leave_when_they_are_released() {
         let (sent, statistics, taps, _) = on_both(&packets);
         let order: Vec<u8> =
             sent.iter().filter(|sent| sent.0 == 4).map(|(_, _, bytes)| bytes[6]).collect();
-        // The third packet of the group goes on before the parity; what it released went first.
+        // The third packet of the group leaves before the parity, after the packets that it released.
         assert_eq!(order, [PLAIN, HOLD, RELEASE, DROP_HELD, RELEASE]);
         assert_eq!((statistics.held, statistics.released), (2, 1));
         assert_eq!(statistics.drops[&DropReason::Extern], 1);
@@ -251,7 +250,7 @@ fn held_packets_leave_when_they_are_released() {
 }
 
 #[test]
-fn time_releases_what_nobody_does() {
+fn time_releases_held_packets() {
     let packets = [packet(HOLD_SHORTLY, 1, &[]), packet(PLAIN, 0, &[]), packet(DROP, 0, &[])];
     let (sent, statistics, ..) = on_both(&packets);
     let times: Vec<(u32, u64, u8)> =
@@ -260,7 +259,7 @@ fn time_releases_what_nobody_does() {
     assert_eq!(times[..2], [(4, 1_000, HOLD_SHORTLY), (4, 1_000, PLAIN)]);
     assert_eq!(times[2], (9, 1_000, HOLD_SHORTLY ^ DROP));
     assert_eq!(statistics.drops[&DropReason::Extern], 1);
-    // A second one with the same ticket drops the first, whose time does not release the other.
+    // A second hold with the same ticket drops the first, whose time limit does not release the second.
     let packets = [packet(HOLD, 1, &[1]), packet(HOLD_SHORTLY, 1, &[2])];
     let (sent, statistics, ..) = on_both(&packets);
     assert_eq!(sent.iter().map(|sent| sent.2[6]).collect::<Vec<u8>>(), [2]);
@@ -275,7 +274,7 @@ fn emitted_packets_come_to_ingress() {
     assert_eq!(statistics.ports[&6].received_packets, 1);
     let (_, statistics, ..) = on_both(&[packet(LOST, 1, &[])]);
     assert_eq!(statistics.drops[&DropReason::NoSuchPort], 1);
-    // Emissions without end meet the pass limit: 40 passes, two a packet that leaves.
+    // Endless emissions end at the pass limit: 40 passes, two per output.
     let (sent, statistics, ..) = on_both(&[packet(FOR_EVER, 1, &[])]);
     assert_eq!(statistics.drops.keys().collect::<Vec<_>>(), [&DropReason::PassLimit]);
     assert!(sent.len() > 15, "{}", sent.len());
@@ -345,13 +344,13 @@ fn programs_are_swapped_with_packets_held() {
         device.advance(10).expect("no assertion fails");
         device.load_second(program(PROGRAM)).expect("it loads");
         assert!(device.swap());
-        // One packet will leave with its program; the other goes with it.
+        // One packet leaves with its program; the other is dropped with it.
         assert_eq!(device.loaded_programs(), 2);
         device.run_to_completion().expect("no assertion fails");
         assert_eq!(sent(&mut device).len(), 1);
         assert_eq!(device.loaded_programs(), 1);
         assert_eq!(device.statistics().drops[&DropReason::Extern], 1);
-        // The state went over: two packets were seen.
+        // The state migrated: two packets are counted.
         let sent = run(&mut device, &[packet(RELEASE, 1, &[])]);
         assert_eq!(sent[0].2[..4], [RELEASE, 1, 1, 3]);
     }

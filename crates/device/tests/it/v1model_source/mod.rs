@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The v1model device over a program from P4 source, from preprocessor to port.
+//! The v1model device with a program from P4 source, from preprocessor to port.
 
 mod externs;
 
 use crate::setup::{ENGINES, compile, group, on, session, write};
 use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice, PassTiming};
 
-/// Runs a scenario on each engine, and with passes that take time.
+/// Runs a scenario on each engine, and with passes with durations.
 fn on_both(scenario: impl Fn(Device)) {
     for engine in ENGINES {
         scenario(device(engine, None));
@@ -32,7 +32,7 @@ fn check(device: &mut Device, bytes: &[u8], expected: &[(u32, &[u8])]) {
 }
 
 #[test]
-fn every_way_through_the_switch() {
+fn all_paths_through_the_switch() {
     on_both(|mut device| {
         let device = &mut device;
         check(device, &[1, 0, 0, 0, 0, 0, 42], &[(3, &[1, 0, 0, 0, 0, 0, 42])]);
@@ -40,7 +40,7 @@ fn every_way_through_the_switch() {
         check(device, &[0, 0, 0, 0, 0, 0], &[]);
         // The clone keeps the metadata in the field list only.
         check(device, &[3, 0, 0, 0, 0, 0], &[(1, &[3, 0, 0, 0, 0, 0]), (7, &[3, 0, 0, 7, 0, 0])]);
-        // Resubmitted until the kept value is 3; the lost one begins at 0 in every pass.
+        // Resubmitted until the kept value is 3. The value outside the field list is 0 at the start of each pass.
         check(device, &[4, 1, 0, 0, 0, 0], &[(4, &[4, 1, 0, 3, 0, 0])]);
         check(device, &[6, 0, 0, 0, 0, 0], &[(1, &[6, 0, 0, 0])]);
         check(device, &[7, 0, 0, 0, 0, 0, 9], &[(6, &[8, 0, 0, 0, 0, 21, 9])]);

@@ -409,7 +409,7 @@ impl Emitter<'_> {
         leaves
     }
 
-    /// What testing a formula costs: its rules; nothing for zeros, which nobody writes.
+    /// What testing a formula costs: its rules; nothing for zeros, which need no rule.
     fn cost(&mut self, formula: Formula, leaf: ValueId) -> usize {
         if self.values.as_constant(leaf) == Some(0) {
             return 0;
@@ -430,7 +430,7 @@ impl Emitter<'_> {
         self.at = effect.statement;
         match effect.kind {
             EffectKind::Random => {
-                // Drawn even if nobody uses it: schedules count draws.
+                // Drawn even if it is not used: schedules count draws.
                 let to = match self.result(number, 0) {
                     Some(to) => to,
                     None => self.unused_result(effect.statement),
@@ -486,7 +486,7 @@ impl Emitter<'_> {
         Some(self.home(value))
     }
 
-    /// The variable that a statement of the graph writes, for a result that nobody uses.
+    /// The variable that a statement of the graph writes, for an unused result.
     fn unused_result(&mut self, statement: StatementId) -> VariableId {
         let operation = &self.graph.program.statements[statement.0 as usize].operation;
         let width_bits = (operation.writes().first())

@@ -38,7 +38,7 @@ impl Translator<'_> {
                 let name = self.program.externs[id.0 as usize].name.clone();
                 self.given(&name, Given::Extern(*id), width)
             }
-            // Narrower than asked: whoever reads it fills up with zeros.
+            // Narrower than asked: its readers extend it with zeros.
             ExpressionKind::Cast(inner)
                 if width_of(inner.ty).is_some_and(|inner| inner <= width)
                     && inner.ty != Type::Bool =>

@@ -103,7 +103,7 @@ impl Sources {
         self.numbered.iter().position(|one| one == source).map_or(0, |at| at as u128)
     }
 
-    /// Whether a group may be an extern, whose members nobody knows before the run.
+    /// Whether a group may be an extern, whose members are known in the run only.
     pub(super) fn is_open(&self, value: &Expression) -> bool {
         match &value.kind {
             ExpressionKind::Local(local) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The constructs of Lucid, each with a small program that uses it and what becomes of it on each
+//! The constructs of Lucid, each with a small program that uses it and how it is compiled on each
 //! target. A test compiles every program for every target and compares; the table in the
 //! documentation is written from this list. Programs are in modules by subject.
 
@@ -7,11 +7,11 @@ mod declarations;
 mod expressions;
 mod statements;
 
-use lucid_compiler::Target;
+use lucid_compiler::Backend;
 use source::Code;
 use std::fmt::Write as _;
 
-/// What becomes of a construct on a target.
+/// How a construct is compiled on a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// It compiles.
@@ -38,11 +38,11 @@ pub struct Construct {
 }
 
 impl Construct {
-    /// What becomes of it on a target.
-    pub fn on(&self, target: Target) -> On {
+    /// How it is compiled on a target.
+    pub fn on(&self, target: Backend) -> On {
         match target {
-            Target::V1Model => self.v1model,
-            Target::Tna => self.tna,
+            Backend::V1Model => self.v1model,
+            Backend::Tna => self.tna,
         }
     }
 }

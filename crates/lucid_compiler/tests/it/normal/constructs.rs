@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What becomes of each construct on each target, and the explanations' examples.
+//! How each construct is compiled on each target, and the explanations' examples.
 
 use crate::constructs::{CONSTRUCTS, On, table};
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::syntax::Loader;
 use lucid_compiler::support::{Supported, normal_form};
-use lucid_compiler::{Options, Target, atomic, codes, tna, v1model};
+use lucid_compiler::{Backend, Options, atomic, codes, tna, v1model};
 use lucid_reference::specification::{Format, read_symbolics};
 use source::{Code, Diagnostics, RenderOptions, Severity, SourceMap, render_text};
 use std::path::Path;
@@ -21,7 +21,7 @@ impl Loader for Memops {
 }
 
 /// What `support` says of a program for a target; programs that are wrong for all targets fail the test.
-fn supported(text: &str, target: Target) -> (Result<Supported, Diagnostics>, SourceMap) {
+fn supported(text: &str, target: Backend) -> (Result<Supported, Diagnostics>, SourceMap) {
     let mut map = SourceMap::new();
     let given = "{\"sizes\": {\"w\": 8}, \"symbolics\": {\"n\": 4}}";
     let file = map.add("given.symb", given);
@@ -52,7 +52,7 @@ fn only(said: &Diagnostics, code: Code, severity: Severity) -> bool {
 fn constructs_become_what_the_table_says() {
     let mut wrong = Vec::new();
     for construct in CONSTRUCTS.iter().flat_map(|(_, list)| *list) {
-        for target in [Target::V1Model, Target::Tna] {
+        for target in [Backend::V1Model, Backend::Tna] {
             let (result, map) = supported(construct.source, target);
             let right = match (&result, construct.on(target)) {
                 (Ok(supported), On::Compiles | On::As(_)) => supported.warnings.is_empty(),
@@ -78,13 +78,13 @@ fn constructs_become_what_the_table_says() {
 fn constructs_that_a_target_has_compile_for_it() {
     let mut wrong = Vec::new();
     for construct in CONSTRUCTS.iter().flat_map(|(_, list)| *list) {
-        for target in [Target::V1Model, Target::Tna] {
+        for target in [Backend::V1Model, Backend::Tna] {
             let (Ok(supported), map) = supported(construct.source, target) else { continue };
             let options = Options { target, ..Options::default() };
             let program = &supported.program;
             let compiled = match target {
-                Target::V1Model => v1model::compile(program, map, &options),
-                Target::Tna => tna::compile_unlimited(program, map, &options),
+                Backend::V1Model => v1model::compile(program, map, &options),
+                Backend::Tna => tna::compile_unlimited(program, map, &options),
             };
             let Err(said) = compiled else { continue };
             let said: Vec<String> =
@@ -114,7 +114,7 @@ fn explanations_have_examples_that_are_what_they_say() {
         if explanation.wrong.is_empty() {
             continue;
         }
-        let told = [Target::V1Model, Target::Tna].map(|target| {
+        let refused = [Backend::V1Model, Backend::Tna].map(|target| {
             let (result, _) = supported(explanation.wrong, target);
             let said = match result {
                 Ok(supported) => supported.warnings,
@@ -122,8 +122,8 @@ fn explanations_have_examples_that_are_what_they_say() {
             };
             said.iter().any(|one| one.code == code)
         });
-        assert!(told[0] || told[1], "{code}: the wrong example does not get it");
-        for target in [Target::V1Model, Target::Tna] {
+        assert!(refused[0] || refused[1], "{code}: the wrong example does not get it");
+        for target in [Backend::V1Model, Backend::Tna] {
             let (result, map) = supported(explanation.right, target);
             match result {
                 Ok(found) => assert!(found.warnings.is_empty(), "{code}, the right example"),

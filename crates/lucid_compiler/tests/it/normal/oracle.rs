@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What happened, in order, as texts; accesses beyond the end of arrays are not compared, since reads
-/// whose value nobody wants go.
+/// whose value is not used go.
 #[derive(Default)]
 struct Seen(Vec<String>);
 

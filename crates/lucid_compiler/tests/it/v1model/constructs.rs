@@ -2,10 +2,11 @@
 //! Each construct that compiles, and the controls of its handlers: `constructs.txt` has them.
 //! `PLANEWRIGHT_BLESS=1` writes it anew.
 
-use super::{compiled, core};
+use super::compiled;
 use crate::constructs::{CONSTRUCTS, On};
 use lucid::syntax::Loader;
 use lucid_compiler::Options;
+use lucid_testing::programs::core;
 use source::SourceMap;
 use std::path::Path;
 

@@ -2,12 +2,13 @@
 //! What is true of every compiled program of the examples and the library: no warnings, the same IR
 //! when it is printed and read again, one transaction for each access of the source.
 
-use super::{Disk, compiled, core};
+use super::compiled;
 use ir::ready::ReadyProgram;
 use lucid::core::walk::each_statement;
 use lucid::core::{Program, StatementKind};
 use lucid_compiler::normal::normalize;
 use lucid_compiler::{Clock, Delay, Options, Recirculation};
+use lucid_testing::programs::{Disk, core};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, RenderOptions, SourceMap, render_text};
@@ -87,7 +88,7 @@ fn what_is_printed_is_what_runs_and_each_access_is_one_transaction() {
             let text = ir::text::print_without_origins(&own);
             let transactions = text.matches("register_access ").count();
             let wanted = accesses(&normalize(&program));
-            // Fewer where both ways of a branch begin or end with the same access.
+            // Fewer where both sides of a branch begin or end with the same access.
             assert!(transactions <= wanted, "{name}: {transactions} for {wanted} accesses");
             assert!(wanted == 0 || transactions > 0, "{name}");
         }

@@ -3,7 +3,7 @@
 //! the primitive or by a port. When packets leave and what handlers see is the reference's, but for the time
 //! of a round.
 
-use super::{Disk, compiled, core};
+use super::compiled;
 use device::{Device, EngineChoice};
 use lucid::core::GlobalId;
 use lucid_compiler::{Clock, Delay, GlobalPlace, Options, Recirculation};
@@ -13,6 +13,7 @@ use lucid_reference::simulation::{
     Observation, ObservationKind, Observer, Setup, Simulation, Stage,
 };
 use lucid_reference::specification::Run;
+use lucid_testing::programs::{Disk, core};
 use source::SourceMap;
 use std::sync::Arc;
 
@@ -107,7 +108,7 @@ fn device(text: &str, packets: &[Packet<'_>], options: &Options, cells: u128) ->
     }
 }
 
-/// Compares a device with the reference in each way to come round. Cells are times, or the same numbers.
+/// Compares a device with the reference with each kind of recirculation. Cells are times, or the same numbers.
 fn check(text: &str, packets: &[Packet<'_>], last: &str, cells: u128) {
     let expected = reference(text, packets, last, cells);
     assert!(!expected.left_ns.is_empty(), "nothing leaves");
@@ -116,7 +117,7 @@ fn check(text: &str, packets: &[Packet<'_>], last: &str, cells: u128) {
             let options =
                 Options { delay: Delay::Recirculation, recirculation, clock, ..Options::default() };
             let found = device(text, packets, &options, cells);
-            let told = format!("{options:?}\nreference {expected:?}\ndevice {found:?}");
+            let found_text = format!("{options:?}\nreference {expected:?}\ndevice {found:?}");
             let all = |one: &[u128], other: &[u128], early_ns: u128| {
                 one.len() == other.len()
                     && one.iter().zip(other).all(|(one, other)| match one.min(other) {
@@ -124,8 +125,8 @@ fn check(text: &str, packets: &[Packet<'_>], last: &str, cells: u128) {
                         _ => (one - early_ns..=one + LATE_NS).contains(other),
                     })
             };
-            assert!(all(&expected.cells, &found.cells, 0), "{told}");
-            assert!(all(&expected.left_ns, &found.left_ns, ROUND_NS), "{told}");
+            assert!(all(&expected.cells, &found.cells, 0), "{found_text}");
+            assert!(all(&expected.left_ns, &found.left_ns, ROUND_NS), "{found_text}");
         }
     }
 }

@@ -2,14 +2,15 @@
 //! Runs that the examples do not have: delay by recirculation, the user's P4 around the dispatcher,
 //! mistakes in it, events to groups of switches, egress handlers, several events of which one leaves.
 
-use super::{Disk, compiled, core};
+use super::compiled;
 use device::EngineChoice;
 use lucid::core::{GlobalId, Program};
-use lucid_compiler::{Clock, Delay, Options, Recirculation, Target, UserP4};
+use lucid_compiler::{Backend, Clock, Delay, Options, Recirculation, UserP4};
 use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::{CompiledSimulation, verify};
 use lucid_reference::simulation::{Observation, Observer, Setup};
 use lucid_reference::specification::{self, Format};
+use lucid_testing::programs::{Disk, core};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use source::SourceMap;
 use std::path::Path;
@@ -127,7 +128,7 @@ fn device_files_say_how_devices_are_built() {
             }
         }
         for delay_period_ps in [100_000_000, 1_000_000_000] {
-            let target = Target::Tna;
+            let target = Backend::Tna;
             check(&Options { target, delay, delay_period_ps, ..Options::default() });
         }
     }
@@ -224,7 +225,7 @@ fn mistakes_in_the_users_p4_are_told_in_its_file() {
         let rendered = source::render_text(&map, &said, source::RenderOptions::default());
         assert!(rendered.contains(expected), "no {expected}: {rendered}");
         assert!(!rendered.contains("LU-E0799"), "{rendered}");
-        // The program is not told.
+        // The program does not see that.
         assert!(rendered.lines().count() < 30, "{rendered}");
     };
     let control = |body: &str| {

@@ -10,7 +10,7 @@ use super::prefix::{PrefixKey, PrefixSet, Route, inside_slot};
 /// Bits that choose in the array.
 pub const DIRECT_BITS: u32 = 16;
 
-/// Bits that choose in a block behind the array.
+/// Index bits of a block after the array.
 pub const BLOCK_BITS: u32 = 8;
 
 /// Bits that index each of the two levels of small blocks. Such a block is a cache line, because few keys reach it.
@@ -34,7 +34,7 @@ pub const FALL_BACK_TO_TRIE: u32 = u32::MAX - 1;
 pub(crate) static UNDECIDED: [u32; 1 << DIRECT_BITS] = [FALL_BACK_TO_TRIE; 1 << DIRECT_BITS];
 
 /// Smallest number of prefixes that justify the memory of an array.
-const FEWEST_PREFIXES: usize = 2;
+const MIN_PREFIXES: usize = 2;
 
 /// Size of a cache line.
 const CACHE_LINE_BYTES: usize = 64;
@@ -52,7 +52,7 @@ pub(crate) struct DirectTable {
 /// than a new one needs, to avoid oscillation.
 pub(crate) fn is_worth_it(prefixes: usize, is_there: bool) -> bool {
     let slack = if is_there { 2 } else { 1 };
-    prefixes >= FEWEST_PREFIXES / slack
+    prefixes >= MIN_PREFIXES / slack
 }
 
 fn is_block(item: u32) -> bool {

@@ -110,8 +110,8 @@ impl<K: InlineKey, const SLOTS: usize> Bucket for Line<K, SLOTS> {
     }
 }
 
-/// Half a cache line of words that hold key and leaf at once, the key above so many bits of the leaf,
-/// with the highest bit zero. In a free slot all bits are set.
+/// Half a cache line of words, each with the leaf in the low bits, the key above it, and the highest bit zero. Free
+/// slots have all bits set.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Joined([u64; JOINED_SLOTS]);
@@ -164,7 +164,7 @@ impl Bucket for Joined {
 const SMALL_BYTES: usize = 1 << 19;
 
 /// The smallest number of buckets; a power of two.
-const FEWEST_BUCKETS: usize = 2;
+const MIN_BUCKETS: usize = 2;
 
 /// A hash table from keys to leaves. A key is in its home bucket or, if that is full, in the next bucket with a free
 /// slot.
@@ -185,10 +185,10 @@ pub(crate) struct ExactIndex<B: Bucket> {
 impl<B: Bucket> ExactIndex<B> {
     pub(crate) fn with_shape(seed: u64, shape: B::Shape) -> Self {
         ExactIndex {
-            buckets: vec![B::free(); FEWEST_BUCKETS],
+            buckets: vec![B::free(); MIN_BUCKETS],
             shape,
-            orders: vec![0; FEWEST_BUCKETS * B::SLOTS],
-            shift: 64 - FEWEST_BUCKETS.trailing_zeros(),
+            orders: vec![0; MIN_BUCKETS * B::SLOTS],
+            shift: 64 - MIN_BUCKETS.trailing_zeros(),
             seed,
             taken: 0,
             overlapping: OverlappingEntries::default(),
@@ -297,7 +297,7 @@ impl<B: Bucket> ExactIndex<B> {
         }
         self.free(place);
         self.taken -= 1;
-        if self.taken * 8 < self.buckets.len() * B::SLOTS && self.buckets.len() > FEWEST_BUCKETS {
+        if self.taken * 8 < self.buckets.len() * B::SLOTS && self.buckets.len() > MIN_BUCKETS {
             self.resize(self.buckets.len() / 2);
         }
     }

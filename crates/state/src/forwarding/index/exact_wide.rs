@@ -10,7 +10,7 @@ use super::overlapping::{OverlappingEntries, Winner};
 /// Free when the leaf is [`NO_MATCH`].
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// The highest bits of the hash; its home comes from them.
+    /// The highest bits of the hash, which give the home slot.
     hash: u32,
     /// Index of the key in `keys`, in units of keys.
     key: u32,
@@ -20,7 +20,7 @@ struct Slot {
 const FREE: Slot = Slot { hash: 0, key: 0, winner: Winner::NONE };
 
 /// The smallest number of slots; a power of two.
-const FEWEST_SLOTS: usize = 2;
+const MIN_SLOTS: usize = 2;
 
 /// A hash table from keys of several words to leaves.
 #[derive(Clone, Debug)]
@@ -40,8 +40,8 @@ pub(crate) struct WideExactIndex {
 impl WideExactIndex {
     pub(crate) fn new(words: usize, seed: u64) -> Self {
         WideExactIndex {
-            slots: vec![FREE; FEWEST_SLOTS],
-            shift: 32 - FEWEST_SLOTS.trailing_zeros(),
+            slots: vec![FREE; MIN_SLOTS],
+            shift: 32 - MIN_SLOTS.trailing_zeros(),
             seed,
             words,
             keys: Vec::new(),
@@ -138,7 +138,7 @@ impl WideExactIndex {
             self.keys = Vec::new();
             self.free_keys = Vec::new();
         }
-        if self.taken * 8 < self.slots.len() && self.slots.len() > FEWEST_SLOTS {
+        if self.taken * 8 < self.slots.len() && self.slots.len() > MIN_SLOTS {
             self.resize(self.slots.len() / 2);
         }
     }

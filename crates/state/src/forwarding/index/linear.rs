@@ -2,7 +2,7 @@
 //! `LinearList`: few entries with masks and ranges in a list, the best first. `tuples` holds many.
 
 use super::layout::RangeCheck;
-use super::rule::{Asked, Found};
+use super::rule::{Found, RulePattern};
 
 #[derive(Clone, Debug)]
 struct Rule {
@@ -54,53 +54,53 @@ impl LinearList {
         self.rules.partition_point(|rule| (rule.rank, order) > (rank, rule.order))
     }
 
-    fn place_of(&self, asked: &Asked) -> Option<usize> {
-        let from = self.position(asked.rank, asked.order);
+    fn place_of(&self, pattern: &RulePattern) -> Option<usize> {
+        let from = self.position(pattern.rank, pattern.order);
         (from..self.rules.len())
-            .take_while(|&at| self.rules[at].order == asked.order)
-            .find(|&at| self.rules[at].rank == asked.rank)
+            .take_while(|&at| self.rules[at].order == pattern.order)
+            .find(|&at| self.rules[at].rank == pattern.rank)
     }
 
-    pub(crate) fn insert(&mut self, asked: Asked, leaf: u32) {
-        let at = self.position(asked.rank, asked.order);
+    pub(crate) fn insert(&mut self, pattern: RulePattern, leaf: u32) {
+        let at = self.position(pattern.rank, pattern.order);
         let start = at * 2 * self.words;
-        let pattern = asked.value.iter().chain(&asked.mask).copied();
-        self.patterns.splice(start..start, pattern);
-        let checks = asked.checks.into();
-        self.rules.insert(at, Rule { rank: asked.rank, order: asked.order, leaf, checks });
+        let words = pattern.value.iter().chain(&pattern.mask).copied();
+        self.patterns.splice(start..start, words);
+        let checks = pattern.checks.into();
+        self.rules.insert(at, Rule { rank: pattern.rank, order: pattern.order, leaf, checks });
     }
 
-    pub(crate) fn remove(&mut self, asked: &Asked) {
-        if let Some(at) = self.place_of(asked) {
+    pub(crate) fn remove(&mut self, pattern: &RulePattern) {
+        if let Some(at) = self.place_of(pattern) {
             let start = at * 2 * self.words;
             self.patterns.drain(start..start + 2 * self.words);
             self.rules.remove(at);
         }
     }
 
-    pub(crate) fn set_leaf(&mut self, asked: &Asked, leaf: u32) {
-        if let Some(at) = self.place_of(asked) {
+    pub(crate) fn set_leaf(&mut self, pattern: &RulePattern, leaf: u32) {
+        if let Some(at) = self.place_of(pattern) {
             self.rules[at].leaf = leaf;
         }
     }
 
     /// All entries with their leaves.
-    pub(crate) fn drain(&mut self) -> Vec<(Asked, u32)> {
+    pub(crate) fn drain(&mut self) -> Vec<(RulePattern, u32)> {
         let patterns = std::mem::take(&mut self.patterns);
         let rules = std::mem::take(&mut self.rules);
         rules
             .into_iter()
             .zip(patterns.chunks_exact(2 * self.words))
-            .map(|(rule, pattern)| {
-                let (value, mask) = pattern.split_at(self.words);
-                let asked = Asked {
+            .map(|(rule, words)| {
+                let (value, mask) = words.split_at(self.words);
+                let pattern = RulePattern {
                     value: value.into(),
                     mask: mask.into(),
                     checks: rule.checks.into(),
                     rank: rule.rank,
                     order: rule.order,
                 };
-                (asked, rule.leaf)
+                (pattern, rule.leaf)
             })
             .collect()
     }

@@ -99,7 +99,7 @@ impl<K: PrefixKey> LpmIndex<K> {
     }
 
     /// Updates the direct table after a prefix was inserted, removed or got another leaf.
-    fn refresh_front(&mut self, key: K, length_bits: u32) {
+    fn refresh_direct_table(&mut self, key: K, length_bits: u32) {
         if K::BITS > 32 || !matches!(self.groups, Groups::One) {
             return;
         }
@@ -172,7 +172,7 @@ impl<K: PrefixKey> LpmIndex<K> {
         };
         let key = self.lpm_key(value);
         if self.trie.insert(group, key, length_bits, order, leaf) {
-            self.refresh_front(key, length_bits);
+            self.refresh_direct_table(key, length_bits);
         }
     }
 
@@ -183,7 +183,7 @@ impl<K: PrefixKey> LpmIndex<K> {
         }
         let key = self.lpm_key(value);
         if self.trie.remove(group, key, length_bits, order) {
-            self.refresh_front(key, length_bits);
+            self.refresh_direct_table(key, length_bits);
         }
         if !self.trie.sets[group as usize].is_empty() {
             return;
@@ -209,7 +209,7 @@ impl<K: PrefixKey> LpmIndex<K> {
         }
         let key = self.lpm_key(value);
         if self.trie.set_leaf(group, key, length_bits, order, leaf) {
-            self.refresh_front(key, length_bits);
+            self.refresh_direct_table(key, length_bits);
         }
     }
 

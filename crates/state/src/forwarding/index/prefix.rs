@@ -25,7 +25,7 @@ pub(crate) trait PrefixKey: Copy + Eq + Ord + Hash + Debug + Default {
     fn skip(self, count: u32) -> Self;
     /// The first `count` bits, the others zero.
     fn truncate(self, count: u32) -> Self;
-    /// The first `count` bits as a number, or the lowest bits of it. Zeros stand behind the last bit.
+    /// The first `count` bits as a number, or its lowest bits. Zeros follow the last bit.
     fn first_bits(self, count: u32) -> usize;
     /// The first `count` bits as a number; `count` is at most 31.
     fn root_index(self, count: u32) -> usize;
@@ -104,9 +104,9 @@ prefix_key!(u128, (u64, u64), |key: u128| ((key >> 64) as u64, key as u64), |(hi
     << 64
     | u128::from(low));
 
-/// A prefix of at least one bit; a shorter one stands before those that it covers.
+/// A prefix of at least one bit. Sorts before the prefixes that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Place<K> {
+struct OrderedPrefix<K> {
     key: K,
     length_bits: u8,
 }
@@ -122,8 +122,8 @@ pub(crate) struct Route<K> {
 /// All prefixes of one group, that of length zero apart.
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSet<K: PrefixKey> {
-    routes: BTreeMap<Place<K::Stored>, Winner>,
-    overlapping: OverlappingEntries<Place<K::Stored>>,
+    routes: BTreeMap<OrderedPrefix<K::Stored>, Winner>,
+    overlapping: OverlappingEntries<OrderedPrefix<K::Stored>>,
     default: Winner,
 }
 
@@ -138,8 +138,8 @@ impl<K: PrefixKey> Default for PrefixSet<K> {
 }
 
 impl<K: PrefixKey> PrefixSet<K> {
-    fn place(key: K, length_bits: u32) -> Place<K::Stored> {
-        Place { key: key.store(), length_bits: length_bits as u8 }
+    fn place(key: K, length_bits: u32) -> OrderedPrefix<K::Stored> {
+        OrderedPrefix { key: key.store(), length_bits: length_bits as u8 }
     }
 
     /// How many prefixes there are, the empty one left out.
@@ -162,8 +162,8 @@ impl<K: PrefixKey> PrefixSet<K> {
         key: K,
         length_bits: u32,
         change: impl FnOnce(
-            &mut OverlappingEntries<Place<K::Stored>>,
-            Place<K::Stored>,
+            &mut OverlappingEntries<OrderedPrefix<K::Stored>>,
+            OrderedPrefix<K::Stored>,
             Winner,
         ) -> Winner,
     ) -> bool {
@@ -213,7 +213,7 @@ impl<K: PrefixKey> PrefixSet<K> {
     }
 
     /// The longest prefix of at most `length_bits` and at least one bit that covers `key`.
-    fn longest(&self, key: K, length_bits: u32) -> Option<(Place<K::Stored>, Winner)> {
+    fn longest(&self, key: K, length_bits: u32) -> Option<(OrderedPrefix<K::Stored>, Winner)> {
         let mut length_bits = length_bits.min(K::BITS);
         while length_bits > 0 {
             // A prefix that covers the key sorts before it, and everything between them is covered by that prefix
@@ -273,12 +273,12 @@ impl<K: PrefixKey> PrefixSet<K> {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         // Nodes of the standard library's map hold up to eleven, eight of them on average.
-        let node_bytes = 11 * size_of::<(Place<K::Stored>, Winner)>() + 16;
+        let node_bytes = 11 * size_of::<(OrderedPrefix<K::Stored>, Winner)>() + 16;
         self.routes.len().div_ceil(8) * node_bytes + self.overlapping.memory_bytes()
     }
 }
 
-/// The first of these routes that are longer than `depth_bits` and begin with the same so many bits.
+/// The leading routes that are longer than `depth_bits` and have the same first `depth_bits` bits.
 pub(crate) fn inside_slot<K: PrefixKey>(routes: &[Route<K>], depth_bits: u32) -> &[Route<K>] {
     let first = routes[0].key;
     let count =

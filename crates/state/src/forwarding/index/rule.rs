@@ -6,7 +6,7 @@ use super::ranges::Words;
 
 /// The pattern of an entry, with its rank and order.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RulePattern {
     /// Zero outside the mask.
     pub(crate) value: Words,
     pub(crate) mask: Words,

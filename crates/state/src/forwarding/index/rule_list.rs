@@ -11,23 +11,23 @@ type Key = (Reverse<i64>, u64);
 
 /// A rule with the range that excludes most keys, so that most lookups need not read the rule.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListedRule {
     pub(crate) rule: u32,
     bits: BitRun,
     low: u64,
     high: u64,
 }
 
-impl Listed {
+impl ListedRule {
     /// A rule and its first check.
-    pub(crate) fn new(rule: u32, check: Option<&RangeCheck>) -> Listed {
+    pub(crate) fn new(rule: u32, check: Option<&RangeCheck>) -> ListedRule {
         match check {
             Some(check) if check.low.len() == 1 => {
-                Listed { rule, bits: check.bits, low: check.low[0], high: check.high[0] }
+                ListedRule { rule, bits: check.bits, low: check.low[0], high: check.high[0] }
             }
             _ => {
                 let bits = BitRun { word: 0, shift: 0, width_bits: 64 };
-                Listed { rule, bits, low: 0, high: u64::MAX }
+                ListedRule { rule, bits, low: 0, high: u64::MAX }
             }
         }
     }
@@ -42,12 +42,12 @@ impl Listed {
 /// Rules in the order of their ranks.
 #[derive(Clone, Debug)]
 pub(crate) enum RuleList {
-    Few(Vec<(Key, Listed)>),
-    Many(BTreeMap<Key, Listed>),
+    Few(Vec<(Key, ListedRule)>),
+    Many(BTreeMap<Key, ListedRule>),
 }
 
 /// Largest number of rules in a vector.
-const FEW: usize = 64;
+const MAX_VECTOR_RULES: usize = 64;
 
 impl Default for RuleList {
     fn default() -> Self {
@@ -56,7 +56,7 @@ impl Default for RuleList {
 }
 
 impl RuleList {
-    pub(crate) fn new(rank: i64, order: u64, listed: Listed) -> Self {
+    pub(crate) fn new(rank: i64, order: u64, listed: ListedRule) -> Self {
         RuleList::Few(vec![((Reverse(rank), order), listed)])
     }
 
@@ -80,7 +80,7 @@ impl RuleList {
     /// until it returns that this was enough.
     #[inline(always)]
     pub(crate) fn visit(&self, key: &[u64], least_rank: i64, mut visit: impl FnMut(u32) -> bool) {
-        let mut is_last = |((rank, _), listed): (&Key, &Listed)| {
+        let mut is_last = |((rank, _), listed): (&Key, &ListedRule)| {
             rank.0 < least_rank || listed.may_accept(key) && visit(listed.rule)
         };
         match self {
@@ -104,13 +104,13 @@ impl RuleList {
         }
     }
 
-    pub(crate) fn insert(&mut self, rank: i64, order: u64, listed: Listed) {
+    pub(crate) fn insert(&mut self, rank: i64, order: u64, listed: ListedRule) {
         let key = (Reverse(rank), order);
         match self {
             RuleList::Few(rules) => {
                 let at = rules.partition_point(|(other, _)| *other < key);
                 rules.insert(at, (key, listed));
-                if rules.len() > FEW {
+                if rules.len() > MAX_VECTOR_RULES {
                     *self = RuleList::Many(std::mem::take(rules).into_iter().collect());
                 }
             }
@@ -126,7 +126,7 @@ impl RuleList {
             RuleList::Few(rules) => rules.retain(|(other, _)| *other != key),
             RuleList::Many(rules) => {
                 rules.remove(&key);
-                if rules.len() <= FEW / 2 {
+                if rules.len() <= MAX_VECTOR_RULES / 2 {
                     *self = RuleList::Few(std::mem::take(rules).into_iter().collect());
                 }
             }
@@ -135,9 +135,9 @@ impl RuleList {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {
-            RuleList::Few(rules) => rules.capacity() * size_of::<(Key, Listed)>(),
+            RuleList::Few(rules) => rules.capacity() * size_of::<(Key, ListedRule)>(),
             RuleList::Many(rules) => {
-                rules.len().div_ceil(8) * (11 * size_of::<(Key, Listed)>() + 16)
+                rules.len().div_ceil(8) * (11 * size_of::<(Key, ListedRule)>() + 16)
             }
         }
     }

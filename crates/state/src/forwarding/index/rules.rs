@@ -3,7 +3,7 @@
 
 use super::leaf::NO_MATCH;
 use super::linear::LinearList;
-use super::rule::{Asked, Found};
+use super::rule::{Found, RulePattern};
 use super::tuples::TupleSpace;
 
 /// Largest number of entries for which a list is faster.
@@ -38,27 +38,29 @@ impl RuleIndex {
         }
     }
 
-    pub(crate) fn insert(&mut self, asked: Asked, leaf: u32, seed: u64) {
+    pub(crate) fn insert(&mut self, pattern: RulePattern, leaf: u32, seed: u64) {
         match self {
             RuleIndex::Few(list) => {
-                let words = asked.value.len();
-                list.insert(asked, leaf);
+                let words = pattern.value.len();
+                list.insert(pattern, leaf);
                 if list.len() > MAX_LINEAR {
                     let mut space = TupleSpace::new(words, seed);
-                    list.drain().into_iter().for_each(|(asked, leaf)| space.insert(asked, leaf));
+                    list.drain()
+                        .into_iter()
+                        .for_each(|(pattern, leaf)| space.insert(pattern, leaf));
                     *self = RuleIndex::Many(Box::new(space));
                 }
             }
-            RuleIndex::Many(space) => space.insert(asked, leaf),
+            RuleIndex::Many(space) => space.insert(pattern, leaf),
         }
     }
 
-    pub(crate) fn remove(&mut self, asked: Asked) {
+    pub(crate) fn remove(&mut self, pattern: RulePattern) {
         match self {
-            RuleIndex::Few(list) => list.remove(&asked),
+            RuleIndex::Few(list) => list.remove(&pattern),
             RuleIndex::Many(space) => {
-                let words = asked.value.len();
-                space.remove(asked);
+                let words = pattern.value.len();
+                space.remove(pattern);
                 if space.is_empty() {
                     *self = RuleIndex::new(words);
                 }
@@ -66,10 +68,10 @@ impl RuleIndex {
         }
     }
 
-    pub(crate) fn set_leaf(&mut self, asked: Asked, leaf: u32) {
+    pub(crate) fn set_leaf(&mut self, pattern: RulePattern, leaf: u32) {
         match self {
-            RuleIndex::Few(list) => list.set_leaf(&asked, leaf),
-            RuleIndex::Many(space) => space.set_leaf(asked, leaf),
+            RuleIndex::Few(list) => list.set_leaf(&pattern, leaf),
+            RuleIndex::Many(space) => space.set_leaf(pattern, leaf),
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) struct Signatures {
     /// Bytes of a key.
     bytes: usize,
     /// Bytes with ones in some tuple's mask, and the first byte, which marks existing tuples.
-    asked: Vec<u32>,
+    positions: Vec<u32>,
     /// Of the first group a map a byte, the lowest byte of the first word first; then of the next group.
     maps: Vec<ByteMap>,
 }
@@ -25,9 +25,9 @@ fn bytes_of(words: &[u64]) -> impl Iterator<Item = (usize, u8)> + '_ {
 }
 
 impl Signatures {
-    /// Of keys of so many words.
+    /// Signatures of keys with this number of words.
     pub(super) fn new(words: usize) -> Signatures {
-        Signatures { bytes: words * 8, asked: vec![0], maps: Vec::new() }
+        Signatures { bytes: words * 8, positions: vec![0], maps: Vec::new() }
     }
 
     /// How many groups of tuples there are.
@@ -48,7 +48,7 @@ impl Signatures {
                     let value = key[*byte as usize / 8] >> (byte % 8 * 8) & 0xff;
                     left & maps[*byte as usize][value as usize]
                 };
-                self.asked.iter().fold(u64::MAX, narrow)
+                self.positions.iter().fold(u64::MAX, narrow)
             }
         }
     }
@@ -75,8 +75,8 @@ impl Signatures {
     /// Adds an empty tuple with this mask.
     pub(super) fn begin(&mut self, tuple: u32, mask: &[u64]) {
         for (byte, _) in bytes_of(mask).filter(|(_, mask)| *mask != 0) {
-            if !self.asked.contains(&(byte as u32)) {
-                self.asked.push(byte as u32);
+            if !self.positions.contains(&(byte as u32)) {
+                self.positions.push(byte as u32);
             }
         }
         let (maps, bit) = self.column(tuple);
@@ -113,6 +113,6 @@ impl Signatures {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.maps.capacity() * size_of::<ByteMap>() + self.asked.capacity() * 4
+        self.maps.capacity() * size_of::<ByteMap>() + self.positions.capacity() * 4
     }
 }

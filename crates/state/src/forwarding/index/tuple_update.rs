@@ -4,24 +4,24 @@
 
 use super::hash::{hash_double, hash_word, hash_words};
 use super::ranges::{Piece, Words, narrowness, split};
-use super::rule::Asked;
-use super::rule_list::{Listed, RuleList};
+use super::rule::RulePattern;
+use super::rule_list::{ListedRule, RuleList};
 use super::signatures::GROUP;
 use super::tuples::{Head, NO_CHECKS, Part, Rule, Target, Tuple, TupleSpace};
 
 /// The smallest number of slots; a power of two.
-const FEWEST_SLOTS: usize = 4;
+const MIN_SLOTS: usize = 4;
 
 /// Bits of a filter for each slot.
 const FILTER_BITS: usize = 16;
 
 /// Number of entries with equal value and mask from which entries with ranges are split.
-const CROWD: usize = 16;
+const SPLIT_THRESHOLD: usize = 16;
 
 impl TupleSpace {
     /// Adds an entry. An entry with ranges is split if many others have its value and mask.
-    pub(crate) fn insert(&mut self, asked: Asked, leaf: u32) {
-        let Asked { value, mask, mut checks, rank, order } = asked;
+    pub(crate) fn insert(&mut self, pattern: RulePattern, leaf: u32) {
+        let RulePattern { value, mask, mut checks, rank, order } = pattern;
         let is_split = !checks.is_empty() && self.is_crowded(&value, &mask);
         let pieces = match is_split {
             true => split(&value, &mask, &checks),
@@ -47,7 +47,7 @@ impl TupleSpace {
     fn is_crowded(&self, value: &[u64], mask: &Words) -> bool {
         let Some(target) = self.target(value, mask) else { return false };
         match Target::parts(target) {
-            Ok(list) => self.lists[list as usize].len() >= CROWD,
+            Ok(list) => self.lists[list as usize].len() >= SPLIT_THRESHOLD,
             Err(_) => false,
         }
     }
@@ -59,8 +59,8 @@ impl TupleSpace {
     }
 
     /// The pieces that the entry was inserted as.
-    fn inserted_pieces(&self, asked: Asked) -> Vec<Piece> {
-        let Asked { value, mask, checks, rank, order } = asked;
+    fn inserted_pieces(&self, pattern: RulePattern) -> Vec<Piece> {
+        let RulePattern { value, mask, checks, rank, order } = pattern;
         let whole = Piece { value, mask };
         if checks.is_empty() || self.locate(&whole, rank, order).is_some() {
             return vec![whole];
@@ -124,9 +124,9 @@ impl TupleSpace {
         place(&mut self.lists, &mut self.free_lists, list)
     }
 
-    fn listed(&self, rule: u32) -> Listed {
+    fn listed(&self, rule: u32) -> ListedRule {
         let checks = self.checks.get(self.rules[rule as usize].checks as usize);
-        Listed::new(rule, checks.and_then(|checks| checks.first()))
+        ListedRule::new(rule, checks.and_then(|checks| checks.first()))
     }
 
     fn write_key(&mut self, id: u32, value: &[u64], start: usize) {
@@ -167,15 +167,15 @@ impl TupleSpace {
         };
         let stride = active + 2;
         let tuple = Tuple {
-            slots: vec![0; FEWEST_SLOTS * stride],
+            slots: vec![0; MIN_SLOTS * stride],
             stride,
-            shift: 64 - FEWEST_SLOTS.trailing_zeros(),
+            shift: 64 - MIN_SLOTS.trailing_zeros(),
             taken: 0,
             freed: 0,
             mask: mask.clone(),
         };
         let id = place(&mut self.tuples, &mut self.free_tuples, tuple);
-        let (filter, filter_shift) = self.new_filter(FEWEST_SLOTS);
+        let (filter, filter_shift) = self.new_filter(MIN_SLOTS);
         let head = Head { bound: rank, mask: mask_words, filter, filter_shift };
         match self.heads.get_mut(id as usize) {
             Some(free) => *free = head,
@@ -303,9 +303,9 @@ impl TupleSpace {
         (found.rank == rank && found.order == order).then_some((id, start, rule))
     }
 
-    pub(crate) fn set_leaf(&mut self, asked: Asked, leaf: u32) {
-        let (rank, order) = (asked.rank, asked.order);
-        for piece in self.inserted_pieces(asked) {
+    pub(crate) fn set_leaf(&mut self, pattern: RulePattern, leaf: u32) {
+        let (rank, order) = (pattern.rank, pattern.order);
+        for piece in self.inserted_pieces(pattern) {
             let Some((id, start, rule)) = self.locate(&piece, rank, order) else {
                 return;
             };
@@ -317,10 +317,10 @@ impl TupleSpace {
         }
     }
 
-    pub(crate) fn remove(&mut self, asked: Asked) {
-        let (rank, order) = (asked.rank, asked.order);
+    pub(crate) fn remove(&mut self, pattern: RulePattern) {
+        let (rank, order) = (pattern.rank, pattern.order);
         let mut removed = None;
-        for piece in self.inserted_pieces(asked) {
+        for piece in self.inserted_pieces(pattern) {
             let Some((id, start, rule)) = self.locate(&piece, rank, order) else {
                 continue;
             };
@@ -387,7 +387,7 @@ impl TupleSpace {
         if tuple.taken == 0 {
             self.drop_tuple(id);
         } else if tuple.freed > tuple.taken.max(16) {
-            let slots = (tuple.taken * 3 / 2).next_power_of_two().max(FEWEST_SLOTS);
+            let slots = (tuple.taken * 3 / 2).next_power_of_two().max(MIN_SLOTS);
             self.resize(id, slots);
         }
     }
@@ -408,7 +408,7 @@ impl TupleSpace {
     }
 }
 
-/// Puts an item into a free place, or behind the last.
+/// Puts an item into a free place, or at the end.
 fn place<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
     match free.pop() {
         Some(place) => {
@@ -422,7 +422,7 @@ fn place<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
     }
 }
 
-/// The size of a block for so many mask parts.
+/// The size of a block for this number of mask parts.
 fn block_size(parts: usize) -> usize {
     if parts <= 64 { parts } else { parts.next_power_of_two() }
 }

@@ -8,7 +8,7 @@ use crate::lucid::inputs::{LucidRun, RunRequest, read_run};
 use crate::lucid::targets::target_of;
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Console, EmitRequest, ProgramFile, Spinner, UserP4Files, Work};
-use lucid_compiler::{Options, Target};
+use lucid_compiler::{Backend, Options};
 use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, SourceMap};
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ fn run_has_the_program_and_the_devices_that_emit_writes() {
     for specification in &specifications {
         let request = RunRequest { specification: Some(specification), ..RunRequest::from(&Disk) };
         let run = read_run(&request, None).unwrap_or_else(|failure| panic!("{}", failure.text()));
-        for target in Target::ALL.map(Target::name) {
+        for target in Backend::ALL.map(Backend::name) {
             check(&run, target);
         }
     }
