@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands of a control plane in a specification: arrays are read and written, entries of tables
-//! installed, removed and listed.
+//! Reads commands of a control plane in a specification: reads and writes of arrays; installing, removing and
+//! listing table entries.
 
 use super::argument::integer;
 use super::codes;
@@ -40,7 +40,7 @@ pub(super) fn command(
         return None;
     };
     let arguments = arguments?;
-    let mut parts = Parts::of(arguments, name, messages)?;
+    let mut parts = CommandArguments::of(arguments, name, messages)?;
     let read = match *name {
         "Array.get" => array_get(&mut parts, places, false, messages),
         "Array.getrange" => array_get(&mut parts, places, true, messages),
@@ -55,18 +55,22 @@ pub(super) fn command(
 }
 
 /// Arguments by name, or in a list in this order.
-enum Parts<'n> {
+enum CommandArguments<'n> {
     Named(Fields<'n>),
     Listed { node: &'n Node, list: &'n [Node], next: usize },
 }
 
-impl<'n> Parts<'n> {
-    fn of(node: &'n Node, command: &'static str, messages: &'n Messages) -> Option<Parts<'n>> {
+impl<'n> CommandArguments<'n> {
+    fn of(
+        node: &'n Node,
+        command: &'static str,
+        messages: &'n Messages,
+    ) -> Option<CommandArguments<'n>> {
         match &node.kind {
             NodeKind::List(list) if command.starts_with("Array") => {
-                Some(Parts::Listed { node, list, next: 0 })
+                Some(CommandArguments::Listed { node, list, next: 0 })
             }
-            _ => Fields::of(node, "the command's `args`", messages).map(Parts::Named),
+            _ => Fields::of(node, "the command's `args`", messages).map(CommandArguments::Named),
         }
     }
 
@@ -78,8 +82,8 @@ impl<'n> Parts<'n> {
         messages: &Messages,
     ) -> Option<&'n Node> {
         match self {
-            Parts::Named(fields) => fields.need(names, example),
-            Parts::Listed { node, list, next } => {
+            CommandArguments::Named(fields) => fields.need(names, example),
+            CommandArguments::Listed { node, list, next } => {
                 let found = list.get(*next);
                 *next += 1;
                 if found.is_none() {
@@ -94,15 +98,15 @@ impl<'n> Parts<'n> {
 
     fn get(&mut self, names: &[&'static str]) -> Option<&'n Node> {
         match self {
-            Parts::Named(fields) => fields.get(names),
-            Parts::Listed { .. } => None,
+            CommandArguments::Named(fields) => fields.get(names),
+            CommandArguments::Listed { .. } => None,
         }
     }
 
     fn finish(self, messages: &Messages) {
         match self {
-            Parts::Named(fields) => fields.finish(),
-            Parts::Listed { list, next, .. } => {
+            CommandArguments::Named(fields) => fields.finish(),
+            CommandArguments::Listed { list, next, .. } => {
                 if let Some(further) = list.get(next) {
                     let message = format!("the command takes {next} arguments");
                     messages.error(codes::CONFLICT, further.span, message, "");
@@ -124,7 +128,11 @@ fn named(
 }
 
 /// First index, and one past the last for ranges.
-fn indices(parts: &mut Parts<'_>, range: bool, messages: &Messages) -> Option<(u64, Option<u64>)> {
+fn indices(
+    parts: &mut CommandArguments<'_>,
+    range: bool,
+    messages: &Messages,
+) -> Option<(u64, Option<u64>)> {
     if !range {
         let index = parts.need(&["index"], "\"index\": 0", messages)?;
         return Some((messages.integer_u64(index, "`index`")?, None));
@@ -144,7 +152,7 @@ fn indices(parts: &mut Parts<'_>, range: bool, messages: &Messages) -> Option<(u
 }
 
 fn array_get(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
     messages: &Messages,
@@ -156,7 +164,7 @@ fn array_get(
 }
 
 fn array_set(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
     messages: &Messages,
@@ -183,13 +191,17 @@ fn array_set(
     Some(Command::ArraySet { array: array?, start, end, values })
 }
 
-fn table_name(parts: &mut Parts<'_>, places: &mut Places, messages: &Messages) -> Option<String> {
+fn table_name(
+    parts: &mut CommandArguments<'_>,
+    places: &mut Places,
+    messages: &Messages,
+) -> Option<String> {
     let table = parts.need(&["table"], "\"table\": \"routes\"", messages);
     named(table, "`table`", places, messages)
 }
 
 fn table_install(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     messages: &Messages,
 ) -> Option<Command> {
@@ -212,7 +224,7 @@ fn table_install(
 }
 
 fn table_remove(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     messages: &Messages,
 ) -> Option<Command> {
@@ -221,11 +233,19 @@ fn table_remove(
     Some(Command::TableRemove { table: table?, key: key? })
 }
 
-fn table_get(parts: &mut Parts<'_>, places: &mut Places, messages: &Messages) -> Option<Command> {
+fn table_get(
+    parts: &mut CommandArguments<'_>,
+    places: &mut Places,
+    messages: &Messages,
+) -> Option<Command> {
     Some(Command::TableGet { table: table_name(parts, places, messages)? })
 }
 
-fn key(parts: &mut Parts<'_>, places: &mut Places, messages: &Messages) -> Option<Vec<KeyPattern>> {
+fn key(
+    parts: &mut CommandArguments<'_>,
+    places: &mut Places,
+    messages: &Messages,
+) -> Option<Vec<KeyPattern>> {
     let node = parts.need(&["key"], "\"key\": [\"5<32>\"]", messages);
     let masks = parts.get(&["mask"]);
     let node = node?;
@@ -273,12 +293,12 @@ fn pattern(node: &Node, messages: &Messages) -> Option<KeyPattern> {
     };
     match pattern_of(text) {
         Ok(pattern) => Some(pattern),
-        Err(BadPattern::Form) => {
+        Err(PatternError::Form) => {
             let message = format!("{text:?} is no pattern of a key");
             messages.error(codes::BAD_KEY, node.span, message, KEY_HELP);
             None
         }
-        Err(BadPattern::Wide(value, bits)) => {
+        Err(PatternError::Wide(value, bits)) => {
             let message = format!("{value} does not fit {bits} bits");
             messages.error(codes::BAD_KEY, node.span, message, "");
             None
@@ -288,12 +308,12 @@ fn pattern(node: &Node, messages: &Messages) -> Option<KeyPattern> {
 
 /// Why a text is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum BadPattern {
+enum PatternError {
     Form,
     Wide(u128, u32),
 }
 
-fn pattern_of(text: &str) -> Result<KeyPattern, BadPattern> {
+fn pattern_of(text: &str) -> Result<KeyPattern, PatternError> {
     let (base, mask) = match text.split_once("&&&") {
         Some((base, mask)) => (base.trim(), Some(mask.trim())),
         None => (text.trim(), None),
@@ -309,12 +329,12 @@ fn pattern_of(text: &str) -> Result<KeyPattern, BadPattern> {
     } {
         return Ok(KeyPattern { value, mask: None });
     }
-    let (value, bits) = integer(base).ok_or(BadPattern::Form)?;
+    let (value, bits) = integer(base).ok_or(PatternError::Form)?;
     if let Some(bits) = bits.filter(|bits| *bits < 128 && value >> bits != 0) {
-        return Err(BadPattern::Wide(value, bits));
+        return Err(PatternError::Wide(value, bits));
     }
     let mask = match mask {
-        Some(mask) => Some(integer(mask).ok_or(BadPattern::Form)?.0),
+        Some(mask) => Some(integer(mask).ok_or(PatternError::Form)?.0),
         None => None,
     };
     let value = mask.map_or(value, |mask| value & mask);
@@ -349,12 +369,12 @@ mod tests {
             ("_<16>", masked(0, 0)),
             ("_", masked(0, 0)),
             ("true", exact(1)),
-            ("256<8>", Err(BadPattern::Wide(256, 8))),
-            ("5<", Err(BadPattern::Form)),
-            ("_x", Err(BadPattern::Form)),
-            ("", Err(BadPattern::Form)),
-            ("1 &&& 2 &&& 3", Err(BadPattern::Form)),
-            ("_ &&& 3", Err(BadPattern::Form)),
+            ("256<8>", Err(PatternError::Wide(256, 8))),
+            ("5<", Err(PatternError::Form)),
+            ("_x", Err(PatternError::Form)),
+            ("", Err(PatternError::Form)),
+            ("1 &&& 2 &&& 3", Err(PatternError::Form)),
+            ("_ &&& 3", Err(PatternError::Form)),
         ] {
             assert_eq!(pattern_of(text), expected, "{text:?}");
         }

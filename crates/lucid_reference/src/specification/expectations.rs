@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of `expect`: what should be so when the run is over, or at a time in it. They are only
-//! read here; what happened is compared with them elsewhere.
+//! Reads entries of `expect`: conditions at the end of the run, or at a time during it.
+//! `report::verdicts` evaluates them.
 
 use super::codes;
 use super::network::Network;
 use super::quantities;
-use super::run::{Count, Expectation, ExpectationKind, Happening, Places};
+use super::run::{Count, Expectation, ExpectationKind, LifecycleStep, Places};
 use super::values::RunValues;
 use document::{Fields, Messages, Node, NodeKind};
 use source::Diagnostic;
@@ -48,10 +48,10 @@ fn expectation(
     let mut places = Places { whole: node.span, ..Places::default() };
     let mut found = Vec::new();
     for (name, what) in [
-        ("handled", Some(Happening::Handled)),
-        ("generated", Some(Happening::Generated)),
-        ("left", Some(Happening::Left)),
-        ("dropped", Some(Happening::Dropped)),
+        ("handled", Some(LifecycleStep::Handled)),
+        ("generated", Some(LifecycleStep::Generated)),
+        ("left", Some(LifecycleStep::Left)),
+        ("dropped", Some(LifecycleStep::Dropped)),
         ("array", None),
         ("counter", None),
     ] {
@@ -93,7 +93,7 @@ fn expectation(
 
 fn event(
     fields: &mut Fields<'_>,
-    what: Happening,
+    what: LifecycleStep,
     name: &Node,
     network: &Network,
     places: &mut Places,

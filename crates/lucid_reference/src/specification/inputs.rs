@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of `events`: events, packets, generators, captures, links that go down. Commands are in
-//! `commands`.
+//! Reads entries of `events`: events, packets, generators, captures, changes of links. `commands` reads
+//! commands.
 
-use super::argument::{NotBytes, bytes};
+use super::argument::{BytesError, bytes};
 use super::codes;
 use super::network::Network;
 use super::quantities::EVENT_RATE;
@@ -104,13 +104,13 @@ fn packet(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> 
     let text = messages.text(node, "`bytes`")?;
     match bytes(text) {
         Ok(bytes) => Some(InputKind::Packet { bytes }),
-        Err(NotBytes::Odd(digits)) => {
+        Err(BytesError::Odd(digits)) => {
             let message = format!("{digits} hexadecimal digits are no whole number of bytes");
             let help = "write two digits for each byte";
             messages.error(codes::BAD_BYTES, node.span, message, help);
             None
         }
-        Err(NotBytes::Character(character, at)) => {
+        Err(BytesError::Character(character, at)) => {
             let message = format!("{character:?} is no hexadecimal digit (character {})", at + 1);
             messages.error(codes::BAD_BYTES, node.span, message, "write two digits for each byte");
             None

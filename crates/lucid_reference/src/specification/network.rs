@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links of a specification, and places written as `switch:port`.
+//! Reads the links of a specification, and places written as `switch:port`.
 
 use super::codes;
 use super::quantities;
@@ -90,16 +90,16 @@ impl Network {
         Some((self.switch(node, switch.into(), messages)?, port))
     }
 
-    fn connect(&mut self, ends: [(u32, u32); 2], span: Span, messages: &Messages) -> Added {
+    fn connect(&mut self, ends: [(u32, u32); 2], span: Span, messages: &Messages) -> LinkAddition {
         let name = |end: (u32, u32)| format!("{}:{}", end.0, end.1);
         if ends[0] == ends[1] {
             let message = format!("port {} is linked with itself", name(ends[0]));
             messages.error(codes::BAD_LINK, span, message, "");
-            return Added::No;
+            return LinkAddition::Rejected;
         }
         for (end, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
             match self.ends.get(&end) {
-                Some((earlier, _)) if *earlier == other => return Added::Again,
+                Some((earlier, _)) if *earlier == other => return LinkAddition::Duplicate,
                 Some((earlier, at)) => {
                     let message = format!(
                         "port {} has two links, to {} and to {}",
@@ -109,23 +109,23 @@ impl Network {
                     );
                     let diagnostic = Diagnostic::error(codes::BAD_LINK, span, message);
                     messages.push(diagnostic.label(*at, "the other link"));
-                    return Added::No;
+                    return LinkAddition::Rejected;
                 }
                 None => {}
             }
         }
         self.ends.insert(ends[0], (ends[1], span));
         self.ends.insert(ends[1], (ends[0], span));
-        Added::New
+        LinkAddition::New
     }
 }
 
 #[derive(PartialEq, Eq)]
-enum Added {
+enum LinkAddition {
     New,
     /// The same link is already there (the reference implementation allows both directions).
-    Again,
-    No,
+    Duplicate,
+    Rejected,
 }
 
 /// `links`: `"full mesh"`, an object from end to end, or a list of links.
@@ -133,9 +133,9 @@ pub(super) fn links(node: &Node, network: &mut Network, messages: &Messages) -> 
     let mut list = Vec::new();
     match &node.kind {
         NodeKind::Text(text) if document::normalized(text) == "full mesh" => {
-            if network.switches > MOST_MESHED {
+            if network.switches > MAX_MESHED {
                 let message = format!(
-                    "a full mesh of {} switches is too large: at most {MOST_MESHED}",
+                    "a full mesh of {} switches is too large: at most {MAX_MESHED}",
                     network.switches
                 );
                 messages.error(codes::BAD_LINK, node.span, message, "name the links");
@@ -158,7 +158,7 @@ pub(super) fn links(node: &Node, network: &mut Network, messages: &Messages) -> 
 }
 
 /// Most switches of a full mesh, whose links grow with the square.
-const MOST_MESHED: u32 = 1024;
+const MAX_MESHED: u32 = 1024;
 
 const LINK_HELP: &str =
     "write {\"0:1\": \"1:1\"}, or [{\"ends\": [\"0:1\", \"1:1\"], \"latency\": \"5us\"}]";
@@ -236,7 +236,7 @@ fn add(
     messages: &Messages,
 ) {
     let (Some(from), Some(to)) = (from, to) else { return };
-    if network.connect([from, to], span, messages) == Added::New {
+    if network.connect([from, to], span, messages) == LinkAddition::New {
         list.push(Link { ends: [from, to], ..made });
     }
 }

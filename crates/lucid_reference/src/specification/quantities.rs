@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times, rates, probabilities and counts as they are written in specifications.
+//! Reads times, rates, probabilities and counts of a specification.
 
 use super::run::Count;
 use document::NodeKind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run from a tree of values: the fields of the whole file, symbolics and externs. Events, links
-//! and expectations have files of their own. docs/lucid-runs.md describes all fields.
+//! Reads a specification from a tree of values: the fields of the whole file, symbolics and externs. Events,
+//! links and expectations have files of their own; docs/lucid-runs.md describes all fields.
 
 use super::codes;
 use super::network::Network;
@@ -12,7 +12,7 @@ use lucid::elaborate::Symbolics;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 
 /// Most switches of a run.
-pub const MOST_SWITCHES: u32 = 65_536;
+pub const MAX_SWITCHES: u32 = 65_536;
 
 /// Reads a run's specification. There is a run unless the diagnostics hold an error.
 pub fn read(map: &SourceMap, file: FileId, format: Format) -> (Option<Run>, Diagnostics) {
@@ -62,7 +62,7 @@ fn read_run(root: &Node, until_ps: Option<u64>, messages: &Messages) -> Option<R
 
     let switches = fields.get(&["switches"]);
     if let Some(node) = switches {
-        let most = u128::from(MOST_SWITCHES);
+        let most = u128::from(MAX_SWITCHES);
         if let Some(count) = messages.integer(node, "`switches`", most) {
             // The reference implementation takes 0 as 1.
             run.switches = (count as u32).max(1);
