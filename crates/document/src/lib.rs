@@ -7,6 +7,7 @@ mod fields;
 mod json;
 mod messages;
 mod node;
+mod parse;
 mod toml;
 mod yaml;
 

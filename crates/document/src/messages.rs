@@ -4,7 +4,7 @@
 use crate::conventions::Conventions;
 use crate::node::{Format, Node, NodeKind};
 use source::quantity::{self, Notation, QuantityError};
-use source::{Code, Diagnostic, Diagnostics, FileId, Span};
+use source::{Code, Diagnostic, Diagnostics, Span};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
@@ -21,11 +21,6 @@ impl Messages {
     /// Creates an empty list for a document of this kind and notation.
     pub fn new(conventions: &'static Conventions, format: Format) -> Messages {
         Messages { conventions, format, list: RefCell::default() }
-    }
-
-    /// Reads a text into a tree; returns `None`, with diagnostics, if it is not of its notation.
-    pub fn parse(&self, file: FileId, text: &str) -> Option<Node> {
-        crate::node::parse(file, text, self)
     }
 
     /// Adds a diagnostic.

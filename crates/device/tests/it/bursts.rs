@@ -387,14 +387,6 @@ fn reasons_against_the_fast_path() {
     assert_eq!(notes(&|_| {}), [""; 0]);
     check(
         &|slot| {
-            if &*slot.name == "standard_metadata.egress_spec" {
-                slot.name = "standard_metadata.elsewhere".into();
-            }
-        },
-        "its standard metadata has no `egress_spec`",
-    );
-    check(
-        &|slot| {
             if &*slot.name == "standard_metadata.priority" {
                 slot.ty = ir::ValueType::Bits(48);
             }

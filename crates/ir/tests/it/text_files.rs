@@ -277,7 +277,7 @@ fn check_file(path: &Path) -> Vec<String> {
 
 #[test]
 fn text_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let mut failures = Vec::new();
     let mut count = 0;
     for folder in fs::read_dir(root).expect("the folder can be read") {

@@ -172,7 +172,9 @@ fn differs_with_a_mistake(generated: &Generated) -> Option<String> {
     let engine = EngineChoice::Interpreter;
     let judged = judge_as(&map, (&program, &wrong), &run?, folder, &Options::default(), engine);
     let said = judged.err()?;
-    Some(format!("{said}\n{}{}", generated.source, generated.run))
+    // The compiled program follows the difference.
+    let difference = said.lines().next()?;
+    Some(format!("{difference}\n{}{}", generated.source, generated.run))
 }
 
 /// A mistake in the compiler comes out as a small program with few events.

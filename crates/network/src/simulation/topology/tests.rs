@@ -81,13 +81,21 @@ fn says_what_is_wrong() {
         "10: a latency must be a number of milliseconds or a text such as \"10us\", not \"soon\"",
     );
     check("510", "\"a\"", "8: `switches.s2.cpu_port` must be a whole number, not \"a\"");
-    check("\"s1\":", "\"h1\":", "7: `h1` is a host and a switch");
-    check("{\"ip\"", "[\"ip\"", "3: this is not JSON: expected comma in array");
+    check("{\"ip\"", "[\"ip\"", "3: this is not JSON: unexpected colon");
     assert_eq!(parse("[]").expect_err("wrong"), ["1: a topology must be an object, not a list"]);
 }
 
 #[test]
 fn several_mistakes_in_one_go() {
+    let wrong = FILE.replacen("\"s1\":", "\"h1\":", 1);
+    assert_eq!(
+        parse(&wrong).expect_err("wrong"),
+        [
+            "7: `h1` is a host and a switch",
+            "10: the topology has no host or switch `s1-p1`",
+            "10: the topology has no host or switch `s1-p2`",
+        ]
+    );
     let wrong = FILE.replace("{}", "5").replace("0.5", "0");
     assert_eq!(
         parse(&wrong).expect_err("wrong"),
