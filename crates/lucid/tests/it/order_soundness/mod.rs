@@ -247,19 +247,23 @@ fn judge(program: &Program, counts: &mut Counts) -> Result<(), String> {
     Ok(())
 }
 
+/// Programs that the test tries by default.
+const DEFAULT_CASES: u32 = 600;
+
 #[test]
 fn what_checks_keeps_the_order_and_what_does_not_breaks_it() {
-    let cases = std::env::var("PLANEWRIGHT_CASES").ok().and_then(|text| text.parse().ok());
     let config = Config {
-        cases: cases.unwrap_or(600),
+        cases: testing::cases(DEFAULT_CASES),
         max_shrink_iters: 20_000,
         failure_persistence: None,
         ..Config::default()
     };
     let counts = RefCell::new(Counts::default());
-    let mut runner = match cases {
-        Some(_) => TestRunner::new(config),
-        None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
+    let mut runner = match config.cases {
+        DEFAULT_CASES => {
+            TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+        }
+        _ => TestRunner::new(config),
     };
     let outcome = runner.run(&vec(any::<u16>(), 0..260), |numbers| {
         let program = model::generate(&numbers);
