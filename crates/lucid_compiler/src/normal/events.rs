@@ -11,7 +11,8 @@ mod statements;
 use super::locals::{NewLocals, assign};
 use lucid::core::walk::{each_expression, each_statement, expressions, written};
 use lucid::core::{
-    Body, Event, EventId, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
+    Body, Event, EventId, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind,
+    Type,
 };
 use shapes::Shapes;
 use source::Span;

@@ -53,9 +53,11 @@ pub fn read_symbolics(
 
 fn read_run(root: &Node, until_ps: Option<u64>, messages: &Messages) -> Option<Run> {
     let mut fields = Fields::of(root, "a run", messages)?;
-    let mut run = Run::default();
-    run.program = fields.text("program").map(str::to_string);
-    run.symbolics_file = fields.text("symbolics file").map(str::to_string);
+    let mut run = Run {
+        program: fields.text("program").map(str::to_string),
+        symbolics_file: fields.text("symbolics file").map(str::to_string),
+        ..Run::default()
+    };
     read_values(&mut fields, &mut run.symbolics, messages);
 
     let switches = fields.get(&["switches"]);
