@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checkpoints: the state of a target as a value, read in one batch and written into the same target, or another one,
-//! in one batch. What fits where is in `fit`, the text form in `text`; the configuration's differences are found by
-//! [`crate::map::Reconciliation`].
+//! Checkpoints: the state of a target as a value, read in one batch and written in one batch, into the same target or
+//! another one. `fit` compares programs, `text` has the text form, [`crate::map::Reconciliation`] finds the differences of
+//! configurations.
 //!
 //! A checkpoint holds tables (entries in the order of their age, with priorities, idle timeouts, cookies and
 //! metadata; default actions; direct counters and meters), action profiles, value sets, registers, counters,
 //! configurations of meters, multicast groups, clone sessions, exclusions, CRC parameters, and the settings of
-//! queues and packet generator that were made through targets. It does not hold packets on their way, the fill of
+//! queues and packet generator that were made through targets. It does not hold packets in flight, the fill of
 //! meters' buckets, the times of hits and of the generator: entries begin to idle, meters begin full, and generators
 //! begin anew when it is written.
 
 mod fit;
 mod text;
 
-pub use fit::Misfit;
+pub use fit::Mismatch;
 
 use crate::map::{ControlMap, Reconciliation, Renamed};
 use crate::target::{Batch, DeviceItem, Fault, Item, Outcome, Reply, Target, Visibility};
@@ -42,8 +42,8 @@ pub struct Checkpoint {
 /// Why a checkpoint was not read or written. Nothing was written then.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckpointError {
-    /// The target's program has not what the checkpoint has; all of it.
-    Misfits(Vec<Misfit>),
+    /// The target's program lacks objects of the checkpoint; all of them.
+    Mismatches(Vec<Mismatch>),
     /// The target refused an item; of a write, which one.
     Refused {
         /// The item, as text.
@@ -56,8 +56,8 @@ pub enum CheckpointError {
 impl fmt::Display for CheckpointError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CheckpointError::Misfits(list) => {
-                let list: Vec<String> = list.iter().map(Misfit::to_string).collect();
+            CheckpointError::Mismatches(list) => {
+                let list: Vec<String> = list.iter().map(Mismatch::to_string).collect();
                 write!(formatter, "the checkpoint does not fit the program: {}", list.join("; "))
             }
             CheckpointError::Refused { item, fault } => write!(formatter, "{fault}, for {item}"),
@@ -71,7 +71,7 @@ fn tables(program: &Program) -> impl Iterator<Item = (TableId, &Table)> {
     program.tables.iter().enumerate().map(|(at, table)| (TableId(at as u32), table))
 }
 
-/// Questions about what packets write too.
+/// Reads of the cells that packets write.
 fn cell_reads(program: &Program) -> Vec<Read> {
     let cells = CellRange::all();
     let mut reads: Vec<Read> = Vec::new();
@@ -119,7 +119,7 @@ impl Checkpoint {
                 Ok(Reply::State(reply)) => replies.push(reply),
                 Ok(Reply::Settings(list)) => settings = Some(list),
                 Ok(Reply::Done | Reply::Queue(_)) => {}
-                // Behind a target there may be no device.
+                // A target may have no device.
                 Err(Fault::Unsupported(_)) if matches!(read, Item::Device(_)) => {}
                 Err(fault) => {
                     let item = format!("{read:?}");
@@ -191,7 +191,7 @@ impl Checkpoint {
     }
 
     fn map_to(&self, program: &Arc<Program>) -> Result<Renamed, CheckpointError> {
-        let handles = fit::handles(self, program).map_err(CheckpointError::Misfits)?;
+        let handles = fit::handles(self, program).map_err(CheckpointError::Mismatches)?;
         Ok(Renamed::new(self.program.clone(), program, handles))
     }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Control commands by name, as a person or a file writes them. Readers of the several formats make
-//! these; `session` turns them into updates of the state store. Nothing here knows a program.
+//! Control commands with names and values as text. Readers of each format produce them; `session` resolves them
+//! against a program and applies them to a target.
 
 use crate::target::GeneratorTimer;
 
-/// Where in its file a command stands.
+/// The place of a command in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file as the user named it.
     pub file: String,
-    /// A line (`12`) or a place in a JSON file (`table_entries[3]`).
+    /// A line (`12`), or line and column of a JSON file (`12:5`).
     pub place: String,
 }
 
@@ -23,12 +23,12 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// A command and where it stands.
+/// A command with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located {
-    /// Where.
+    /// The place.
     pub origin: Origin,
-    /// What.
+    /// The command.
     pub command: Command,
 }
 
@@ -70,10 +70,10 @@ pub enum Arguments {
     Named(Vec<(String, String)>),
 }
 
-/// How the priority of an entry is meant.
+/// The priority of an entry, and which number wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// None given.
+    /// No priority.
     Absent,
     /// The smallest number wins, as in BMv2's command line.
     SmallestWins(i64),
@@ -81,9 +81,9 @@ pub enum Priority {
     LargestWins(i64),
 }
 
-/// What an entry does.
+/// The action of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum EntryAction {
     /// An action with arguments.
     Action(String, Arguments),
     /// A member of the table's action profile, by handle.
@@ -110,8 +110,8 @@ pub enum Command {
         table: String,
         /// Keys.
         matches: Matches,
-        /// What it does.
-        target: Target,
+        /// The action.
+        target: EntryAction,
         /// Priority.
         priority: Priority,
         /// Idle timeout in milliseconds.
@@ -119,14 +119,14 @@ pub enum Command {
         /// Name for later commands (STF's `= NAME`).
         label: Option<String>,
     },
-    /// Sets the action on a miss.
+    /// Sets the default action.
     TableSetDefault {
         /// Table.
         table: String,
-        /// What it does.
-        target: Target,
+        /// The action.
+        target: EntryAction,
     },
-    /// Puts the program's default action back.
+    /// Resets the default action to that of the program.
     TableResetDefault {
         /// Table.
         table: String,
@@ -136,7 +136,7 @@ pub enum Command {
         /// Table.
         table: String,
         /// New action.
-        target: Target,
+        target: EntryAction,
         /// Handle.
         handle: u64,
     },
@@ -200,7 +200,7 @@ pub enum Command {
         /// Group.
         group: u64,
     },
-    /// Takes a member out of a group.
+    /// Removes a member from a group.
     GroupRemoveMember {
         /// Profile.
         profile: String,
@@ -226,7 +226,7 @@ pub enum Command {
         /// Egress ports.
         ports: Vec<u64>,
     },
-    /// Gives a node other ports.
+    /// Changes the ports of a node.
     MulticastNodeUpdate {
         /// Node handle.
         node: u64,
@@ -238,14 +238,14 @@ pub enum Command {
         /// Node handle.
         node: u64,
     },
-    /// Ties a node to a group.
+    /// Associates a node with a group.
     MulticastNodeAssociate {
         /// Group number.
         group: u64,
         /// Node handle.
         node: u64,
     },
-    /// Unties a node.
+    /// Dissociates a node from a group.
     MulticastNodeDissociate {
         /// Group number.
         group: u64,
@@ -259,16 +259,16 @@ pub enum Command {
         /// Port and replication id of each replica.
         replicas: Vec<(u64, u64)>,
     },
-    /// Leaves copies with a replication id out for packets with this exclusion id of level 1; no command
-    /// of BMv2.
+    /// Excludes copies with a replication id for packets with this exclusion id of level 1. BMv2 has no such
+    /// command.
     NodeExclusion {
         /// Replication id.
         rid: u64,
-        /// Exclusion id; `None` leaves none out.
+        /// Exclusion id; `None` excludes no copy.
         exclusion: Option<u64>,
     },
-    /// Leaves copies to ports out for packets with this exclusion id of level 2, of those copies that have
-    /// the packet's replication id; no command of BMv2.
+    /// Excludes copies to ports for packets with this exclusion id of level 2, among the copies with the packet's
+    /// replication id. BMv2 has no such command.
     PortExclusion {
         /// Exclusion id.
         exclusion: u64,
@@ -407,7 +407,7 @@ pub enum Command {
     GeneratorTimer(GeneratorTimer),
     /// Stops an application of the packet generator.
     GeneratorStop {
-        /// Which.
+        /// The application.
         application: u64,
     },
 }

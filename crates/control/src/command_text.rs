@@ -5,7 +5,7 @@
 mod generator;
 
 use crate::command::{
-    Arguments, Command, Located, MatchText, Matches, MeterRate, Origin, Priority, Target,
+    Arguments, Command, EntryAction, Located, MatchText, Matches, MeterRate, Origin, Priority,
 };
 use crate::error::{ControlError, SYNTAX, UNKNOWN_COMMAND};
 
@@ -249,7 +249,9 @@ fn table_add(words: &mut Words<'_>, direct: bool, group: bool) -> Result<Command
     // Whether the last number is a priority depends on how many parameters the action has, which only
     // the program knows: `session` takes a surplus argument for it.
     let target = match action {
-        Some(action) => Target::Action(action, Arguments::Positional(std::mem::take(&mut rest))),
+        Some(action) => {
+            EntryAction::Action(action, Arguments::Positional(std::mem::take(&mut rest)))
+        }
         None => {
             let what = if group { "the group" } else { "the member" };
             if rest.is_empty() {
@@ -257,7 +259,7 @@ fn table_add(words: &mut Words<'_>, direct: bool, group: bool) -> Result<Command
             }
             let handle = number(&rest.remove(0))
                 .ok_or_else(|| words.error(format!("{what} must be a number")))?;
-            if group { Target::Group(handle) } else { Target::Member(handle) }
+            if group { EntryAction::Group(handle) } else { EntryAction::Member(handle) }
         }
     };
     let priority = match rest.as_slice() {
@@ -281,7 +283,7 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
         "table_indirect_add_with_group" => table_add(words, false, true)?,
         "table_set_default" => Command::TableSetDefault {
             table: words.word("the table")?,
-            target: Target::Action(words.word("the action")?, {
+            target: EntryAction::Action(words.word("the action")?, {
                 let mut rest = words.rest();
                 rest.retain(|word| word != "=>");
                 Arguments::Positional(rest)
@@ -289,11 +291,11 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
         },
         "table_indirect_set_default" => Command::TableSetDefault {
             table: words.word("the table")?,
-            target: Target::Member(words.number("the member")?),
+            target: EntryAction::Member(words.number("the member")?),
         },
         "table_indirect_set_default_with_group" => Command::TableSetDefault {
             table: words.word("the table")?,
-            target: Target::Group(words.number("the group")?),
+            target: EntryAction::Group(words.number("the group")?),
         },
         "table_reset_default" | "table_indirect_reset_default" => {
             Command::TableResetDefault { table: words.word("the table")? }
@@ -304,7 +306,7 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
             let handle = words.number("the entry's handle")?;
             let mut rest = words.rest();
             rest.retain(|word| word != "=>");
-            let target = Target::Action(action, Arguments::Positional(rest));
+            let target = EntryAction::Action(action, Arguments::Positional(rest));
             Command::TableModify { table, target, handle }
         }
         "table_delete" | "table_indirect_delete" => Command::TableDelete {
@@ -508,7 +510,7 @@ mod tests {
             ])
         );
         let arguments = vec!["00:01:02:03:04:05".to_string(), "7".to_string()];
-        assert_eq!(target, Target::Action("fwd".into(), Arguments::Positional(arguments)));
+        assert_eq!(target, EntryAction::Action("fwd".into(), Arguments::Positional(arguments)));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries files of any of the formats: the content decides which.
+//! Entries files in any format, detected by name and content.
 
 use crate::command::Located;
 use crate::error::ControlError;

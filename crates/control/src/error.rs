@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is wrong with a control command: a code, the place, and a sentence with what to do.
+//! Errors of control commands: code, place, message and advice.
 
 use crate::command::Origin;
 use source::{Code, Explanation};
 
-/// The text of a file is not of the form it should have.
+/// A file or command that cannot be parsed.
 pub const SYNTAX: Code = Code("CTL-E0101");
 /// A command that does not exist.
 pub const UNKNOWN_COMMAND: Code = Code("CTL-E0102");
@@ -25,16 +25,16 @@ pub const PRIORITY: Code = Code("CTL-E0109");
 /// A handle that no earlier command made.
 pub const UNKNOWN_HANDLE: Code = Code("CTL-E0110");
 
-/// One thing that is wrong with one command.
+/// One mistake in one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlError {
     /// Stable code.
     pub code: Code,
-    /// Where the command stands.
+    /// The place of the command.
     pub origin: Origin,
     /// What is wrong.
     pub message: String,
-    /// What to do; may be empty.
+    /// Advice; may be empty.
     pub help: String,
 }
 
@@ -53,10 +53,10 @@ impl ControlError {
 
 impl std::fmt::Display for ControlError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let message = source::printable(&self.message, LONGEST_WORD);
+        let message = source::printable(&self.message, MAX_WORD_LENGTH);
         write!(formatter, "error[{}]: {}: {message}", self.code, self.origin)?;
         if !self.help.is_empty() {
-            write!(formatter, "\n  help: {}", source::printable(&self.help, LONGEST_WORD))?;
+            write!(formatter, "\n  help: {}", source::printable(&self.help, MAX_WORD_LENGTH))?;
         }
         Ok(())
     }
@@ -64,14 +64,14 @@ impl std::fmt::Display for ControlError {
 
 impl std::error::Error for ControlError {}
 
-/// The longest word that a message quotes in full.
-const LONGEST_WORD: usize = 80;
+/// Messages cut words that are longer than this.
+const MAX_WORD_LENGTH: usize = 80;
 
 /// Explanations of the codes of this crate.
 pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: SYNTAX,
-        title: "a control file or command is not of the form it should have",
+        title: "a control file or command cannot be parsed",
         text: "Entries are read as BMv2 command text (one command a line), as the JSON of the P4 \
                tutorials (`table_entries`, `multicast_group_entries`, `clone_session_entries`), or as \
                P4Runtime text format. The message says what was expected at the place.",

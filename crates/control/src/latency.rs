@@ -5,46 +5,46 @@
 use crate::target::{DeviceItem, Item};
 use state::{BatchItem, CellRange, CellValues, Read, Update};
 
-/// How a duration is drawn, in picoseconds.
+/// The distribution of a duration, in picoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Duration {
-    /// Always the same.
+    /// A constant.
     Constant(u64),
-    /// Any between the two, both included.
+    /// Uniform between the two, both included.
     Uniform {
-        /// Least.
-        least_ps: u64,
-        /// Most.
-        most_ps: u64,
+        /// The minimum.
+        min_ps: u64,
+        /// The maximum.
+        max_ps: u64,
     },
-    /// A least time and an exponential tail: `least_ps` and, on average, `mean_ps` more.
+    /// A minimum and an exponential tail: `min_ps` and, on average, `mean_ps` more.
     Exponential {
-        /// Least.
-        least_ps: u64,
-        /// Average of what is added.
+        /// The minimum.
+        min_ps: u64,
+        /// The mean of the tail.
         mean_ps: u64,
     },
-    /// One of these, each as often as its weight says: a measured histogram.
+    /// A measured histogram: durations and their weights.
     Measured(Vec<(u64, u32)>),
 }
 
 impl Duration {
-    /// No time.
+    /// Zero.
     pub const ZERO: Duration = Duration::Constant(0);
 
-    /// The duration that 64 random bits stand for, in picoseconds.
+    /// Returns the duration for 64 random bits, in picoseconds.
     pub fn draw(&self, random: u64) -> u64 {
         match self {
             Duration::Constant(ps) => *ps,
-            Duration::Uniform { least_ps, most_ps } => {
-                let span = most_ps.saturating_sub(*least_ps);
+            Duration::Uniform { min_ps, max_ps } => {
+                let span = max_ps.saturating_sub(*min_ps);
                 let share = (u128::from(random) * (u128::from(span) + 1)) >> 64;
-                least_ps.saturating_add(share as u64)
+                min_ps.saturating_add(share as u64)
             }
-            Duration::Exponential { least_ps, mean_ps } => {
+            Duration::Exponential { min_ps, mean_ps } => {
                 // In (0, 1], so the logarithm is finite.
                 let unit = ((random >> 11) + 1) as f64 / (1u64 << 53) as f64;
-                least_ps.saturating_add((-unit.ln() * *mean_ps as f64) as u64)
+                min_ps.saturating_add((-unit.ln() * *mean_ps as f64) as u64)
             }
             Duration::Measured(histogram) => {
                 let total: u64 = histogram.iter().map(|(_, weight)| u64::from(*weight)).sum();
@@ -264,12 +264,12 @@ mod tests {
 
     #[test]
     fn durations_are_drawn_from_their_range() {
-        let uniform = Duration::Uniform { least_ps: 10, most_ps: 19 };
+        let uniform = Duration::Uniform { min_ps: 10, max_ps: 19 };
         check(&Duration::Constant(7), u64::MAX, 7);
         check(&uniform, 0, 10);
         check(&uniform, u64::MAX / 2, 14);
         check(&uniform, u64::MAX, 19);
-        let tail = Duration::Exponential { least_ps: 100, mean_ps: 1000 };
+        let tail = Duration::Exponential { min_ps: 100, mean_ps: 1000 };
         check(&tail, u64::MAX, 100);
         check(&tail, u64::MAX / 2, 100 + 693);
         let measured = Duration::Measured(vec![(5, 1), (50, 3)]);

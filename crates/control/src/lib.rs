@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The in-process control interface: commands by name, read from entries files of several formats,
-//! resolved against a program and carried to targets. No sockets, no files: text comes in.
+//! The in-process control interface: targets and batches, control maps, checkpoints, and commands by name, read from
+//! entries files of several formats and resolved against a program. Opens no sockets and no files.
 
 pub mod checkpoint;
 pub mod command;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Control maps: how each write, read and notification of a program as written is done on the programs as
-//! run. [`Mapped`] puts a map in front of targets and is a target itself, so maps nest; [`Composed`] is the
-//! map that two maps are together. Maps that keep the state of the program as written build on
-//! [`Virtual`].
+//! Control maps: translate writes, reads and notifications of a program as written to the programs as run. [`Mapped`]
+//! puts a map in front of targets and is a target itself, so maps nest; [`Composed`] is the composition of two maps.
+//! Maps that keep the state of the program as written build on [`Virtual`].
 
 mod composed;
 mod identity;
@@ -35,7 +34,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetIndex(pub usize);
 
-/// What a plan wants next.
+/// The next step of a plan.
 #[derive(Debug)]
 pub enum Step {
     /// Submits these batches at one time. The next call sees their outcomes, in this order.
@@ -45,7 +44,7 @@ pub enum Step {
     Reserve(Vec<(TargetIndex, Batch)>),
     /// Commits everything that is reserved. The next call sees the outcomes, in the order of the reservations.
     Commit,
-    /// Gives all reservations up. The next call sees nothing.
+    /// Releases all reservations. The next call sees nothing.
     Release,
     /// Waits until all passes that have begun at these targets have ended. The next call sees an outcome
     /// without results for each.
@@ -56,34 +55,33 @@ pub enum Step {
     End,
 }
 
-/// What a map does when a target is not there.
+/// What a map does while a target is detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Absence {
     /// Items for it fail with [`crate::target::Fault::Away`]. What they changed of the configuration of other
     /// targets is undone; cells that other targets have written stay written.
     #[default]
     Refuse,
-    /// Plans that need it wait until it is back.
+    /// Plans that need it wait until it is attached again.
     Defer,
-    /// Writes for it are kept until it is back and has been brought up to date; reads fail with [`crate::target::Fault::Away`].
+    /// Keeps writes for it until it is attached again and up to date; reads fail with [`crate::target::Fault::Away`].
     GoOn,
 }
 
-/// An object of a program as run that the map added: it is in the map's own namespace, not in that of the
-/// program as written.
+/// An object of a program as run that the map added, in a namespace of the map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Added {
     /// Its name there, such as `init`.
     pub name: Arc<str>,
-    /// Which target has it.
+    /// The target that has it.
     pub target: TargetIndex,
     /// Its control-plane name in that target's program.
     pub object: Arc<str>,
 }
 
-/// How each write, read and notification of a program as written is done on the programs as run.
+/// Translates writes, reads and notifications of a program as written to the programs as run.
 pub trait ControlMap: Send {
-    /// A batch at work. It gives the next step when it sees what came of the last one.
+    /// The plan of a batch. It gives the next step when it sees the outcomes of the last one.
     type Plan: Send;
 
     /// The program as written.
@@ -114,10 +112,10 @@ pub trait ControlMap: Send {
     /// The time of the targets, or of the controller if that is later, before a batch is begun.
     fn set_now_ps(&mut self, _now_ps: u64) {}
 
-    /// Begins with a batch.
+    /// Begins a batch.
     fn begin(&mut self, batch: Batch) -> Self::Plan;
 
-    /// Gives the next step of a plan; `seen` is what came of the last one.
+    /// Gives the next step of a plan; `seen` are the outcomes of the last one.
     fn step(&mut self, plan: &mut Self::Plan, seen: Vec<Outcome>) -> Step;
 
     /// Whether a later batch waits until a plan ends. Plans that a batch does not wait for run beside it.
@@ -125,14 +123,14 @@ pub trait ControlMap: Send {
         true
     }
 
-    /// What a batch would answer, by what the map knows. Targets below are not asked.
+    /// Predicts the outcome of a batch without asking the targets below.
     fn check(&mut self, batch: &Batch) -> Outcome;
 
-    /// What a notification from below is for the program as written, in order; perhaps nothing.
+    /// Translates a notification from below to notifications of the program as written, in order; possibly none.
     fn notify(&mut self, from: TargetIndex, notification: Notification) -> Vec<Notification>;
 
-    /// A question that the map has to ask of itself, such as whether an entry idles everywhere; asked again
-    /// after each call of [`crate::target::Target::notifications`].
+    /// Returns a plan of the map itself, such as a read whether an entry idles everywhere. Called after each call of
+    /// [`crate::target::Target::notifications`].
     fn background(&mut self) -> Option<Self::Plan> {
         None
     }
@@ -142,12 +140,12 @@ pub trait ControlMap: Send {
         Vec::new()
     }
 
-    /// As [`crate::target::Target::subscribe`]: the map tells of tables of the program as written, or not at all.
+    /// As [`crate::target::Target::subscribe`], for tables of the program as written.
     fn subscribe(&mut self, _tables: &[TableId]) -> Option<Subscription> {
         None
     }
 
-    /// What to do when a target is not there.
+    /// What the map does while a target is detached.
     fn absence(&self) -> Absence {
         Absence::Refuse
     }

@@ -5,9 +5,9 @@
 /// Why a name was not found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotFound {
-    /// None; perhaps one is spelled nearly so.
+    /// No such name; the nearest one, if any is near.
     Unknown(Option<String>),
-    /// A suffix of several.
+    /// The name is a suffix of several.
     Ambiguous(Vec<String>),
 }
 

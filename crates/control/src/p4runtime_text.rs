@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! P4Runtime messages in protobuf text format, where they are simple: a `WriteRequest`, or the same
-//! `updates`, `entities`, `table_entry` and so on without it. Numbers of tables, actions, fields and
-//! parameters are passed on as `#number`; `lookup` knows them.
+//! P4Runtime messages in protobuf text format: a `WriteRequest`, or its `updates`, `entities`, `table_entry` and so on
+//! alone. Reads the fields that an entries file needs. Ids of tables, actions, fields and parameters become names of
+//! the form `#number`, which `lookup` resolves.
 
-use crate::command::{Arguments, Command, Located, MatchText, Matches, Origin, Priority, Target};
+use crate::command::{
+    Arguments, Command, EntryAction, Located, MatchText, Matches, Origin, Priority,
+};
 use crate::error::{ControlError, SYNTAX};
 
 /// A field's value in text format.
@@ -23,8 +25,8 @@ struct Message {
     fields: Vec<(String, usize, Value)>,
 }
 
-/// How deep messages may nest.
-const DEPTH_LIMIT: usize = 64;
+/// Deepest nesting of messages.
+const MAX_DEPTH: usize = 64;
 
 /// Reads a whole file.
 pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
@@ -126,8 +128,8 @@ impl Scanner<'_> {
     }
 
     fn message(&mut self, depth: usize) -> Result<Message, Problem> {
-        if depth > DEPTH_LIMIT {
-            return Err((self.line, "messages nest too deep".to_string()));
+        if depth > MAX_DEPTH {
+            return Err((self.line, "messages nest too deeply".to_string()));
         }
         let mut message = Message::default();
         loop {
@@ -211,7 +213,7 @@ impl Scanner<'_> {
                 digits(self, 8, 3)
             }
             Some(byte @ (b'\\' | b'"' | b'\'' | b'?')) => byte,
-            _ => return Err((line, "a string has an escape that is none".to_string())),
+            _ => return Err((line, "a string has an unknown escape".to_string())),
         })
     }
 }
@@ -248,7 +250,7 @@ impl Message {
         self.number(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
 
-    /// A byte string as a number that `values` reads.
+    /// Returns a byte string as a hexadecimal number, which `values` reads.
     fn bytes(&self, name: &str) -> Result<String, String> {
         match self.all(name).next() {
             Some(Value::Bytes(bytes)) if !bytes.is_empty() => {
@@ -265,16 +267,16 @@ impl Message {
         match self.fields.iter().find(|(name, _, _)| !known.contains(&name.as_str())) {
             Some((name, line, _)) => Err(match source::nearest(name, known.iter().copied()) {
                 Some(near) => {
-                    format!("line {line}: `{name}` is not read here; did you mean `{near}`?")
+                    format!("line {line}: unknown field `{name}`; did you mean `{near}`?")
                 }
-                None => format!("line {line}: `{name}` is not read here"),
+                None => format!("line {line}: unknown field `{name}`"),
             }),
             None => Ok(()),
         }
     }
 }
 
-/// All entities, whatever stands around them.
+/// Reads all entities, at any depth of the messages around them.
 fn entities(top: &Message) -> Vec<(usize, Result<Command, String>)> {
     let mut found = Vec::new();
     for (name, line, value) in &top.fields {
@@ -287,7 +289,9 @@ fn entities(top: &Message) -> Vec<(usize, Result<Command, String>)> {
                 if let Some(kind) = kind.filter(|kind| !matches!(*kind, "INSERT" | "1")) {
                     found.push((
                         *line,
-                        Err(format!("an entries file only adds: {kind} is not read")),
+                        Err(format!(
+                            "an entries file only inserts; `type: {kind}` is not supported"
+                        )),
                     ));
                     continue;
                 }
@@ -309,7 +313,7 @@ fn entities(top: &Message) -> Vec<(usize, Result<Command, String>)> {
             ("register_entry", Value::Message(entry)) => found.push((*line, register(entry))),
             ("counter_entry", Value::Message(entry)) => found.push((*line, counter(entry))),
             ("device_id" | "election_id" | "role" | "role_id" | "atomicity" | "type", _) => {}
-            _ => found.push((*line, Err(format!("`{name}` is not read from entries files")))),
+            _ => found.push((*line, Err(format!("entries files do not support `{name}`")))),
         }
     }
     found
@@ -351,12 +355,12 @@ fn table_entry(entry: &Message) -> Result<Command, String> {
     Ok(Command::TableAdd { table, matches, target, priority, timeout_ms, label: None })
 }
 
-fn target(action: &Message) -> Result<Target, String> {
+fn target(action: &Message) -> Result<EntryAction, String> {
     if let Some(member) = action.number("action_profile_member_id")? {
-        return Ok(Target::Member(member));
+        return Ok(EntryAction::Member(member));
     }
     if let Some(group) = action.number("action_profile_group_id")? {
-        return Ok(Target::Group(group));
+        return Ok(EntryAction::Group(group));
     }
     let action = action.message("action").ok_or("`action { action { ... } }` is missing")?;
     let name = format!("#{}", action.required("action_id")?);
@@ -365,7 +369,7 @@ fn target(action: &Message) -> Result<Target, String> {
         arguments
             .push((format!("#{}", parameter.required("param_id")?), parameter.bytes("value")?));
     }
-    Ok(Target::Action(name, Arguments::Named(arguments)))
+    Ok(EntryAction::Action(name, Arguments::Named(arguments)))
 }
 
 fn field_match(field: &Message) -> Result<MatchText, String> {
@@ -462,7 +466,7 @@ mod tests {
             Command::TableAdd {
                 table: "#37375156".into(),
                 matches: Matches::Named(matches),
-                target: Target::Action("#28792405".into(), Arguments::Named(arguments)),
+                target: EntryAction::Action("#28792405".into(), Arguments::Named(arguments)),
                 priority: Priority::Absent,
                 timeout_ms: None,
                 label: None,
@@ -483,14 +487,14 @@ mod tests {
         assert_eq!(
             shown("table_entry { table_id: x }\ntable_entry { table_idd: 1 }\nfoo: 1"),
             "error[CTL-E0101]: w.txtpb:1: `table_id` must be a number, not `x`\n\
-             error[CTL-E0101]: w.txtpb:2: line 2: `table_idd` is not read here; did you mean `table_id`?\n\
-             error[CTL-E0101]: w.txtpb:3: `foo` is not read from entries files"
+             error[CTL-E0101]: w.txtpb:2: line 2: unknown field `table_idd`; did you mean `table_id`?\n\
+             error[CTL-E0101]: w.txtpb:3: entries files do not support `foo`"
         );
         assert_eq!(
             shown("table_entry { table_id: 1"),
             "error[CTL-E0101]: w.txtpb:1: a `}` is missing at the end"
         );
         assert_eq!(shown("a: \"x"), "error[CTL-E0101]: w.txtpb:1: a string does not end");
-        assert!(shown(&"a {".repeat(1000)).contains("nest too deep"));
+        assert!(shown(&"a {".repeat(1000)).contains("nest too deeply"));
     }
 }

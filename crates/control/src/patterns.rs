@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an entry asks of a key, from the text of a command to a pattern that suits the key's match
-//! kind. The errors are sentences about the key; the caller adds the place.
+//! Match patterns of entries: from the text of a command to a pattern of the key's match kind. The errors are about the
+//! key; the caller adds the place.
 
 use crate::command::MatchText;
 use crate::error::{BAD_VALUE, WRONG_MATCH};
@@ -10,7 +10,7 @@ use source::Code;
 
 type Problem = (Code, String);
 
-/// The pattern, or what is wrong.
+/// Returns the pattern of a text.
 pub fn pattern(text: &MatchText, key: &Key) -> Result<KeyPattern, Problem> {
     let value = |text: &str| {
         values::read(text, key.width_bits, &key.display).map_err(|why| (BAD_VALUE, why))
@@ -54,7 +54,7 @@ pub fn pattern(text: &MatchText, key: &Key) -> Result<KeyPattern, Problem> {
             MatchText::Prefix(text, length) => prefix(value(text)?, *length, key),
             MatchText::Pair(text, length) => match length.parse() {
                 Ok(length) => prefix(value(text)?, length, key),
-                Err(_) => Err((BAD_VALUE, format!("`{length}` is no prefix length"))),
+                Err(_) => Err((BAD_VALUE, format!("`{length}` is not a prefix length"))),
             },
             MatchText::Masked(text, mask) => masked_prefix(value(text)?, &value(mask)?, key),
             MatchText::Wildcard(text) => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names and texts of commands resolved against a program: keys, actions and their arguments, copies, members
-//! of value sets, as the state store takes them. Handles, which only BMv2's commands have, are in `session`.
+//! Resolves names and texts of commands against a program: keys, actions and their arguments, replicas, members of value
+//! sets. `session` keeps the handles that only BMv2's commands have.
 
-use crate::command::{Arguments, MatchText, Matches, Origin, Priority, Target};
+use crate::command::{Arguments, EntryAction, MatchText, Matches, Origin, Priority};
 use crate::error::{BAD_VALUE, ControlError, PRIORITY, UNKNOWN_NAME, WRONG_COUNT, WRONG_MATCH};
 use crate::{lookup, patterns, values};
 use ir::{ActionProfileId, KeyPattern, MatchKind, Program, TableId};
@@ -13,19 +13,19 @@ use state::{ActionData, BoundAction, GroupId, MemberId, NewEntry, Replica};
 pub struct Resolver<'a> {
     /// The program.
     pub program: &'a Program,
-    /// Where the command stands.
+    /// The place of the command.
     pub origin: &'a Origin,
     /// STF leaves out exact keys that are zero, priorities, and the length of whole prefixes.
     pub lenient: bool,
 }
 
 impl Resolver<'_> {
-    /// An error at the command.
+    /// Creates an error at the command.
     pub fn error(&self, code: source::Code, message: impl Into<String>) -> ControlError {
         ControlError::new(code, self.origin, message)
     }
 
-    /// A number that has to fit 32 bits.
+    /// Checks that a number fits 32 bits.
     pub fn small(&self, number: u64, what: &str) -> Result<u32, ControlError> {
         u32::try_from(number)
             .map_err(|_| self.error(BAD_VALUE, format!("{what} {number} is too large")))
@@ -61,7 +61,7 @@ impl Resolver<'_> {
         &self,
         table: TableId,
         matches: &Matches,
-        target: &Target,
+        target: &EntryAction,
         priority: Priority,
         timeout_ms: Option<u64>,
     ) -> Result<NewEntry, ControlError> {
@@ -181,18 +181,18 @@ impl Resolver<'_> {
     pub fn action_data(
         &self,
         table: TableId,
-        target: &Target,
+        target: &EntryAction,
         surplus: bool,
     ) -> Result<(ActionData, Option<String>), ControlError> {
         Ok(match target {
-            Target::Action(action, arguments) => {
+            EntryAction::Action(action, arguments) => {
                 let (action, surplus) = self.bound_action(table, action, arguments, surplus)?;
                 (ActionData::Direct(action), surplus)
             }
-            Target::Member(member) => {
+            EntryAction::Member(member) => {
                 (ActionData::Member(MemberId(self.small(*member, "member")?)), None)
             }
-            Target::Group(group) => {
+            EntryAction::Group(group) => {
                 (ActionData::Group(GroupId(self.small(*group, "group")?)), None)
             }
         })
@@ -213,7 +213,7 @@ impl Resolver<'_> {
         self.arguments(action, arguments, surplus, &format!("table `{}`, ", declared.name))
     }
 
-    /// An action of a profile, by way of the tables that use the profile.
+    /// An action of a profile: one of the tables that use the profile.
     pub fn profile_action(
         &self,
         profile: ActionProfileId,

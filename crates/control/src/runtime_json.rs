@@ -1,230 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The P4 tutorials' `sN-runtime.json`: `table_entries`, `multicast_group_entries` and
-//! `clone_session_entries`. This only reads the form; names and values are checked by `session`.
+//! `clone_session_entries`. Reads the form only; `session` checks names and values.
 
-use crate::command::{Arguments, Command, Located, MatchText, Matches, Origin, Priority, Target};
+use crate::command::{
+    Arguments, Command, EntryAction, Located, MatchText, Matches, Origin, Priority,
+};
+use crate::command_text;
 use crate::error::{ControlError, SYNTAX};
-use serde_json::{Map, Value};
+use document::{Conventions, FieldNames, Fields, Format, Messages, Node, NodeKind};
+use source::{Diagnostic, Severity, SourceMap, Span};
+
+static CONVENTIONS: Conventions = Conventions {
+    syntax: SYNTAX,
+    syntax_help: "",
+    wrong_type: SYNTAX,
+    wrong_value: SYNTAX,
+    missing: SYNTAX,
+    unknown_field: SYNTAX,
+    repeated_field: SYNTAX,
+    unused_fields: Severity::Error,
+    field_names: FieldNames::Exact,
+    note_fields: &[],
+    reference: "",
+    number_in_text: Some(|text| command_text::number(text).map(u128::from)),
+};
 
 /// Reads a whole file. All mistakes are reported; the commands that could be read are returned too.
 pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
-    let mut reader = Reader { file, commands: Vec::new(), errors: Vec::new() };
-    match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(top)) => reader.top(&top),
-        Ok(_) => reader.error("", "the file must be a JSON object with `table_entries`"),
-        Err(error) => {
-            // Columns count from 1; behind the end of a line it counts from 0.
-            let place = format!("{}:{}", error.line(), error.column().max(1));
-            reader.error(&place, &format!("not JSON: {}", without_place(&error)));
-        }
-    }
-    (reader.commands, reader.errors)
+    let mut map = SourceMap::new();
+    let id = map.add(file, text);
+    let messages = Messages::new(&CONVENTIONS, Format::Json);
+    let document = messages.parse(id, text);
+    let root = document.as_ref().and_then(|node| Fields::of(node, "a runtime file", &messages));
+    let read = root.map(commands).unwrap_or_default();
+    let origin = |span: Span| {
+        let place = map.location(span).map(|at| format!("{}:{}", at.line, at.column));
+        Origin { file: file.to_string(), place: place.unwrap_or_default() }
+    };
+    let error = |diagnostic: Diagnostic| ControlError {
+        code: diagnostic.code,
+        origin: origin(diagnostic.primary.span),
+        message: diagnostic.message,
+        help: diagnostic.help.into_iter().chain(diagnostic.notes).collect::<Vec<_>>().join("; "),
+    };
+    let located =
+        read.into_iter().map(|(span, command)| Located { origin: origin(span), command }).collect();
+    (located, messages.into_diagnostics().into_iter().map(error).collect())
 }
 
-/// What is wrong with a text that is no JSON; the place is told besides.
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let words = text.rsplit_once(" at line ").map_or(text.as_str(), |(words, _)| words);
-    words.replace("EOF while parsing", "the file ends inside")
+/// Reads the commands of a file with their places.
+fn commands(mut root: Fields<'_>) -> Vec<(Span, Command)> {
+    root.expect(&["target", "p4info", "bmv2_json", "tofino_bin", "tofino_cxt_json"]);
+    let mut commands = Vec::new();
+    for (name, read) in [
+        ("table_entries", table_entry as fn(Fields<'_>) -> Option<Command>),
+        ("multicast_group_entries", multicast_group),
+        ("clone_session_entries", clone_session),
+    ] {
+        for entry in root.list(name) {
+            let span = entry.span();
+            commands.extend(read(entry).map(|command| (span, command)));
+        }
+    }
+    root.finish();
+    commands
 }
 
-/// Reads one object at a place.
-type ReadOne<'a> = fn(&mut Reader<'a>, &str, &Map<String, Value>) -> Result<Command, String>;
-
-struct Reader<'a> {
-    file: &'a str,
-    commands: Vec<Located>,
-    errors: Vec<ControlError>,
-}
-
-impl<'a> Reader<'a> {
-    fn origin(&self, place: &str) -> Origin {
-        Origin { file: self.file.to_string(), place: place.to_string() }
-    }
-
-    fn error(&mut self, place: &str, message: &str) {
-        let origin = self.origin(place);
-        self.errors.push(ControlError::new(SYNTAX, &origin, message));
-    }
-
-    fn push(&mut self, place: &str, command: Command) {
-        let origin = self.origin(place);
-        self.commands.push(Located { origin, command });
-    }
-
-    fn top(&mut self, top: &Map<String, Value>) {
-        const KNOWN: &[&str] = &[
-            "target",
-            "p4info",
-            "bmv2_json",
-            "table_entries",
-            "multicast_group_entries",
-            "clone_session_entries",
-            "tofino_bin",
-            "tofino_cxt_json",
-        ];
-        for name in top.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
-            let near = source::nearest(name, KNOWN.iter().copied());
-            let advice = near.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-            self.error(name, &format!("`{name}` is not a part of a runtime file{advice}"));
-        }
-        self.each(top, "table_entries", Reader::table_entry);
-        self.each(top, "multicast_group_entries", Reader::multicast_group);
-        self.each(top, "clone_session_entries", Reader::clone_session);
-    }
-
-    fn each(&mut self, top: &Map<String, Value>, name: &str, one: ReadOne<'a>) {
-        let list = match top.get(name) {
-            None => return,
-            Some(Value::Array(list)) => list,
-            Some(_) => return self.error(name, &format!("`{name}` must be a list")),
+fn table_entry(mut entry: Fields<'_>) -> Option<Command> {
+    let messages = entry.messages();
+    let table = entry.need(&["table"], "`\"table\": \"MyIngress.ipv4_lpm\"`");
+    let action = entry.need(&["action_name"], "`\"action_name\": \"MyIngress.drop\"`");
+    let arguments = entry.section("action_params").all().iter();
+    let arguments: Option<Vec<(String, String)>> = arguments
+        .map(|field| Some((field.name.clone(), scalar(&field.value, messages)?)))
+        .collect();
+    let is_default = entry.truth("default_action");
+    let matches = entry.section("match").all().iter();
+    let matches: Option<Vec<(String, MatchText)>> = matches
+        .map(|field| Some((field.name.clone(), match_value(&field.value, messages)?)))
+        .collect();
+    let priority = entry.get(&["priority"]).map_or(Some(Priority::Absent), |node| {
+        let priority = match node.kind {
+            NodeKind::Null => Some(0),
+            NodeKind::Int(number) => i64::try_from(number).ok(),
+            NodeKind::Float(number) => Some(number as i64).filter(|whole| *whole as f64 == number),
+            _ => None,
         };
-        for (number, value) in list.iter().enumerate() {
-            let place = format!("{name}[{number}]");
-            let read = match value {
-                Value::Object(fields) => one(self, &place, fields),
-                _ => Err("an entry must be an object".to_string()),
-            };
-            match read {
-                Ok(command) => self.push(&place, command),
-                Err(message) => self.error(&place, &message),
+        match priority {
+            Some(0) => Some(Priority::Absent),
+            Some(priority) => Some(Priority::LargestWins(priority)),
+            None => {
+                messages.wrong_type(node, "`priority`", "a whole number");
+                None
             }
         }
+    });
+    let timeout_ms = entry.get(&["idle_timeout_ns"]).map(|node| {
+        messages.integer_u64(node, "`idle_timeout_ns`").map(|ns| ns.div_ceil(1_000_000))
+    });
+    entry.finish();
+    let table = messages.text(table?, "`table`")?.to_string();
+    let action = messages.text(action?, "`action_name`")?.to_string();
+    let target = EntryAction::Action(action, Arguments::Named(arguments?));
+    if is_default == Some(true) {
+        return Some(Command::TableSetDefault { table, target });
     }
-
-    fn table_entry(&mut self, place: &str, fields: &Map<String, Value>) -> Result<Command, String> {
-        const KNOWN: &[&str] = &[
-            "table",
-            "match",
-            "action_name",
-            "action_params",
-            "priority",
-            "default_action",
-            "idle_timeout_ns",
-        ];
-        for name in fields.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
-            self.error(place, &format!("`{name}` is not a part of a table entry"));
-        }
-        let table = text_field(fields, "table")?;
-        let action = text_field(fields, "action_name")?;
-        let mut arguments = Vec::new();
-        if let Some(value) = fields.get("action_params") {
-            let object = value.as_object().ok_or("`action_params` must be an object")?;
-            for (name, value) in object {
-                arguments.push((name.clone(), scalar(value)?));
-            }
-        }
-        let target = Target::Action(action, Arguments::Named(arguments));
-        let is_default = match fields.get("default_action") {
-            None => false,
-            Some(value) => value.as_bool().ok_or("`default_action` must be true or false")?,
-        };
-        if is_default {
-            return Ok(Command::TableSetDefault { table, target });
-        }
-        let mut matches = Vec::new();
-        if let Some(value) = fields.get("match") {
-            let object = value.as_object().ok_or("`match` must be an object")?;
-            for (name, value) in object {
-                matches.push((name.clone(), match_value(value)?));
-            }
-        }
-        let priority = match fields.get("priority") {
-            None | Some(Value::Null) => Priority::Absent,
-            Some(value) => match value.as_i64() {
-                Some(0) => Priority::Absent,
-                Some(priority) => Priority::LargestWins(priority),
-                None => return Err("`priority` must be a whole number".to_string()),
-            },
-        };
-        let timeout_ms = match fields.get("idle_timeout_ns") {
+    Some(Command::TableAdd {
+        table,
+        matches: Matches::Named(matches?),
+        target,
+        priority: priority?,
+        timeout_ms: match timeout_ms {
             None => None,
-            Some(_) => Some(number_field(fields, "idle_timeout_ns")?.div_ceil(1_000_000)),
-        };
-        let matches = Matches::Named(matches);
-        Ok(Command::TableAdd { table, matches, target, priority, timeout_ms, label: None })
-    }
-
-    fn multicast_group(
-        &mut self,
-        _place: &str,
-        fields: &Map<String, Value>,
-    ) -> Result<Command, String> {
-        let group = number_field(fields, "multicast_group_id")?;
-        Ok(Command::MulticastGroup { group, replicas: replicas(fields)? })
-    }
-
-    fn clone_session(
-        &mut self,
-        _place: &str,
-        fields: &Map<String, Value>,
-    ) -> Result<Command, String> {
-        let session = number_field(fields, "clone_session_id")?;
-        let truncate = match fields.get("packet_length_bytes") {
-            None => 0,
-            Some(_) => number_field(fields, "packet_length_bytes")?,
-        };
-        let truncate_bytes =
-            u32::try_from(truncate).map_err(|_| "`packet_length_bytes` is too large")?;
-        let replicas = replicas(fields)?;
-        Ok(Command::CloneSession { session, replicas, group: None, truncate_bytes })
-    }
-}
-
-fn replicas(fields: &Map<String, Value>) -> Result<Vec<(u64, u64)>, String> {
-    let list = fields
-        .get("replicas")
-        .and_then(Value::as_array)
-        .ok_or("`replicas` must be a list of objects with `egress_port` and `instance`")?;
-    list.iter()
-        .map(|replica| {
-            let fields = replica.as_object().ok_or("a replica must be an object")?;
-            let instance = match fields.get("instance") {
-                None => 0,
-                Some(_) => number_field(fields, "instance")?,
-            };
-            Ok((number_field(fields, "egress_port")?, instance))
-        })
-        .collect()
-}
-
-fn text_field(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
-    match fields.get(name) {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(format!("`{name}` must be a string")),
-        None => Err(format!("`{name}` is missing")),
-    }
-}
-
-fn number_field(fields: &Map<String, Value>, name: &str) -> Result<u64, String> {
-    match fields.get(name) {
-        Some(value) => value
-            .as_u64()
-            .or_else(|| value.as_str().and_then(crate::command_text::number))
-            .ok_or_else(|| format!("`{name}` must be a number of 0 or more")),
-        None => Err(format!("`{name}` is missing")),
-    }
-}
-
-fn scalar(value: &Value) -> Result<String, String> {
-    match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
-        Value::Bool(truth) => Ok(truth.to_string()),
-        other => Err(format!("`{other}` is no value: write a number or a string")),
-    }
-}
-
-fn match_value(value: &Value) -> Result<MatchText, String> {
-    match value {
-        Value::Null => Ok(MatchText::Any),
-        Value::Array(list) => match list.as_slice() {
-            [one] => Ok(MatchText::Value(scalar(one)?)),
-            [first, second] => Ok(MatchText::Pair(scalar(first)?, scalar(second)?)),
-            _ => Err("a match is a value, [value, length], [value, mask] or [low, high]".into()),
+            Some(timeout_ms) => Some(timeout_ms?),
         },
-        Value::String(text) => Ok(crate::command_text::match_text(text)),
-        other => Ok(MatchText::Value(scalar(other)?)),
+        label: None,
+    })
+}
+
+fn multicast_group(mut entry: Fields<'_>) -> Option<Command> {
+    let group = number(&mut entry, "multicast_group_id");
+    let replicas = replicas(&mut entry);
+    Some(Command::MulticastGroup { group: group?, replicas: replicas? })
+}
+
+fn clone_session(mut entry: Fields<'_>) -> Option<Command> {
+    let session = number(&mut entry, "clone_session_id");
+    let replicas = replicas(&mut entry);
+    let truncate_bytes = match entry.get(&["packet_length_bytes"]) {
+        None => 0,
+        Some(node) => entry.messages().integer_u32(node, "`packet_length_bytes`")?,
+    };
+    Some(Command::CloneSession {
+        session: session?,
+        replicas: replicas?,
+        group: None,
+        truncate_bytes,
+    })
+}
+
+/// The ports and instances of `replicas`.
+fn replicas(entry: &mut Fields<'_>) -> Option<Vec<(u64, u64)>> {
+    entry.need(&["replicas"], "`\"replicas\": [{\"egress_port\": 1, \"instance\": 1}]`")?;
+    let replica = |mut replica: Fields<'_>| {
+        let instance = match replica.get(&["instance"]) {
+            None => Some(0),
+            Some(node) => replica.messages().integer_u64(node, "`instance`"),
+        };
+        Some((number(&mut replica, "egress_port")?, instance?))
+    };
+    entry.list("replicas").into_iter().map(replica).collect()
+}
+
+fn number(fields: &mut Fields<'_>, name: &'static str) -> Option<u64> {
+    let node = fields.need(&[name], &format!("`\"{name}\": 1`"))?;
+    fields.messages().integer_u64(node, &format!("`{name}`"))
+}
+
+fn scalar(node: &Node, messages: &Messages) -> Option<String> {
+    match &node.kind {
+        NodeKind::Text(text) => Some(text.clone()),
+        NodeKind::Int(_) | NodeKind::Float(_) | NodeKind::Bool(_) => Some(node.kind.described()),
+        NodeKind::Null | NodeKind::List(_) | NodeKind::Object(_) => {
+            messages.wrong_type(node, "a value", "a number or a text");
+            None
+        }
+    }
+}
+
+fn match_value(node: &Node, messages: &Messages) -> Option<MatchText> {
+    match &node.kind {
+        NodeKind::Null => Some(MatchText::Any),
+        NodeKind::Text(text) => Some(command_text::match_text(text)),
+        NodeKind::List(list) => match list.as_slice() {
+            [one] => Some(MatchText::Value(scalar(one, messages)?)),
+            [first, second] => {
+                Some(MatchText::Pair(scalar(first, messages)?, scalar(second, messages)?))
+            }
+            _ => {
+                let expected = "a value, [value, length], [value, mask] or [low, high]";
+                messages.wrong_type(node, "a match", expected);
+                None
+            }
+        },
+        _ => scalar(node, messages).map(MatchText::Value),
     }
 }
 
@@ -244,7 +203,7 @@ mod tests {
         let (commands, errors) = read("s1.json", text);
         assert_eq!(errors, []);
         assert_eq!(commands.len(), 4);
-        assert_eq!(commands[0].origin.to_string(), "s1.json:table_entries[0]");
+        assert_eq!(commands[0].origin.to_string(), "s1.json:2:13");
         let Command::TableAdd { matches, priority, .. } = &commands[0].command else {
             panic!("not an entry");
         };
@@ -267,11 +226,15 @@ mod tests {
         let shown: Vec<String> = errors.iter().map(|error| error.to_string()).collect();
         assert_eq!(
             shown.join("\n"),
-            "error[CTL-E0101]: s1.json:table_entrys: `table_entrys` is not a part of a runtime file; did you mean `table_entries`?\n\
-             error[CTL-E0101]: s1.json:table_entries[0]: `table` is missing\n\
-             error[CTL-E0101]: s1.json:table_entries[1]: an entry must be an object\n\
-             error[CTL-E0101]: s1.json:table_entries[2]: `[]` is no value: write a number or a string\n\
-             error[CTL-E0101]: s1.json:multicast_group_entries[0]: `multicast_group_id` must be a number of 0 or more"
+            "error[CTL-E0101]: s1.json:1:2: a runtime file has no field `table_entrys`\n  \
+               help: `table_entries` may be meant\n\
+             error[CTL-E0101]: s1.json:1:40: `table_entries` has no `table`\n  \
+               help: such as `\"table\": \"MyIngress.ipv4_lpm\"`\n\
+             error[CTL-E0101]: s1.json:1:62: `table_entries` must be a list of objects, not 5\n\
+             error[CTL-E0101]: s1.json:2:71: a value must be a number or a text, not a list\n\
+             error[CTL-E0101]: s1.json:3:41: `multicast_group_entries` has no `replicas`\n  \
+               help: such as `\"replicas\": [{\"egress_port\": 1, \"instance\": 1}]`\n\
+             error[CTL-E0101]: s1.json:3:64: `multicast_group_id` must be a whole number, not -1"
         );
         assert_eq!(read("s1.json", "{").1.len(), 1);
     }

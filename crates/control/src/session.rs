@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A control session: BMv2's commands by name, carried to a target. It keeps the handles and labels that
-//! commands speak of (entries, members, groups, multicast nodes), which targets do not know. Commands whose
-//! meaning does not depend on such a handle share batches; they are resolved in `plain`.
+//! A control session: applies commands by name to a target. It keeps the handles and labels that commands use (entries,
+//! members, groups, multicast nodes), which targets do not know. `plain` resolves commands without handles, which share
+//! batches.
 
 mod counting;
 mod handles;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// What a command answers.
+/// The answer to a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// Done.
@@ -60,7 +60,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session for this program.
+    /// Creates a session for this program.
     pub fn new(program: Arc<Program>) -> Session {
         Session {
             program,
@@ -74,14 +74,14 @@ impl Session {
         }
     }
 
-    /// As STF has it: exact keys that are left out are zero, a priority may be missing, and a value
-    /// without a length is a prefix as long as the key.
+    /// Follows STF: missing exact keys are zero, a priority may be missing, and a value without a length is a prefix as long
+    /// as the key.
     pub fn lenient(mut self) -> Session {
         self.lenient = true;
         self
     }
 
-    /// Carries one command to a target that answers without simulated time.
+    /// Applies one command to a target that answers without simulated time.
     pub fn apply(
         &mut self,
         located: &Located,
@@ -91,9 +91,8 @@ impl Session {
         answers.pop().unwrap_or(Ok(Answer::Done))
     }
 
-    /// Carries commands to a target that answers without simulated time: in one batch that continues on
-    /// errors, or in batches of at most so many items. Commands that speak of handles end a batch. Returns one
-    /// answer a command, in order.
+    /// Applies commands to a target that answers without simulated time: in one batch that continues on errors, or in batches
+    /// of at most `batch_size` items. Commands with handles end a batch. Returns one answer a command, in order.
     pub fn apply_all(
         &mut self,
         commands: &[Located],
@@ -128,8 +127,8 @@ impl Session {
         answers
     }
 
-    /// Reads a file of commands, whatever its format, and carries them out as one batch that continues on
-    /// errors. Returns every mistake, those of the text first.
+    /// Reads a file of commands in any format and applies them as one batch that continues on errors. Returns all mistakes,
+    /// those of the text first.
     pub fn run(
         &mut self,
         file: &str,
@@ -164,7 +163,7 @@ impl Session {
         Applying { session: self, target, origin, program }.read_counter(counter, index)
     }
 
-    /// What a plain command answers.
+    /// Returns the answer to a plain command, and keeps its handle.
     fn settle(
         &mut self,
         plain: Plain,
@@ -204,7 +203,7 @@ fn refused(fault: Fault, origin: &Origin) -> ControlError {
 #[derive(Default)]
 struct Waiting<'c> {
     items: Vec<Item>,
-    /// Where the answer belongs, and the command.
+    /// The index of the answer, and the command.
     places: Vec<(usize, &'c Origin, Plain)>,
 }
 
@@ -223,14 +222,14 @@ impl Waiting<'_> {
         let last = outcome.results.last().cloned();
         let mut results = outcome.results.into_iter();
         for (at, origin, plain) in self.places.drain(..) {
-            // A target that is gone answers once for all items.
+            // A target that has been lost answers once for all items.
             let result = results.next().or_else(|| last.clone()).unwrap_or(Err(Fault::Gone));
             answers[at] = session.settle(plain, result, origin);
         }
     }
 }
 
-/// One command at work that needs the session's handles, or several questions.
+/// A command that needs the session's handles, or several requests.
 struct Applying<'a> {
     session: &'a mut Session,
     target: &'a mut dyn Target,

@@ -63,7 +63,7 @@ impl StateTarget {
             return Outcome::failed(count, Fault::Swapped, now_ps);
         }
         let of_device = batch.items.iter().position(|item| matches!(item, Item::Device(_)));
-        let no_device = || Fault::Unsupported("there is no device here".to_string());
+        let no_device = || Fault::Unsupported("this target has no device".to_string());
         if let Some(at) = of_device.filter(|_| batch.atomicity != Atomicity::ContinueOnError) {
             return Outcome::aborted(count, at, no_device(), now_ps);
         }

@@ -18,7 +18,7 @@ use state::Subscription;
 use std::fmt;
 use std::sync::Arc;
 
-/// A request on its way; a target's tickets never repeat.
+/// The number of a request; a target's tickets never repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
@@ -38,7 +38,7 @@ pub enum Visibility {
 /// A program as written that takes batches.
 ///
 /// Requests never block. A target answers them in the order of their arrival unless its documentation says
-/// otherwise; [`Target::poll`] hands an answer out once. `at_ps` is the controller's time in picoseconds: a
+/// otherwise; [`Target::poll`] returns an answer once. `at_ps` is the controller's time in picoseconds: a
 /// time that the target has passed means now, a later one is waited for.
 pub trait Target: Send {
     /// The program that batches speak of: tables, registers and the rest are addressed by its handles.
@@ -50,17 +50,17 @@ pub trait Target: Send {
     /// What packets see of a batch.
     fn visibility(&self) -> Visibility;
 
-    /// Asks for a batch.
+    /// Submits a batch.
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket;
 
     /// Asks to check a batch without applying it. When every result of the outcome is good, the target keeps
-    /// the batch and lets nobody else write until [`Target::commit`] or [`Target::release`] of this ticket.
+    /// the batch and refuses other writes until [`Target::commit`] or [`Target::release`] of this ticket.
     fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket;
 
-    /// Applies a reserved batch. It cannot fail but by the loss of the target.
+    /// Applies a reserved batch. Only the loss of the target makes it fail.
     fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket;
 
-    /// Gives a reservation up.
+    /// Releases a reservation.
     fn release(&mut self, reservation: Ticket);
 
     /// Asks for an outcome without results once every pass that has begun by now has ended.
@@ -69,7 +69,7 @@ pub trait Target: Send {
     /// The answer to a request, if it is there.
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome>;
 
-    /// What happened since the last call, in order.
+    /// Returns the notifications since the last call, in order.
     fn notifications(&mut self) -> Vec<Notification>;
 
     /// Subscribes to changes of these tables of the current program, by any controller. `None`: the target has no
@@ -78,8 +78,8 @@ pub trait Target: Send {
         None
     }
 
-    /// Whether a request that is not answered waits for simulated time, as far as the target can tell: then
-    /// waiting is of no use. The default takes it that it does.
+    /// Whether an unanswered request waits for simulated time, so that [`Target::wait`] cannot succeed. The default
+    /// says so.
     fn takes_time(&mut self, _ticket: Ticket) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values as people write them: numbers, IPv4, IPv6 and MAC addresses, truth values and names of enum
-//! members, made into bits of the width that a key, parameter or cell has.
+//! Parses values to bits of a key's, parameter's or cell's width: numbers, IPv4, IPv6 and MAC addresses, truth values and
+//! names of enum members.
 
 use ir::{Bits, Display};
 use num_bigint::{BigInt, BigUint, Sign};

@@ -219,11 +219,11 @@ fn prefixes_say_their_length() {
             {"table": "I.lpm_table", "match": {"hdr.h.c": ["10.0.0.1"]}, "action_name": "I.drop"},
             {"table": "I.lpm_table", "match": {"hdr.h.c": ["10.0.0.1", 32]}, "action_name": "I.drop"}
         ]}"#,
-        "error[CTL-E0107]: c:table_entries[0]: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
+        "error[CTL-E0107]: c:2:13: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
          help: write `10.0.0.1/32` for this value alone
-         error[CTL-E0107]: c:table_entries[1]: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
+         error[CTL-E0107]: c:3:13: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
          help: write `10.0.0.1/32` for this value alone
-         table_entries[2]: handle 0",
+         4:13: handle 0",
     );
 }
 
@@ -336,8 +336,8 @@ fn registers_counters_meters_value_sets_and_queues() {
          19: done
          error[CTL-E0105]: c:20: value set `P.kinds`: `256` does not fit in 8 bits
          21: done
-         error[CTL-E0105]: c:22: there is no device here
-         error[CTL-E0105]: c:23: there is no device here
+         error[CTL-E0105]: c:22: this target has no device
+         error[CTL-E0105]: c:23: this target has no device
          device: QueueDepth { packets: 16, port: Some(2), priority: None }
          device: QueueRate { packets_per_second: 100, port: None, priority: None }",
     );

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The sources of packets at ingress: ports, the packet generator, externs and the internal paths.
 
-/// How a packet comes to ingress.
+/// The source of a packet at ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngressSource {
-    /// From outside, by a port.
+    /// A port, from outside.
     Wire,
-    /// From a loopback port of this device.
+    /// A loopback port of this device.
     Loopback,
-    /// From the packet generator, as if by a port.
+    /// The packet generator, which names a port.
     Generator,
     /// From an extern, as if by a port.
     Extern,

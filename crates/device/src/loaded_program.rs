@@ -45,7 +45,7 @@ pub(crate) struct LoadedProgram {
     pub schedule: Option<PassSchedule>,
     code_options: CodeOptions,
     largest_port: u32,
-    /// The half of the pipeline that each block stands in.
+    /// The half of the pipeline of each block.
     block_gress: Vec<Gress>,
     max_header_bytes: u64,
     /// The version of the tables, kept between bursts while no other thread writes to the store. The device drops it

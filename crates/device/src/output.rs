@@ -59,7 +59,7 @@ pub enum DeviceError {
         is_assume: bool,
         /// The statement: index into the program's origins, whose span is the place in the source.
         origin: OriginId,
-        /// The block it stands in.
+        /// The block of the statement.
         block: Arc<str>,
         /// Number of the received packet.
         packet: u64,

@@ -38,7 +38,7 @@ pub struct Statistics {
     pub replicated: u64,
     /// Packets that externs held.
     pub held: u64,
-    /// Packets that externs held and let go on.
+    /// Packets that externs held and released.
     pub released: u64,
     /// Packets that externs made.
     pub emitted: u64,
@@ -260,8 +260,7 @@ fn add_to_ports(
 mod tests {
     use super::*;
 
-    /// Counts bursts of packets of these lengths, which come by one port and leave by the other, again and
-    /// again, and a packet alone each time.
+    /// Counts repeated bursts of packets of these lengths with ingress and egress port, and a single packet each time.
     fn check(largest_bytes: usize, packets: &[(u32, u32, usize)], largest_port: u32, bursts: u64) {
         let mut burst = Burst::new(packets.len(), largest_bytes);
         for (at, &(from, to, length_bytes)) in packets.iter().enumerate() {

@@ -27,7 +27,6 @@ use ir::analysis::Analysis;
 use ir::{ExternId, OriginId, Program, StorageLayout};
 use state::Cells;
 use state::forwarding::ForwardingState;
-use std::collections::HashMap;
 use std::fmt;
 use std::mem::transmute;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -444,10 +443,7 @@ fn define_preserve_all_calls(
     }
     module.finalize_definitions().map_err(error)?;
     let address = |(kind, id)| (kind, module.get_finalized_function(id) as usize);
-    let mut addresses: HashMap<_, _> = ids.into_iter().map(address).collect();
-    if let Some(by_hand) = crate::runtime::preserve_all_call::call_2_for_result() {
-        addresses.insert((2, true), by_hand);
-    }
+    let addresses = ids.into_iter().map(address).collect();
     Ok(PreserveAllCalls { addresses })
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From text to a checked program and to a core program, in one call each. The checks run in their
-//! order; later ones only where earlier ones found no errors. Users of this crate start here.
+//! The entry points of the crate: text to a checked program and to a core program, in one call each. A check
+//! runs only if the checks before it found no errors.
 
 use crate::check::{self, CheckedProgram};
 use crate::core;
@@ -68,7 +68,7 @@ pub fn analyse(map: &mut SourceMap, name: &str, text: String, loader: &dyn Loade
     Analysis { checked, diagnostics }
 }
 
-/// A program and what was found on the way to it.
+/// A program, and the diagnostics of its compilation.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The core program.

@@ -4,7 +4,7 @@
 //!
 //! `syntax` reads text, `check` finds types, `memop` and `order` hold programs to what one pass of a
 //! pipeline can do, `elaborate` makes a flat core program of a checked one; `core` says what that means, down
-//! to the bits of hashes. `front` is the way from text to a core program in one call. Nothing here reads
+//! to the bits of hashes. `front` compiles text to a core program in one call. Nothing here reads
 //! files, except through loaders handed in.
 
 pub mod check;

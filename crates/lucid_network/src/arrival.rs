@@ -10,7 +10,7 @@ use lucid_compiler::wire::{
     FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns,
 };
 use lucid_reference::interpreter::{
-    Arguments, EventValue, Parsed, Place, Surroundings, from_wire, parse,
+    Arguments, EventValue, Parsed, Place, SwitchContext, from_wire, parse,
 };
 use lucid_reference::simulation::Setup;
 
@@ -126,7 +126,7 @@ pub(super) fn is_bare(setup: &Setup, event: EventId) -> bool {
 /// Classifies a packet at a port of a switch.
 pub(super) fn classify(
     (setup, target): (&Setup, Backend),
-    around: &Surroundings<'_>,
+    context: &SwitchContext<'_>,
     bytes: &[u8],
 ) -> Arrival {
     let (event, arguments, port, is_packet) = match frame(setup, bytes) {
@@ -138,12 +138,12 @@ pub(super) fn classify(
                     .event
                     .as_ref()
                     .is_some_and(|one| setup.prepared().events[one.0.0 as usize].egress.is_some()),
-                PlaceKind::Switch => frame.place_number != around.switch,
+                PlaceKind::Switch => frame.place_number != context.switch,
                 PlaceKind::Port | PlaceKind::Group | PlaceKind::Flood | PlaceKind::Switches => true,
             };
-            let delay_ns = if around.ingress_port == around.recirculation_port {
+            let delay_ns = if context.ingress_port == context.recirculation_port {
                 match target {
-                    Backend::V1Model => left_of_delay_ns(&frame, around.time_ns),
+                    Backend::V1Model => left_of_delay_ns(&frame, context.time_ns),
                     Backend::Tna => frame.delay_ns,
                 }
             } else if frame.source_kind == SOURCE_PREFIX {
@@ -159,16 +159,16 @@ pub(super) fn classify(
             if elsewhere || delay_ns > 0 || meets_egress || is_bare(setup, event) {
                 return Arrival::Transit(Some((event, arguments)));
             }
-            let goes_round = around.ingress_port == around.recirculation_port;
+            let goes_round = context.ingress_port == context.recirculation_port;
             if goes_round && setup.program().events[event.0 as usize].sort == EventSort::Exit {
                 // It leaves.
                 return Arrival::NoHandler { event, arguments, port: NO_PORT };
             }
-            let port = if frame.place == PlaceKind::Switch { 0 } else { around.ingress_port };
+            let port = if frame.place == PlaceKind::Switch { 0 } else { context.ingress_port };
             (event, arguments, port, false)
         }
-        None => match parse(setup.prepared(), bytes, around) {
-            Parsed::Event(event, arguments) => (event, arguments, around.ingress_port, true),
+        None => match parse(setup.prepared(), bytes, context) {
+            Parsed::Event(event, arguments) => (event, arguments, context.ingress_port, true),
             Parsed::Dropped => return Arrival::Dropped,
         },
     };

@@ -11,11 +11,9 @@ use super::unsupported_packets::not_itself;
 use super::watch::{Plain, Watch, Watcher};
 use device::{IngressSource, PauseFrame};
 use lucid::core::EventId;
-use lucid_reference::interpreter::{Arguments, Parsed, Surroundings, packet_bytes, parse};
+use lucid_reference::interpreter::{Arguments, Parsed, SwitchContext, packet_bytes, parse};
 use lucid_reference::simulation::inputs::{Input, Phase, rank};
-use lucid_reference::simulation::{
-    ObservationKind, Observer, Occurrence, Outcome, Setup, event_of,
-};
+use lucid_reference::simulation::{ObservationKind, Observer, Occurrence, Outcome, Setup};
 use std::sync::Arc;
 
 /// The item of the queue that is no packet on a link: a device has something to do.
@@ -122,7 +120,7 @@ impl CompiledSimulation {
             watch.observer.is_to_leave((at, port), event, &arguments);
             watch.see(self.now_ps, at, || ObservationKind::Left {
                 occurrence,
-                event: event_of(setup, event, &arguments, 0),
+                event: setup.event_value(event, &arguments, 0),
                 port,
                 bytes: Some(bytes.into()),
             });
@@ -255,8 +253,8 @@ impl CompiledSimulation {
         setup: &'s Setup,
         (at, port): (u32, u32),
         time_ps: u64,
-    ) -> Surroundings<'s> {
-        Surroundings {
+    ) -> SwitchContext<'s> {
+        SwitchContext {
             switch: at,
             ingress_port: port,
             recirculation_port: setup.recirculation_ports()[at as usize],

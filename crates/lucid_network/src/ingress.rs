@@ -13,9 +13,7 @@ use lucid::core::NO_PORT;
 use lucid_compiler::Backend;
 use lucid_reference::interpreter::{Arguments, Value};
 use lucid_reference::simulation::schedule::Dispatch;
-use lucid_reference::simulation::{
-    DropReason, ObservationKind, Occurrence, Setup, Stage, event_of,
-};
+use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup, Stage};
 use std::sync::Arc;
 
 impl CompiledSimulation {
@@ -65,7 +63,7 @@ impl CompiledSimulation {
                     switch: at,
                     port: *port,
                     stage: Stage::Ingress,
-                    event: event_of(setup, *event, arguments, 0),
+                    event: setup.event_value(*event, arguments, 0),
                     cause: None,
                     draws: pass.draws.clone(),
                     dequeue_depth: 0,

@@ -73,11 +73,12 @@ pub fn check_ports(setup: &Setup) -> Diagnostics {
 /// Whether events are generated to the ports of an extern group.
 fn generates_to_ports(program: &Program, extern_number: usize) -> bool {
     use lucid::core::walk::{bodies, each_statement};
-    use lucid::core::{ExpressionKind, StatementKind, Target};
+    use lucid::core::{Destination, ExpressionKind, StatementKind};
     let mut found = false;
     for body in program.events.iter().flat_map(bodies) {
         each_statement(&body.statements, &mut |statement| {
-            if let StatementKind::Generate { target: Target::Ports(group), .. } = &statement.kind
+            if let StatementKind::Generate { destination: Destination::Ports(group), .. } =
+                &statement.kind
                 && let ExpressionKind::Extern(number) = &group.kind
             {
                 found |= number.0 as usize == extern_number;

@@ -13,12 +13,12 @@ use lucid::core::NO_PORT;
 use lucid::core::{GlobalId, GlobalKind};
 use lucid::syntax::ast::EventSort;
 use lucid_compiler::wire::{LARGEST_PORT, OUTSIDE_PORT, PlaceKind};
-use lucid_reference::interpreter::{EventValue, Generated, Note, packet_bytes};
+use lucid_reference::interpreter::{EventValue, Generated, LogRecord, packet_bytes};
 use lucid_reference::simulation::faults;
 use lucid_reference::simulation::route::{Route, due_ps, for_each_route};
 use lucid_reference::simulation::schedule::Dispatch;
 use lucid_reference::simulation::{
-    Destination, DropReason, ObservationKind, Occurrence, Setup, Stage, event_of,
+    Destination, DropReason, ObservationKind, Occurrence, Setup, Stage,
 };
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl CompiledSimulation {
             draws: dispatch.draws.clone(),
             dequeue_depth: dispatch.dequeue_depth,
         });
-        self.replayer.machine.wants_accesses = watch.tells_accesses || watch.judges;
+        self.replayer.interpreter.wants_accesses = watch.tells_accesses || watch.judges;
         let (generated, violation) = match self.replayer.dispatch(setup, number, &dispatch) {
             Ok(generated) => (generated, None),
             Err(violation) if watch.judges => (Vec::new(), Some(violation)),
@@ -71,10 +71,10 @@ impl CompiledSimulation {
             }
         };
         let mut touched = Vec::new();
-        let notes = std::mem::take(&mut self.replayer.machine.output.notes);
+        let notes = std::mem::take(&mut self.replayer.interpreter.output.log);
         for note in &notes {
             self.tell_note(setup, watch, occurrence, &dispatch, note);
-            if let Note::Accessed { global, index, .. } = note
+            if let LogRecord::Accessed { global, index, .. } = note
                 && let Ok(index) = u64::try_from(*index)
             {
                 touched.push((*global, index));
@@ -94,11 +94,11 @@ impl CompiledSimulation {
         watch: &mut Watch<'_>,
         occurrence: u64,
         dispatch: &Dispatch,
-        note: &Note,
+        note: &LogRecord,
     ) {
         let (time_ps, at, by) = (dispatch.time_ps, dispatch.switch, Occurrence(occurrence));
         match note {
-            Note::OutOfRange(global, index, span) => {
+            LogRecord::OutOfRange(global, index, span) => {
                 let (global, index) = (*global, *index);
                 self.switches[at as usize].counts.out_of_range += 1;
                 watch.see(time_ps, at, || ObservationKind::OutOfRange { by, global, index });
@@ -109,7 +109,9 @@ impl CompiledSimulation {
                     self.stopped = Some(Box::new(fault));
                 }
             }
-            Note::Accessed { global, index, before, after, result } if watch.tells_accesses => {
+            LogRecord::Accessed { global, index, before, after, result }
+                if watch.tells_accesses =>
+            {
                 let kind = &setup.program().globals[global.0 as usize].kind;
                 let cells = if matches!(kind, GlobalKind::PairArray { .. }) { 2 } else { 1 };
                 watch.see(time_ps, at, || ObservationKind::Accessed {
@@ -121,7 +123,7 @@ impl CompiledSimulation {
                     result: *result,
                 });
             }
-            Note::LookedUp { table, key, action, hit } if watch.tells_accesses => {
+            LogRecord::LookedUp { table, key, action, hit } if watch.tells_accesses => {
                 watch.see(time_ps, at, || ObservationKind::LookedUp {
                     by,
                     table: *table,
@@ -131,11 +133,11 @@ impl CompiledSimulation {
                 });
             }
             // The devices tell their own; handlers of compiled programs install nothing.
-            Note::Accessed { .. }
-            | Note::LookedUp { .. }
-            | Note::Printed(_)
-            | Note::Called(..)
-            | Note::TableFull(..) => {}
+            LogRecord::Accessed { .. }
+            | LogRecord::LookedUp { .. }
+            | LogRecord::Printed(_)
+            | LogRecord::Called(..)
+            | LogRecord::TableFull(..) => {}
         }
     }
 
@@ -187,7 +189,7 @@ impl CompiledSimulation {
         }
         let is_exit = setup.program().events[one.event.0 as usize].sort == EventSort::Exit;
         for route in routes {
-            let event = event_of(setup, one.event, &one.arguments, one.delay_ns);
+            let event = setup.event_value(one.event, &one.arguments, one.delay_ns);
             let destination = match route {
                 Route::Recirculate => Destination::Recirculated { due_ps },
                 Route::Switch(to) if to == at => Destination::Recirculated { due_ps },

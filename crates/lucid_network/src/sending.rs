@@ -12,7 +12,7 @@ use lucid::syntax::ast::EventSort;
 use lucid_compiler::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
 use lucid_reference::interpreter::{Arguments, EventValue};
 use lucid_reference::simulation::inputs::{Phase, rank};
-use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup, event_of};
+use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup};
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
@@ -140,7 +140,7 @@ impl CompiledSimulation {
     ) -> Option<Arc<EventValue>> {
         if let Some(frame) = frame(setup, bytes) {
             let (event, arguments) = frame.event?;
-            return Some(event_of(setup, event, &arguments, u64::from(frame.delay_ns)));
+            return Some(setup.event_value(event, &arguments, u64::from(frame.delay_ns)));
         }
         let candidates = match packet.unhandled {
             Some((event, _)) => vec![event],

@@ -15,7 +15,7 @@ use lucid::core::{GlobalId, GlobalKind};
 use lucid_compiler::Compiled;
 use lucid_reference::interpreter::State;
 use lucid_reference::simulation::Setup;
-use lucid_reference::simulation::commands::{Answer as Answered, ReadyCommand};
+use lucid_reference::simulation::commands::{CommandResult as Answered, ResolvedCommand};
 use source::{Code, Diagnostic, Diagnostics, Span};
 use state::{Atomicity, BoundAction, CellRange, NewEntry, Update};
 use std::cell::RefCell;
@@ -158,7 +158,7 @@ impl InstalledSwitch {
     }
 
     /// Runs a command of the run's specification: on the cells that it names, and on the table.
-    pub(super) fn run(&mut self, command: &ReadyCommand) -> Result<Answered, String> {
+    pub(super) fn run(&mut self, command: &ResolvedCommand) -> Result<Answered, String> {
         let InstalledSwitch { globals, state, program, .. } = self;
         let globals = globals.get_mut();
         // What is beyond the end is not there.
@@ -167,7 +167,7 @@ impl InstalledSwitch {
             let first = start.min(length);
             CellRange::range(first, end.min(length).saturating_sub(first))
         };
-        if let ReadyCommand::ArrayGet { array, start, end, .. } = command {
+        if let ResolvedCommand::ArrayGet { array, start, end, .. } = command {
             let cells = range(state, *array, *start, *end);
             let values = globals.get(*array, cells).unwrap_or_default();
             if let Some(found) = state.cells_mut(*array) {
@@ -178,18 +178,19 @@ impl InstalledSwitch {
         }
         let answered = command.run(program, state);
         match command {
-            ReadyCommand::ArraySet { array, start, end, values } => {
+            ResolvedCommand::ArraySet { array, start, end, values } => {
                 let cells = range(state, *array, *start, *end);
                 let _ = globals.set(*array, cells, *values);
             }
-            ReadyCommand::TableInstall { table, .. } | ReadyCommand::TableRemove { table, .. } => {
+            ResolvedCommand::TableInstall { table, .. }
+            | ResolvedCommand::TableRemove { table, .. } => {
                 if let (GlobalKind::Table(declared), Some(wanted)) =
                     (&program.globals[table.0 as usize].kind, state.table(*table))
                 {
                     globals.write_table(*table, &declared.actions, wanted)?;
                 }
             }
-            ReadyCommand::ArrayGet { .. } | ReadyCommand::TableGet { .. } => {}
+            ResolvedCommand::ArrayGet { .. } | ResolvedCommand::TableGet { .. } => {}
         }
         Ok(answered)
     }

@@ -15,10 +15,10 @@ use lucid::syntax::ast::EventSort;
 use lucid_reference::interpreter::{Arguments, EventValue, packet_bytes};
 use lucid_reference::simulation::route::{Route, for_each_route};
 use lucid_reference::simulation::schedule::{
-    Interference, Recorder, Removed, Schedule, Tolerance, check_legal_around,
+    Interference, Recorder, RemovedEvent, Schedule, Tolerance, check_legal_around,
 };
 use lucid_reference::simulation::{
-    EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Setup, Stage, event_of,
+    EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Setup, Stage,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -141,7 +141,7 @@ impl Watcher for Verifier<'_, '_> {
         let cause = self.recorder.cause(occurrence, cause);
         let before = self.recorder.schedule().dispatches.len();
         let event = (event, arguments);
-        self.interference.taken.push(Removed { before, time_ps, switch, port, cause, event });
+        self.interference.taken.push(RemovedEvent { before, time_ps, switch, port, cause, event });
     }
 
     fn judges(&self) -> bool {
@@ -203,7 +203,7 @@ impl Verifier<'_, '_> {
         let text = |event: &EventValue| event_text(self.setup, event);
         let mut found: Vec<String> = seen.iter().map(|event| text(event)).collect();
         let replayed = one.generated.iter();
-        let replayed = replayed.map(|one| event_of(self.setup, one.event, &one.arguments, 0));
+        let replayed = replayed.map(|one| self.setup.event_value(one.event, &one.arguments, 0));
         let mut expected: Vec<String> = replayed.map(|event| text(&event)).collect();
         found.sort();
         expected.sort();

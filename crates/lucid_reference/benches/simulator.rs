@@ -56,7 +56,7 @@ fn end_ps(in_flight: u64, switches: u64, events: u64) -> u64 {
 }
 
 /// Time that this process spent on a processor, so that other processes do not count; wall-clock time
-/// where the system does not tell.
+/// where the system does not report it.
 struct Clock {
     start: Instant,
     on_processor: Option<Duration>,
@@ -101,7 +101,7 @@ fn simulate(in_flight: u64, switches: u64) -> (u64, Duration, u64) {
         Err(found) => panic!("{found:?}"),
     };
     let mut simulation = Simulation::new(Arc::new(setup));
-    // Everything is under way before the clock starts.
+    // All events are in flight before the clock starts.
     simulation.run_until(GENERATE_DELAY_PS, &mut Nobody);
     let before = simulation.handled();
     let start = Clock::start();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The reference machine of Lucid: what core programs do, against which every other machine is judged.
+//! The reference machine of Lucid: it defines what core programs do, and every other machine is compared with
+//! it.
 //!
-//! `specification` reads what a run should be, `interpreter` runs handlers at one switch, `simulation` runs
-//! networks of switches and defines which schedules are legal, and `report` tells what happened. Nothing
-//! here reads files; captures come through functions handed in.
+//! `specification` reads the specification of a run, `interpreter` runs handlers at one switch, `simulation`
+//! runs networks of switches and defines which schedules are legal, and `report` formats what happened. The
+//! crate reads no files; its callers pass functions that read captures.
 
 pub mod interpreter;
 pub mod report;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What tests of several crates run Lucid on: programs made at random, and the programs with runs that are
-//! shipped. No crate but tests depends on this one; what is asked of a program is each test's.
+//! Inputs for the tests of several crates: randomly generated Lucid programs with runs, and the shipped
+//! programs with runs. Only tests depend on this crate.
 
 pub mod generator;
 pub mod programs;

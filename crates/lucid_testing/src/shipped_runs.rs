@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The runs that are shipped: those of the examples and of the library's tests, read and elaborated. What
-//! is asked of them is each test's.
+//! The shipped runs, read and elaborated: those of the examples and of the library's tests.
 
 use crate::programs::Disk;
 use lucid::core::Program;

@@ -8,7 +8,7 @@
 
 use ir::ready::ReadyProgram;
 use p4::preprocessor::PreprocessorOptions;
-use pisa::{Layout, Problem, Target};
+use pisa::{HardwareModel, Layout, Problem};
 use source::{Diagnostics, Severity, Span};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -30,7 +30,7 @@ enum Outcome {
 
 struct Wanted {
     folder: PathBuf,
-    targets: Vec<Target>,
+    targets: Vec<HardwareModel>,
     exact: Option<Duration>,
 }
 
@@ -125,7 +125,7 @@ fn arguments() -> Result<Wanted, String> {
     }
     let targets = names
         .iter()
-        .map(|name| Target::named(name, Span::NONE).map_err(|wrong| wrong.message.clone()))
+        .map(|name| HardwareModel::named(name, Span::NONE).map_err(|wrong| wrong.message.clone()))
         .collect::<Result<_, _>>()?;
     Ok(Wanted { folder: folder.ok_or("no folder")?, targets, exact })
 }
@@ -152,7 +152,7 @@ fn accepted(path: &Path) -> Option<Arc<ir::Program>> {
     Some(ReadyProgram::of(&mut compiled)?.program().clone())
 }
 
-fn judge(program: &ir::Program, target: &Target, limit: Option<Duration>) -> Outcome {
+fn judge(program: &ir::Program, target: &HardwareModel, limit: Option<Duration>) -> Outcome {
     let obstacles = pisa::graph::obstacles(program);
     if obstacles.has_errors() {
         return refused(&obstacles);
@@ -182,7 +182,7 @@ fn judge(program: &ir::Program, target: &Target, limit: Option<Duration>) -> Out
 
 fn compared(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     greedy: Option<&Layout>,
     exact: &Layout,
 ) -> Outcome {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks a layout against a problem and a target: each unit once, arrays whole, dependencies, tables
-//! that may be, and every limit. It shares no accounting with what makes layouts: what a table takes
-//! is counted here a second time, from the documentation of targets.
+//! Checks a layout against a problem and a hardware model: each unit once, arrays whole, dependencies, merged tables,
+//! and every limit. Shares no accounting with the layouters: `count` computes the resources of tables a second time,
+//! from the documentation of targets.
 
 mod count;
 
 use crate::layout::{Layout, PlacedTable};
 use crate::problem::{ArrayId, DependencyKind, Gress, Problem, Resource, UnitId};
-use crate::target::Target;
+use crate::target::HardwareModel;
 use std::fmt;
 
-/// One thing that is wrong with a layout.
+/// One mistake in a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// More stages than the half has.
@@ -129,7 +129,7 @@ impl fmt::Display for Violation {
 }
 
 /// All that is wrong with a layout; nothing if it is one.
-pub fn check(problem: &Problem, target: &Target, layout: &Layout) -> Vec<Violation> {
+pub fn check(problem: &Problem, target: &HardwareModel, layout: &Layout) -> Vec<Violation> {
     let mut violations = Vec::new();
     stages(target, layout, &mut violations);
     let places = places(problem, layout, &mut violations);
@@ -143,7 +143,7 @@ pub fn check(problem: &Problem, target: &Target, layout: &Layout) -> Vec<Violati
 /// Stage and table of each unit.
 type Places = Vec<Option<(usize, usize)>>;
 
-fn stages(target: &Target, layout: &Layout, violations: &mut Vec<Violation>) {
+fn stages(target: &HardwareModel, layout: &Layout, violations: &mut Vec<Violation>) {
     let halves = [
         (Gress::Ingress, target.ingress_stages as usize),
         (Gress::Egress, target.egress_stages as usize),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What tables take of a target: of a table's own limits, of an array's, and of their stage's. Where
-//! tables sit is decided elsewhere, and [`crate::check`] computes what they take in its own way.
+//! Resources that tables take: of a table's own limits, of an array's, and of their stage's. [`crate::check`] computes
+//! them a second time, with code of its own.
 
 mod model;
 
@@ -8,13 +8,13 @@ pub use model::Model;
 
 use crate::guard::VariableId;
 use crate::problem::{ArrayId, Problem, Resource, UnitId};
-use crate::target::{Limits, Scope, Target};
+use crate::target::{HardwareModel, Limits, Scope};
 use std::collections::BTreeMap;
 
-/// So much of each resource; what is not in it is zero.
+/// Amounts by resource; a resource that is not in it has the amount 0.
 pub type Demand = BTreeMap<Resource, u64>;
 
-/// What one table takes.
+/// The resources of one table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableCost {
     /// Of the table's limits and of its stage's. The match bits of a stage are not the sum: see
@@ -22,7 +22,7 @@ pub struct TableCost {
     pub demand: Demand,
     /// Of each of its arrays' limits.
     pub arrays: BTreeMap<ArrayId, Demand>,
-    /// What it matches on.
+    /// The matched variables.
     pub matched: BTreeMap<VariableId, MatchedBits>,
     /// Rules of the cross product, where its rules are static. If they are more than the target's
     /// limit, the limit and one.
@@ -54,7 +54,7 @@ pub struct Excess {
 }
 
 /// What a table of these units takes. To ask for many tables of one problem, keep a [`Model`].
-pub fn table(problem: &Problem, target: &Target, units: &[UnitId]) -> TableCost {
+pub fn table(problem: &Problem, target: &HardwareModel, units: &[UnitId]) -> TableCost {
     Model::new(problem, target).table(units)
 }
 
@@ -84,7 +84,7 @@ pub fn stage<'a>(tables: impl IntoIterator<Item = &'a TableCost>) -> Demand {
 }
 
 /// Which limits of a table and of its arrays it passes.
-pub fn table_excess(target: &Target, cost: &TableCost) -> Vec<Excess> {
+pub fn table_excess(target: &HardwareModel, cost: &TableCost) -> Vec<Excess> {
     let mut list = excess(Scope::Table, None, &target.table, &cost.demand);
     for (array, demand) in &cost.arrays {
         list.extend(excess(Scope::Array, Some(*array), &target.array, demand));
@@ -94,7 +94,7 @@ pub fn table_excess(target: &Target, cost: &TableCost) -> Vec<Excess> {
 
 /// Which limits of a stage a stage with these tables passes.
 pub fn stage_excess<'a>(
-    target: &Target,
+    target: &HardwareModel,
     tables: impl IntoIterator<Item = &'a TableCost>,
 ) -> Vec<Excess> {
     excess(Scope::Stage, None, &target.stage, &stage(tables))

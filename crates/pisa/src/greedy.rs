@@ -5,45 +5,41 @@
 //! plain one is among them. What is proved about the least number of stages is in [`bound`].
 
 pub mod bound;
-mod cluster;
+pub(crate) mod cluster;
 mod codes;
 mod message;
 mod order;
-mod place;
+pub(crate) mod place;
 
-pub(crate) use cluster::dependencies;
 pub use cluster::{Cluster, Clusters, Fault, Group};
 pub use codes::EXPLANATIONS;
-pub(crate) use place::obstacles;
 
 use crate::cost::Model;
 use crate::layout::{Layout, Optimality, PlacedTable, Stage};
 use crate::problem::{Gress, Problem};
-use crate::target::Target;
+use crate::target::HardwareModel;
 use place::Placement;
 use source::Diagnostics;
 
-/// Orders and policies tried, at most, while a bound leaves hope of fewer stages.
-const TRIES: u64 = 24;
+/// Orders and policies tried, at most, while the bound allows fewer stages.
+const MAX_TRIES: u64 = 24;
 
-/// Clusters placed in all tries together, where a problem is so large that it matters; each policy is
-/// tried once at least.
-const PLACED: u64 = 24 * 300;
+/// Clusters placed in all tries together, a bound for large problems; each policy is tried once at least.
+const MAX_PLACED_CLUSTERS: u64 = 24 * 300;
 
-/// Tables whose costs are found before no further try is begun: what takes the time in programs whose tables
-/// have much to be compared with.
-const COSTS: usize = 15_000;
+/// No further try begins after this many tables' costs were computed, a bound for programs with many merge candidates.
+const MAX_TABLE_COSTS: usize = 15_000;
 
 /// Tries in any case: one with each policy.
-const LEAST_TRIES: u64 = 3;
+const MIN_TRIES: u64 = 3;
 
-/// How often so many clusters are placed.
+/// Returns the number of tries for so many clusters.
 fn tries(clusters: usize) -> u64 {
-    (PLACED / (clusters as u64).max(1)).clamp(LEAST_TRIES, TRIES)
+    (MAX_PLACED_CLUSTERS / (clusters as u64).max(1)).clamp(MIN_TRIES, MAX_TRIES)
 }
 
 /// A layout within the target's stages. If there is none, diagnostics for all that did not fit.
-pub fn greedy(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics> {
+pub fn greedy(problem: &Problem, target: &HardwareModel) -> Result<Layout, Diagnostics> {
     let model = Model::new(problem, target);
     let (clusters, placement) = best(&model)?;
     let layout = layout(&model, &clusters, &placement);
@@ -54,14 +50,14 @@ pub fn greedy(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics>
 }
 
 /// A layout with as many stages as it takes. Diagnostics are about what no stage can take.
-pub fn greedy_unlimited(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics> {
+pub fn greedy_unlimited(problem: &Problem, target: &HardwareModel) -> Result<Layout, Diagnostics> {
     let model = Model::new(problem, target);
     let (clusters, placement) = best(&model)?;
     Ok(layout(&model, &clusters, &placement))
 }
 
 /// As the paper's compiler lays out: units as written, one walk, as many stages as it takes.
-pub fn plain(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics> {
+pub fn plain(problem: &Problem, target: &HardwareModel) -> Result<Layout, Diagnostics> {
     let model = Model::new(problem, target);
     let clusters = Clusters::of(problem).map_err(|faults| message::impossible(&model, &faults))?;
     let order = order::as_written(&clusters);
@@ -76,7 +72,7 @@ fn best(model: &Model<'_>) -> Result<(Clusters, Placement), Diagnostics> {
     let least = bound::least_stages_of(model, &clusters);
     let mut best: Option<((u32, usize, usize), Placement)> = None;
     for attempt in 0..tries(clusters.clusters.len()) {
-        if attempt >= LEAST_TRIES && model.computed() > COSTS {
+        if attempt >= MIN_TRIES && model.computed() > MAX_TABLE_COSTS {
             break;
         }
         let (order, policy) = order::attempt(&clusters, attempt);
@@ -102,7 +98,7 @@ fn best(model: &Model<'_>) -> Result<(Clusters, Placement), Diagnostics> {
 }
 
 /// How many stages too many, over both halves.
-fn overrun(target: &Target, placement: &Placement) -> u32 {
+fn overrun(target: &HardwareModel, placement: &Placement) -> u32 {
     let last = |gress| {
         placement
             .stages

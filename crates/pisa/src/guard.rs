@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Guards: when a unit runs, as static match rules over variables (Lucid §6.2, "Inlining branch
 //! operations"), and cross products of them (Lucid Figure 8). Rules are in order; the first that
-//! matches decides. What runs is not known here.
+//! matches decides.
 
 mod condition;
 mod conditions;

@@ -10,14 +10,14 @@ use crate::greedy::Clusters;
 use crate::layout::{Layout, Optimality, PlacedTable};
 use crate::problem::{ArrayId, Gress, MatchKind, Problem, Resource, UnitId};
 use crate::report::{Reasons, reason_words};
-use crate::target::{Scope, Target};
+use crate::target::{HardwareModel, Scope};
 use serde_json::{Map, Value, json};
 
 /// The document. `place` tells where a unit is in the source, such as `nat.dpt:12`; empty if that is
 /// not known.
 pub fn json(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     layout: &Layout,
     place: &dyn Fn(UnitId) -> String,
 ) -> String {

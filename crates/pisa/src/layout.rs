@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The answer to a problem: which unit sits in which stage and table, and how good the answer is
-//! known to be.
+//! The solution of a problem: stage and table of each unit, and what is proved about the number of stages.
 
 use crate::problem::{Gress, UnitId};
 use std::sync::Arc;
 
-/// Every unit of a problem at its place.
+/// The places of all units of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Name of the target it is for.
+    /// Name of the hardware model.
     pub target: Arc<str>,
     /// From the first stage; the last is not empty.
     pub stages: Vec<Stage>,
-    /// How good it is known to be.
+    /// What is proved about the number of stages.
     pub optimality: Optimality,
 }
 
-/// What sits in one stage.
+/// The tables of one stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
     /// In order of their first units.
@@ -32,12 +31,12 @@ pub struct PlacedTable {
     pub units: Vec<UnitId>,
 }
 
-/// How many stages fewer there could be.
+/// What is proved about the least number of stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Optimality {
-    /// Proved: none fewer.
+    /// No layout has fewer stages.
     Optimal,
-    /// Proved: at least this many stages are needed.
+    /// At least this many stages are needed.
     AtLeast(u32),
     /// Nothing was proved.
     Unknown,

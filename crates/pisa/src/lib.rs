@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models of match-action hardware (Lucid §2.2: PISA) as data, what of a program depends on what, and
-//! in which stage each part of it can sit. Programs come as a [`Problem`]: units (tables, or pieces of
-//! handlers that may be merged into tables), arrays, and dependencies between units. A [`Layout`]
-//! gives each unit a stage and a table there. Nothing here runs a program, and nothing here knows a
-//! source language: names and spans come with the units.
+//! Stage layout for match-action hardware (Lucid §2.2: PISA): hardware models as data, dependency graphs of programs,
+//! two layouters and a checker. A program comes as a [`Problem`]: units (tables, or pieces of handlers that may be merged
+//! into tables), arrays, and dependencies between units. A [`Layout`] gives each unit a stage and a table there. No code
+//! here runs a program or knows a source language: names and spans come with the units.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +22,7 @@ pub mod target;
 pub use guard::{Condition, Guard, GuardRule, VariableId};
 pub use layout::{Layout, Optimality, PlacedTable, Stage};
 pub use problem::{
-    Array, ArrayId, Dependency, DependencyKind, Gress, MatchKind, OwnKey, OwnTable, Problem,
-    Resource, Unit, UnitId, Variable,
+    Array, ArrayId, Dependency, DependencyKind, Gress, MatchKind, Problem, ProgramKey,
+    ProgramTable, Resource, Unit, UnitId, Variable,
 };
-pub use target::Target;
+pub use target::HardwareModel;

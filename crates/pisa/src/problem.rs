@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is to be laid out: units, the arrays they touch, what they match on, and what depends on
-//! what. Compilers make problems; layouts answer them.
+//! The problem of layout: units, the arrays that they access, the variables that they match on, and dependencies.
+//! Compilers and `graph` make problems; a [`crate::Layout`] solves one.
 
 use crate::guard::{Guard, VariableId};
 pub use ir::architecture::Gress;
@@ -8,18 +8,18 @@ use source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A program as far as layout is concerned.
+/// The parts of a program that layout places.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
-    /// The program's name, for people.
+    /// The program's name.
     pub name: Arc<str>,
-    /// What guards and keys match on.
+    /// Variables that guards and keys match on.
     pub variables: Vec<Variable>,
     /// Stateful memory.
     pub arrays: Vec<Array>,
     /// In an order in which one after the other could run.
     pub units: Vec<Unit>,
-    /// Between units; the first comes earlier in `units`.
+    /// Dependencies between units; the first comes earlier in `units`.
     pub dependencies: Vec<Dependency>,
 }
 
@@ -31,10 +31,10 @@ pub struct UnitId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ArrayId(pub u32);
 
-/// Something that a packet carries along the stages.
+/// A value that a packet carries through the stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Name for people.
+    /// Name for reports.
     pub name: Arc<str>,
     /// Width in bits.
     pub width_bits: u32,
@@ -43,7 +43,7 @@ pub struct Variable {
 /// Memory of one stage that stateful ALUs update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// Name for people.
+    /// Name for reports.
     pub name: Arc<str>,
     /// Width of a cell in bits, both halves of a pair together.
     pub cell_bits: u32,
@@ -53,10 +53,10 @@ pub struct Array {
     pub span: Span,
 }
 
-/// The least thing that has a place.
+/// The smallest part of a program that has a place.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// Name for people: a table, or what the statement says.
+    /// Name for reports: a table, or the text of the statement.
     pub name: Arc<str>,
     /// The line of the source that it comes from.
     pub span: Span,
@@ -67,8 +67,8 @@ pub struct Unit {
     /// Whether it may share a table with others by the cross product of their guards. A table of the
     /// program may not.
     pub mergeable: bool,
-    /// The table, if it is one of the program, with entries to come.
-    pub table: Option<OwnTable>,
+    /// The table, if the unit is a table of the program.
+    pub table: Option<ProgramTable>,
     /// The array it updates.
     pub array: Option<ArrayId>,
     /// Which program of the array's stateful ALU it runs: units with the same number on the same
@@ -79,12 +79,12 @@ pub struct Unit {
     pub demand: BTreeMap<Resource, u64>,
 }
 
-/// A match table with entries to come.
+/// A match table of the program, which a control plane fills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnTable {
-    /// What it matches on.
-    pub keys: Vec<OwnKey>,
-    /// How many entries it has room for.
+pub struct ProgramTable {
+    /// The key fields.
+    pub keys: Vec<ProgramKey>,
+    /// Capacity in entries.
     pub entries: u64,
     /// How many actions it has.
     pub actions: u32,
@@ -94,12 +94,12 @@ pub struct OwnTable {
 
 /// A field of a table's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnKey {
-    /// What is matched.
+pub struct ProgramKey {
+    /// The variable.
     pub variable: VariableId,
-    /// How.
+    /// The match kind.
     pub kind: MatchKind,
-    /// How many of its bits.
+    /// Matched bits.
     pub width_bits: u32,
 }
 
@@ -116,7 +116,7 @@ pub enum MatchKind {
     Range,
 }
 
-/// What stages and tables have a limited amount of.
+/// A resource of stages, tables and arrays.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]

@@ -8,7 +8,7 @@ use crate::greedy::Clusters;
 use crate::layout::{Layout, Optimality, PlacedTable, Stage};
 use crate::problem::{Gress, Problem, Resource, UnitId};
 use crate::report::{Reasons, reason_words};
-use crate::target::Target;
+use crate::target::HardwareModel;
 use std::fmt::Write as _;
 
 /// Widths and heights in pixels.
@@ -22,9 +22,9 @@ const HEADING: usize = 64;
 const BAR: usize = 20;
 
 /// Lines of a table that are shown; the rest is counted.
-const MOST_LINES: usize = 12;
+const MAX_LINES: usize = 12;
 /// Characters of a line that fit into a box.
-const MOST_CHARACTERS: usize = 27;
+const MAX_CHARACTERS: usize = 27;
 
 const STYLE: &str = "\
 svg{font:12px system-ui,sans-serif;background:#fff}\
@@ -81,7 +81,7 @@ impl Block {
 /// not known.
 pub fn svg(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     layout: &Layout,
     place: &dyn Fn(UnitId) -> String,
 ) -> String {
@@ -166,9 +166,8 @@ pub fn svg(
     text
 }
 
-/// What a stage takes; where the halves do not share stages, of each resource what the fuller half
-/// takes.
-fn fullest(target: &Target, stage: &Stage, costs: &[TableCost]) -> Demand {
+/// The resources that a stage takes; where the halves do not share stages, those of the fuller half, by resource.
+fn fullest(target: &HardwareModel, stage: &Stage, costs: &[TableCost]) -> Demand {
     let of = |wanted: Option<Gress>| {
         let tables = stage.tables.iter().zip(costs);
         let here = tables.filter(|(table, _)| wanted.is_none_or(|it| it == table.gress));
@@ -185,7 +184,7 @@ fn fullest(target: &Target, stage: &Stage, costs: &[TableCost]) -> Demand {
     demand
 }
 
-fn heading(text: &mut String, problem: &Problem, target: &Target, layout: &Layout) {
+fn heading(text: &mut String, problem: &Problem, target: &HardwareModel, layout: &Layout) {
     let proved = match layout.optimality {
         Optimality::Optimal => "no layout has fewer".to_string(),
         Optimality::AtLeast(bound) => format!("at least {bound} are needed"),
@@ -231,7 +230,7 @@ fn block(
     }
     let mut lines: Vec<Line> = Vec::new();
     for (at, id) in table.units.iter().enumerate() {
-        if at + 1 >= MOST_LINES && table.units.len() > MOST_LINES {
+        if at + 1 >= MAX_LINES && table.units.len() > MAX_LINES {
             let rest: Vec<String> = table.units[at..].iter().map(|id| tip(*id)).collect();
             let text = format!("and {} more", rest.len());
             lines.push(Line { text, class: "faint", tip: rest.join("\n\n") });
@@ -317,18 +316,18 @@ fn bar(text: &mut String, (x, y): (usize, usize), resource: Resource, used: u64,
     );
 }
 
-/// The end of a name tells more than its beginning, which names its control.
+/// Shortens a name at its beginning, which names its control, and a statement at its end.
 fn shortened(text: &str) -> String {
     let count = text.chars().count();
-    if count <= MOST_CHARACTERS {
+    if count <= MAX_CHARACTERS {
         return text.to_string();
     }
     // A statement begins with what it writes.
     if text.contains(" = ") {
-        let kept: String = text.chars().take(MOST_CHARACTERS - 1).collect();
+        let kept: String = text.chars().take(MAX_CHARACTERS - 1).collect();
         return format!("{kept}\u{2026}");
     }
-    let kept: String = text.chars().skip(count - MOST_CHARACTERS + 1).collect();
+    let kept: String = text.chars().skip(count - MAX_CHARACTERS + 1).collect();
     format!("\u{2026}{kept}")
 }
 

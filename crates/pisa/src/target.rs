@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A model of match-action hardware.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub struct HardwareModel {
     /// As users name it.
     pub name: Arc<str>,
     /// One sentence for people.
@@ -193,10 +193,10 @@ pub const SHIPPED: [(&str, &str); 3] = [
     ("banzai", include_str!("targets/banzai.toml")),
 ];
 
-impl Target {
+impl HardwareModel {
     /// A shipped target. An error lists those that there are; `span` is where the name was given, or
     /// none.
-    pub fn named(name: &str, span: Span) -> Result<Target, Box<Diagnostic>> {
+    pub fn named(name: &str, span: Span) -> Result<HardwareModel, Box<Diagnostic>> {
         let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) else {
             let list: Vec<String> = SHIPPED.iter().map(|(name, _)| format!("`{name}`")).collect();
             return Err(Box::new(
@@ -211,7 +211,7 @@ impl Target {
         };
         let mut sources = SourceMap::new();
         let file = sources.add(format!("{name}.toml"), *text);
-        Target::from_toml(name, file, text).map_err(|diagnostics| {
+        HardwareModel::from_toml(name, file, text).map_err(|diagnostics| {
             let first = diagnostics.iter().next().map(|first| first.message.clone());
             let message =
                 format!("the shipped target `{name}` is broken: {}", first.unwrap_or_default());
@@ -220,7 +220,7 @@ impl Target {
     }
 
     /// Reads a target. All mistakes are reported, with places in `file`, which has this text.
-    pub fn from_toml(name: &str, file: FileId, text: &str) -> Result<Target, Diagnostics> {
+    pub fn from_toml(name: &str, file: FileId, text: &str) -> Result<HardwareModel, Diagnostics> {
         reader::read(name, file, text)
     }
 
@@ -244,8 +244,8 @@ impl Target {
     }
 
     /// The same hardware with another number of stages, to see what a program would need.
-    pub fn with_stages(&self, stages: u32) -> Target {
-        Target { ingress_stages: stages, egress_stages: stages, ..self.clone() }
+    pub fn with_stages(&self, stages: u32) -> HardwareModel {
+        HardwareModel { ingress_stages: stages, egress_stages: stages, ..self.clone() }
     }
 }
 

@@ -3,10 +3,8 @@
 //!
 //! A [`SourceMap`] owns the text of all files of one compilation. A [`Span`] is a byte range in one
 //! of them. A [`Diagnostic`] is what a user reads: a stable code, a place, what is wrong and what to
-//! do. [`quantity`] reads numbers with units, [`nearest`]
-//! suggests spellings, [`parse`] and [`layout`] are
-//! what parsers and formatters share. Nothing here knows a language, and nothing here reads a file: the caller
-//! hands text in.
+//! do. [`quantity`] reads numbers with units, [`nearest`] suggests spellings, [`parse`] and [`layout`] are what
+//! parsers and formatters share. Nothing here knows a language or opens a file: the caller passes text.
 
 mod diagnostic;
 pub mod layout;

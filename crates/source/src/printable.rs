@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Messages fit for a terminal: what they quote of the input may hold control characters, or words of
-//! megabytes.
+//! Text that is safe on a terminal: quotes from the input may hold control characters, or words of megabytes.
 
-/// How much of a word that is too long is shown, in characters.
-const SHOWN_OF_LONG_WORDS: usize = 60;
+/// Characters that remain of a word that is cut.
+const CUT_WORD_LENGTH: usize = 60;
 
-/// The text with control characters escaped and words of more than `longest_word` characters cut.
-pub fn printable(text: &str, longest_word: usize) -> String {
+/// Escapes control characters and cuts words of more than `max_word_length` characters.
+pub fn printable(text: &str, max_word_length: usize) -> String {
     let mut shown = String::new();
     for (at, word) in text.split(' ').enumerate() {
         if at > 0 {
             shown.push(' ');
         }
         let length = word.chars().count();
-        let kept = if length > longest_word { SHOWN_OF_LONG_WORDS } else { length };
+        let kept = if length > max_word_length { CUT_WORD_LENGTH } else { length };
         for character in word.chars().take(kept) {
             if character.is_control() && character != '\n' {
                 shown.extend(character.escape_default());

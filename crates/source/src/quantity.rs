@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Quantities as people write them (`5us`, `2.5 ns`, `10Gbps`): one parser of numbers with units, in integers
-//! of the smallest unit, and the texts of times. Which units a kind of file has is its reader's [`Notation`].
+//! The parser of quantities (`5us`, `2.5 ns`, `10Gbps`) to integers of their smallest unit, and the texts of
+//! times. Each kind of file has a [`Notation`] with its units.
 
-/// How quantities of one kind are written.
+/// The notation of quantities of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Notation {
     /// The units.
@@ -18,7 +18,7 @@ pub struct Notation {
 /// Units and their scales.
 #[derive(Clone, Copy, Debug)]
 pub enum Units {
-    /// These names, as they are spelled, each with how many of the smallest unit it is.
+    /// These names, in exact spelling, each with its scale in the smallest unit.
     Named(&'static [(&'static str, u64)]),
     /// Any of these endings in upper or lower case, alone or after k, M, G or T.
     Metric(&'static [&'static str]),
@@ -33,7 +33,7 @@ pub enum Decimals {
     Rounded,
 }
 
-/// Why a text is no quantity.
+/// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuantityError {
     /// No number, or one that the notation does not accept.
@@ -42,7 +42,7 @@ pub enum QuantityError {
     Unit {
         /// What was written.
         unit: String,
-        /// The units that there are.
+        /// The known units.
         known: &'static str,
     },
     /// It exceeds 64 bits.
@@ -72,16 +72,16 @@ pub const TIME: Notation = Notation {
     decimals: Decimals::Rounded,
 };
 
-/// A time in picoseconds as it is written on the command line: `10000` (ns), `5us`.
+/// Reads a time of the command line in picoseconds: `10000` (ns), `5us`.
 ///
 /// # Errors
 ///
-/// What is wrong with it, for people.
+/// A message for the user.
 pub fn duration_ps(text: &str) -> Result<u64, String> {
     TIME.parse(text).map_err(|problem| match problem {
-        QuantityError::Form => format!("{text:?} is no time: write 10000 (ns) or 5us"),
+        QuantityError::Form => format!("{text:?} is not a time: write 10000 (ns) or 5us"),
         QuantityError::Unit { unit, known } => {
-            format!("`{unit}` is no unit of time: they are {known}")
+            format!("`{unit}` is not a unit of time; units are {known}")
         }
         QuantityError::Large => format!("{text:?} is too large"),
         QuantityError::Negative => format!("{text:?} is negative"),
@@ -93,7 +93,7 @@ impl Notation {
     ///
     /// # Errors
     ///
-    /// Why it is none.
+    /// Why the text is not a quantity.
     pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let text = text.trim();
         let is_number = |letter: char| letter.is_ascii_digit() || "._+-".contains(letter);
@@ -133,11 +133,11 @@ impl Notation {
     }
 }
 
-/// Digits of a fraction that count: more cannot change the rounding of any scale.
+/// Digits of a fraction that are read; more cannot change the rounding of any scale.
 const FRACTION_DIGITS: usize = 18;
 
 impl Decimals {
-    /// A decimal number times a scale.
+    /// Multiplies a decimal number by a scale.
     fn scaled(self, number: &str, scale: u64) -> Result<u64, QuantityError> {
         let number = number.replace('_', "");
         let (is_negative, digits) = match number.strip_prefix(['+', '-']) {
@@ -174,11 +174,11 @@ impl Decimals {
     }
 }
 
-/// A number from a document times a scale, rounded.
+/// Multiplies a number of a document by a scale, rounded.
 ///
 /// # Errors
 ///
-/// It is below zero, over 64 bits, or no number.
+/// The number is negative, over 64 bits, or NaN.
 pub fn scaled(number: f64, scale: u64) -> Result<u64, QuantityError> {
     if number < 0.0 {
         return Err(QuantityError::Negative);
@@ -191,7 +191,7 @@ pub fn scaled(number: f64, scale: u64) -> Result<u64, QuantityError> {
     }
 }
 
-/// A time in nanoseconds without its unit: `1500`, `0.25`.
+/// Formats a time in nanoseconds without the unit: `1500`, `0.25`.
 pub fn nanoseconds(time_ps: u64) -> String {
     let (whole, rest) = (time_ps / 1000, time_ps % 1000);
     match rest {
@@ -200,7 +200,7 @@ pub fn nanoseconds(time_ps: u64) -> String {
     }
 }
 
-/// A time in seconds with its unit, with as many groups of three digits as it takes: `0.000043835 s`.
+/// Formats a time in seconds with as many groups of three digits as needed: `0.000043835 s`.
 pub fn seconds(time_ps: u64) -> String {
     const PS_PER_SECOND: u64 = 1_000_000_000_000;
     let digits = format!("{:012}", time_ps % PS_PER_SECOND);
@@ -215,7 +215,7 @@ pub fn seconds(time_ps: u64) -> String {
     }
 }
 
-/// A time in its largest unit without a fraction: `100 us`.
+/// Formats a time in the largest unit that needs no fraction: `100 us`.
 pub fn in_largest_unit(time_ps: u64) -> String {
     let mut units = TIME_UNITS.iter().rev();
     let found = units.find(|(_, unit_ps)| time_ps.is_multiple_of(*unit_ps));
@@ -366,8 +366,8 @@ mod tests {
     #[test]
     fn durations_of_the_command_line() {
         for (text, message) in [
-            ("soon", "\"soon\" is no time: write 10000 (ns) or 5us"),
-            ("5 parsecs", "`parsecs` is no unit of time: they are ps, ns, us, ms, s, min"),
+            ("soon", "\"soon\" is not a time: write 10000 (ns) or 5us"),
+            ("5 parsecs", "`parsecs` is not a unit of time; units are ps, ns, us, ms, s, min"),
             ("99999999999s", "\"99999999999s\" is too large"),
             ("-1", "\"-1\" is negative"),
         ] {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the operating system says of a file, in words.
+//! Reasons why the operating system refuses a file, without error numbers.
 
 use std::io::{Error, ErrorKind};
 
-/// Why a file or folder cannot be read or written, for people.
+/// Describes why a file or folder cannot be read or written.
 pub fn reason(error: &Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_string(),
@@ -13,7 +13,7 @@ pub fn reason(error: &Error) -> String {
         ErrorKind::AlreadyExists => "there is something of that name".to_string(),
         _ => {
             let text = error.to_string();
-            // The number says nothing to people.
+            // Users cannot use the error number.
             match text.split_once(" (os error ") {
                 Some((words, _)) => words.to_lowercase(),
                 None => text,

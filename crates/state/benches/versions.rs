@@ -41,7 +41,7 @@ table hops {
 } @0
 "#;
 
-/// Who reads the store.
+/// The reader of the store.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Configuration,

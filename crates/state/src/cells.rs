@@ -219,8 +219,8 @@ impl Cells {
     }
 }
 
-/// Cells of entries. An entry is named by its record, or by place and generation as they stand in the
-/// records of the forwarding side.
+/// Cells of entries. The key is the record of the entry, or its place and generation as in the records of the
+/// forwarding side.
 impl Cells {
     /// An entry's cell of a direct counter; `None` is the default action's.
     pub fn direct_counter(&self, counter: CounterId, entry: Option<&EntryRecord>) -> CounterValue {

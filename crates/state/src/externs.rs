@@ -182,7 +182,7 @@ pub struct ExternPacket<'a> {
 }
 
 impl ExternPacket<'_> {
-    /// The packet as it came into the parser of this pass.
+    /// The packet at the parser of this pass.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }
@@ -261,7 +261,7 @@ pub struct InstanceCall<'a> {
     pub result_widths_bits: &'a [u32],
     /// The declared effects of the call.
     pub effects: &'a CallEffects,
-    /// The packet as it came into the parser of this pass.
+    /// The packet at the parser of this pass.
     pub packet: &'a [u8],
 }
 

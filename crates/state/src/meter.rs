@@ -111,7 +111,7 @@ impl MeterCell {
         MeterConfiguration { committed: self.committed.rate, peak: self.peak.rate }
     }
 
-    /// Marks a packet of so many units (RFC 2698 §3).
+    /// Marks a packet of this number of units (RFC 2698 §3).
     pub(crate) fn mark(&mut self, units: u64, now_ps: u64) -> Colour {
         self.committed.fill(now_ps);
         self.peak.fill(now_ps);

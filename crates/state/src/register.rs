@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use ir::{Bits, RegisterArray};
 use std::collections::HashMap;
 
-/// Arrays of up to so many words are held flat; larger ones keep only the cells that were written.
+/// Largest number of words of a flat array. Larger arrays store only written cells.
 const LARGEST_FLAT_ARRAY_WORDS: u64 = 1 << 24;
 
 #[derive(Debug)]

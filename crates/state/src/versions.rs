@@ -94,8 +94,8 @@ impl Ledger {
         self.alive.load(Ordering::Relaxed) > most + 1
     }
 
-    /// When more than so many versions are pinned, notes that a batch waits for a release, and returns what
-    /// [`Ledger::wait`] takes.
+    /// If more than `most` versions are pinned, records that a batch waits for a release, and returns the argument of
+    /// [`Ledger::wait`].
     pub(crate) fn refuse(&self, current: u64, most: usize) -> Option<u64> {
         let mut records = self.records();
         let refuses = records.pinned(current) > most;

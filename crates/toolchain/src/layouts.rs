@@ -4,7 +4,7 @@
 use crate::files;
 use frontend::{Console, Failure, Work, count};
 use pisa::exact::Progress;
-use pisa::{Problem, Target};
+use pisa::{HardwareModel, Problem};
 use source::{Diagnostics, SourceMap, Span};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -34,10 +34,10 @@ pub enum TargetError {
 /// # Errors
 ///
 /// There is no such target, or the file is wrong.
-pub fn target(name_or_file: &str) -> Result<Target, TargetError> {
+pub fn target(name_or_file: &str) -> Result<HardwareModel, TargetError> {
     let mut map = SourceMap::new();
     if !(name_or_file.ends_with(".toml") || name_or_file.contains(['/', '\\'])) {
-        return Target::named(name_or_file, Span::NONE).map_err(|diagnostic| {
+        return HardwareModel::named(name_or_file, Span::NONE).map_err(|diagnostic| {
             let mut diagnostics = Diagnostics::new();
             diagnostics.push(*diagnostic);
             TargetError::Unknown(Failure::Found(map, diagnostics))
@@ -48,7 +48,7 @@ pub fn target(name_or_file: &str) -> Result<Target, TargetError> {
         files::read_text(path).map_err(|message| TargetError::File(Failure::Message(message)))?;
     let name = path.file_stem().map_or(name_or_file.into(), |stem| stem.to_string_lossy());
     let file = map.add(name_or_file, text.clone());
-    Target::from_toml(&name, file, &text)
+    HardwareModel::from_toml(&name, file, &text)
         .map_err(|diagnostics| TargetError::File(Failure::Found(map, diagnostics)))
 }
 
@@ -59,7 +59,7 @@ pub fn target(name_or_file: &str) -> Result<Target, TargetError> {
 /// The program has no layout on this target.
 pub fn exact(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     limit: Duration,
     console: &dyn Console,
 ) -> Result<pisa::Layout, Diagnostics> {

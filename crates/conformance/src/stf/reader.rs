@@ -3,7 +3,7 @@
 //! several lines; a statement starts with its keyword at the beginning of a word.
 
 use control::command::{
-    Arguments, Command, Located, MatchText, Matches, MeterRate, Origin, Priority, Target,
+    Arguments, Command, EntryAction, Located, MatchText, Matches, MeterRate, Origin, Priority,
 };
 use control::error::{ControlError, SYNTAX, UNKNOWN_COMMAND};
 
@@ -332,7 +332,7 @@ fn control_command(keyword: &str, words: &mut Words<'_>) -> Result<Command, Cont
         "setdefault" => {
             let table = words.word("the table")?.to_string();
             let (action, arguments) = action(words)?;
-            Command::TableSetDefault { table, target: Target::Action(action, arguments) }
+            Command::TableSetDefault { table, target: EntryAction::Action(action, arguments) }
         }
         "meter_set_rates" | "meter_array_set_rates" => {
             let meter = words.word("the meter")?.to_string();
@@ -410,7 +410,7 @@ fn add(words: &mut Words<'_>) -> Result<Command, ControlError> {
         }
     };
     let label = if words.accept("=") { Some(words.word("a label")?.to_string()) } else { None };
-    let target = Target::Action(action, arguments);
+    let target = EntryAction::Action(action, arguments);
     let matches = Matches::Named(matches);
     Ok(Command::TableAdd { table, matches, target, priority, timeout_ms: None, label })
 }
@@ -535,7 +535,7 @@ mod tests {
         ];
         assert_eq!(*matches, Matches::Named(keys));
         let arguments = vec![("val4".into(), "0x4040".into()), ("port".into(), "2".into())];
-        assert_eq!(*target, Target::Action("c4_6".into(), Arguments::Named(arguments)));
+        assert_eq!(*target, EntryAction::Action("c4_6".into(), Arguments::Named(arguments)));
     }
 
     #[test]

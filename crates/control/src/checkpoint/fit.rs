@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which objects of a program have the names and shapes that a checkpoint needs.
+//! Matches the objects of a checkpoint with those of a program, by name and shape.
 
 use super::Checkpoint;
 use crate::map::Handles;
@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// An object of a checkpoint that a program has not, or not in this shape.
+/// An object of a checkpoint that a program lacks, or has in another shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct Mismatch {
     /// Its kind, such as `table`.
     pub kind: &'static str,
     /// Its name.
@@ -19,18 +19,18 @@ pub struct Misfit {
     pub why: String,
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for Mismatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Misfit { kind, name, why } = self;
+        let Mismatch { kind, name, why } = self;
         write!(formatter, "{kind} `{name}` {why}")
     }
 }
 
-/// The objects of a program that stand for those of a checkpoint; else everything that does not fit.
+/// Returns the objects of a program for those of a checkpoint, or all mismatches.
 pub(super) fn handles(
     checkpoint: &Checkpoint,
     program: &Arc<Program>,
-) -> Result<Handles, Vec<Misfit>> {
+) -> Result<Handles, Vec<Mismatch>> {
     let own = checkpoint.program();
     let mut misfits = Vec::new();
     macro_rules! objects {
@@ -45,7 +45,7 @@ pub(super) fn handles(
                     Some(at) => $differs(one, &program.$list[at]),
                 };
                 if let Some(why) = why {
-                    misfits.push(Misfit { kind: $kind, name: one.name.clone(), why });
+                    misfits.push(Mismatch { kind: $kind, name: one.name.clone(), why });
                 }
                 found.push($id(place.unwrap_or(usize::MAX) as u32));
             }
@@ -88,7 +88,11 @@ pub(super) fn handles(
             "action profile",
             |one: &ir::ActionProfile, other: &ir::ActionProfile| {
                 let is_selector = |profile: &ir::ActionProfile| profile.selector.is_some();
-                differs(&is_selector(one), &is_selector(other), "is no selector, or became one")
+                differs(
+                    &is_selector(one),
+                    &is_selector(other),
+                    "is a selector in one of the two only",
+                )
             }
         ),
         value_sets: objects!(

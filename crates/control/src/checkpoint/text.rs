@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checkpoints as text: a line a fact, by name, in a fixed order. Two checkpoints are equal when their texts are:
-//! places, generations and times, which belong to one target, are left out.
+//! Checkpoints as text: one line an object, by name, in a fixed order, without the places, generations and times of one
+//! target. Two checkpoints are equal when their texts are.
 
 use super::{Checkpoint, cell_reads};
 use crate::map::Reconciliation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The composition of two maps: the outer one's target is the program that the inner one takes as written.
+//! The composition of two maps: the program as run of the outer map is the program as written of the inner one.
 
 use super::{Absence, Added, ControlMap, Step, TargetIndex};
 use crate::target::{Batch, Notification, Outcome, Visibility};
@@ -15,12 +15,12 @@ use std::sync::Arc;
 pub struct Composed<O, I> {
     outer: O,
     inner: I,
-    /// Which map has asked a question of itself that is not answered yet.
-    asks: Option<Asks>,
+    /// The map whose own batch is not answered yet.
+    pending: Option<Asking>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Asks {
+enum Asking {
     Outer,
     Inner,
 }
@@ -28,28 +28,28 @@ enum Asks {
 impl<O: ControlMap, I: ControlMap> Composed<O, I> {
     /// `outer` over `inner`.
     pub fn new(outer: O, inner: I) -> Composed<O, I> {
-        Composed { outer, inner, asks: None }
+        Composed { outer, inner, pending: None }
     }
 }
 
-/// What the inner map does for the outer one.
+/// The current work of the inner map.
 #[derive(Debug)]
 enum Inner<P> {
-    /// A batch at work, and its answer once it is there.
+    /// A batch, with its answer once it has one.
     Batch(P, Option<Outcome>),
-    /// A question of the inner map itself.
+    /// A batch of the inner map itself.
     Question(P),
     /// A barrier at the inner map's targets.
     Barrier,
 }
 
-/// A batch of a composition at work.
+/// The plan of a batch of a composition.
 #[derive(Debug)]
 pub struct ComposedPlan<O, I> {
     /// `None` for a question of the inner map.
     outer: Option<O>,
     inner: Option<Inner<I>>,
-    /// Batches of the outer map's step that the inner one has still to do.
+    /// Batches of the outer map's step that the inner map has not begun.
     waiting: VecDeque<Batch>,
     /// What the outer map sees next.
     seen: Vec<Outcome>,
@@ -165,26 +165,26 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
     }
 
     fn background(&mut self) -> Option<Self::Plan> {
-        if self.asks.is_some() {
+        if self.pending.is_some() {
             // One question at a time, so that its answer is known to be its.
             return None;
         }
         if let Some(outer) = self.outer.background() {
-            self.asks = Some(Asks::Outer);
+            self.pending = Some(Asking::Outer);
             return Some(ComposedPlan::new(Some(outer)));
         }
         let inner = self.inner.background()?;
-        self.asks = Some(Asks::Inner);
+        self.pending = Some(Asking::Inner);
         Some(ComposedPlan { inner: Some(Inner::Question(inner)), ..ComposedPlan::new(None) })
     }
 
     fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
-        match self.asks.take() {
-            Some(Asks::Inner) => {
+        match self.pending.take() {
+            Some(Asking::Inner) => {
                 let found = self.inner.background_answer(outcome).into_iter();
                 found.flat_map(|one| self.outer.notify(TargetIndex(0), one)).collect()
             }
-            Some(Asks::Outer) | None => self.outer.background_answer(outcome),
+            Some(Asking::Outer) | None => self.outer.background_answer(outcome),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::target::{Batch, Notification, Outcome};
 use ir::Program;
 use std::sync::Arc;
 
-/// One target, as it is.
+/// One target, unchanged.
 #[derive(Clone, Debug)]
 pub struct Identity {
     program: Arc<Program>,

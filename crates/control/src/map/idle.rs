@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Idle timeouts of entries that stand for several rows below: an entry has idled when all of its rows have.
-//! Whose rows they are is the map's knowledge.
+//! Idle timeouts of entries with several rows below: an entry has idled when all of its rows have. The map knows which
+//! rows an entry has.
 
 use super::rows::EntryName;
 use crate::target::{Batch, Notification, Outcome, Reply};
@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 /// Entries of a program as written of which some row has idled.
 ///
-/// Each report of a row is a [`IdleEntries::suspect`]. The map asks the program as written
-/// [`IdleEntries::question`], whose answer has the latest hit of all rows, and hands the outcome to
-/// [`IdleEntries::answer`].
+/// The map reports each row with [`IdleEntries::suspect`], submits [`IdleEntries::question`] to the program as written,
+/// whose reply has the latest hit of all rows, and passes the outcome to [`IdleEntries::answer`].
 #[derive(Debug, Default)]
 pub struct IdleEntries {
     /// Entries to ask about, with when a row of each was reported.
@@ -24,12 +23,12 @@ pub struct IdleEntries {
 }
 
 impl IdleEntries {
-    /// A row of an entry of the program as written has idled.
+    /// Reports that a row of an entry of the program as written has idled.
     pub fn suspect(&mut self, table: TableId, entry: &EntryRecord, time_ps: u64) {
         self.suspects.push(((table, entry.keys.clone(), entry.priority), time_ps));
     }
 
-    /// What to ask the program as written; nothing while an answer is awaited.
+    /// Returns the reads for the program as written; `None` while their answer is pending.
     pub fn question(&mut self) -> Option<Batch> {
         if self.suspects.is_empty() || !self.asked.is_empty() {
             return None;
@@ -42,13 +41,13 @@ impl IdleEntries {
         Some(Batch::of(self.asked.iter().map(read)))
     }
 
-    /// The notifications that follow from the answer to the question.
+    /// Returns the notifications that follow from the answer.
     pub fn answer(&mut self, outcome: Outcome) -> Vec<Notification> {
         let mut found = Vec::new();
         let asked = std::mem::take(&mut self.asked);
         for ((name, time_ps), result) in asked.into_iter().zip(outcome.results) {
             let Ok(Reply::State(StateReply::EntriesWithCells(list))) = result else {
-                // It is gone meanwhile.
+                // The entry was deleted since.
                 self.reported.remove(&name);
                 continue;
             };

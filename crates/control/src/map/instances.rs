@@ -31,7 +31,7 @@ impl Owner {
         Owner(Arc::new(|_, _| 0))
     }
 
-    /// The owner of a cell is given by its array and its index.
+    /// Finds the owner of a cell by its array and its index.
     pub fn by(owner: impl Fn(OwnedArray, u64) -> usize + Send + Sync + 'static) -> Owner {
         Owner(Arc::new(owner))
     }
@@ -54,13 +54,13 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// So many instances of a program.
+    /// Creates a map of `count` instances of a program.
     pub fn new(program: Arc<Program>, count: usize, owner: Owner) -> Instances {
         let absence = Absence::default();
         Instances { program, count, owner, idle: IdleEntries::default(), absence }
     }
 
-    /// The same, which does this while an instance is not there.
+    /// Sets what the map does while an instance is detached.
     pub fn with_absence(self, absence: Absence) -> Instances {
         Instances { absence, ..self }
     }
@@ -146,7 +146,7 @@ impl Translation for Instances {
                 };
                 runs.map(write).collect()
             }
-            // The sum is what was written: one instance has it, the others have nothing.
+            // The sum over instances is the written value: the first one gets it, the others zero.
             Update::WriteCounter { counter, cells, values } => {
                 let write = |target: TargetIndex| {
                     let values = match target.0 {

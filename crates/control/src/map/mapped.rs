@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A map at work in front of its targets: runs plans, queues batches behind them, keeps reservations, and lets
-//! targets go and come back. What plans do is the map's; what a target that is back lacks is told by
-//! `reconcile`.
+//! A control map in front of its targets: runs plans, queues batches behind them, keeps reservations, and detaches
+//! and attaches targets. The map decides what a plan does; `reconcile` finds what a target lacks that is attached
+//! again.
 
 mod plans;
 mod restoring;
@@ -19,15 +19,15 @@ use std::sync::Arc;
 /// A target below.
 #[derive(Debug)]
 struct Below {
-    /// `None` while it is not there.
+    /// `None` while it is detached.
     target: Option<Box<dyn Target>>,
     /// The program that batches for it are made for.
     program: Arc<Program>,
     /// What was written to it, for maps that go on without it.
     record: Option<Record>,
-    /// It is back, and being brought up to date; plans wait for that.
+    /// The writes that bring an attached target up to date; plans wait for them.
     restoring: Option<Restoring>,
-    /// The first request since it came back.
+    /// The first request since it was attached.
     first_ticket: Ticket,
 }
 
@@ -61,7 +61,7 @@ struct WideBarrier {
 /// Plans begin in the order of their requests; one that [`ControlMap::queues_behind`] another waits for its
 /// end. Work goes on when [`Target::poll`] or [`Target::notifications`] is called. A reservation here is
 /// checked by the map and keeps other batches out until it is committed or released; it holds for targets that
-/// nobody else writes to.
+/// no other controller writes to.
 pub struct Mapped<M: ControlMap> {
     map: M,
     below: Vec<Below>,
@@ -71,7 +71,7 @@ pub struct Mapped<M: ControlMap> {
     barriers: Vec<WideBarrier>,
     reserved: Option<(Ticket, Batch)>,
     answers: VecDeque<(Ticket, Outcome)>,
-    /// Notifications that the map gave of itself.
+    /// Notifications from the map's own batches.
     late: Vec<Notification>,
     next_ticket: u64,
 }
@@ -107,7 +107,7 @@ impl<M: ControlMap> Mapped<M> {
         &mut self.map
     }
 
-    /// One more target.
+    /// Adds a target.
     pub fn add(&mut self, target: Box<dyn Target>) -> TargetIndex {
         let program = target.program();
         let goes_on = self.map.absence() == Absence::GoOn;
@@ -122,7 +122,7 @@ impl<M: ControlMap> Mapped<M> {
         TargetIndex(self.below.len() - 1)
     }
 
-    /// A target goes. Batches that wait for its answer get [`Fault::Away`], or wait, as the map says.
+    /// Detaches a target. Batches that wait for its answer get [`Fault::Away`], or wait, as the map decides.
     pub fn detach(&mut self, index: TargetIndex) -> Option<Box<dyn Target>> {
         self.drive();
         let target = self.below.get_mut(index.0)?.target.take();
@@ -131,10 +131,9 @@ impl<M: ControlMap> Mapped<M> {
         target
     }
 
-    /// A target is back, with whatever state it has now. Where the map goes on without its targets, what it
-    /// lacks is written to it first, in the time that it takes; plans that need it wait for that. The outcome for
-    /// the ticket is that of those writes. What a target was asked before it went, and did, is not asked again when
-    /// it is the same target that is back.
+    /// Attaches a target again, with any state. Where the map goes on without its targets, the target first gets the
+    /// writes that it lacks, in the time that it takes; plans that need it wait for them. The outcome for the ticket is
+    /// that of those writes. Requests that the same target has done before it was detached are not sent again.
     pub fn attach(&mut self, index: TargetIndex, mut target: Box<dyn Target>) -> Ticket {
         let (ticket, now_ps) = (self.ticket(), target.now_ps());
         let Some(below) = self.below.get_mut(index.0) else {
@@ -194,19 +193,19 @@ impl<M: ControlMap> Mapped<M> {
     }
 
     /// Whether a batch is made for another program.
-    fn is_misfit(&self, batch: &Batch) -> bool {
+    fn is_for_another_program(&self, batch: &Batch) -> bool {
         let own = || self.map.program();
         batch.program.as_ref().is_some_and(|program| !Arc::ptr_eq(program, &own()))
     }
 
-    /// Whether nothing of this map is under way that a batch has to wait for.
+    /// Whether a batch can start now: no queued request, reservation or plan holds it up.
     fn is_free_for(&self, batch: &Batch) -> bool {
         self.queue.is_empty()
             && (self.reserved.is_none() || batch.only_reads())
             && !self.running.iter().any(|running| self.map.queues_behind(&running.plan, batch))
     }
 
-    /// Begins with a batch that nothing holds up.
+    /// Starts a batch that can start now.
     fn start(&mut self, ticket: Ticket, mut batch: Batch, at_ps: u64) {
         if let Some(index) = self.map.passes_to(&batch)
             && let Some(Below { target: Some(target), program, record: None, .. }) =
@@ -225,7 +224,7 @@ impl<M: ControlMap> Mapped<M> {
         self.drive();
     }
 
-    /// Goes on with everything that can go on.
+    /// Advances all plans, barriers and queued requests that can advance.
     fn drive(&mut self) {
         while self.drive_once() {}
     }
@@ -291,7 +290,7 @@ impl<M: ControlMap> Mapped<M> {
                         latest.known_ps = latest.known_ps.max(outcome.known_ps);
                         false
                     }
-                    // Its packets are gone with it.
+                    // A detached target has no packets to wait for.
                     None => false,
                 }
             });
@@ -341,7 +340,7 @@ impl<M: ControlMap> Mapped<M> {
         self.barriers.push(WideBarrier { ticket, waiting, latest: Outcome::empty(at_ps) });
     }
 
-    /// Gives up what a target that went does not answer any more.
+    /// Answers the requests that a detached target leaves open.
     fn lose(&mut self, index: TargetIndex) {
         let (lost, kept): (VecDeque<Passing>, _) =
             std::mem::take(&mut self.passing).into_iter().partition(|one| one.below == index);
@@ -379,7 +378,7 @@ impl<M: ControlMap> Target for Mapped<M> {
 
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
         let ticket = self.ticket();
-        if self.is_misfit(&batch) {
+        if self.is_for_another_program(&batch) {
             let outcome = Outcome::failed(batch.items.len(), Fault::Swapped, at_ps);
             self.answer(ticket, outcome);
         } else if self.is_free_for(&batch) {
@@ -395,10 +394,10 @@ impl<M: ControlMap> Target for Mapped<M> {
         self.drive();
         let ticket = self.ticket();
         let count = batch.items.len();
-        let outcome = if self.is_misfit(&batch) {
+        let outcome = if self.is_for_another_program(&batch) {
             Outcome::failed(count, Fault::Swapped, at_ps)
         } else if self.reserved.is_some() || !self.queue.is_empty() || !self.running.is_empty() {
-            let why = "other batches are under way; reserve when they have been answered";
+            let why = "other batches are pending; reserve when they have been answered";
             Outcome::failed(count, Fault::Unsupported(why.to_string()), at_ps)
         } else {
             self.map.check(&batch)
@@ -496,12 +495,12 @@ impl<M: ControlMap> Target for Mapped<M> {
     }
 
     fn execute(&mut self, mut batch: Batch) -> Outcome {
-        // Nothing under way: a batch that one target answers as it is needs no ticket here.
+        // With no pending request, a batch that one target answers unchanged needs no ticket here.
         if self.running.is_empty()
             && self.passing.is_empty()
             && self.queue.is_empty()
             && self.reserved.is_none()
-            && !self.is_misfit(&batch)
+            && !self.is_for_another_program(&batch)
             && let Some(index) = self.map.passes_to(&batch)
             && let Some(Below { target: Some(target), program, record: None, .. }) =
                 self.below.get_mut(index.0)
@@ -518,7 +517,7 @@ impl<M: ControlMap> Target for Mapped<M> {
     }
 }
 
-/// Items for the record of a target: writes.
+/// The writes of a batch, for the record of a target.
 pub(super) fn writes(batch: &Batch) -> impl Iterator<Item = &Item> {
     batch.items.iter().filter(|item| !item.is_read())
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a target lacks: the difference between the configuration that it should have and the one it has, as
-//! updates. A [`Record`] is what was written to a target, so that one that was away is brought up to date.
+//! Reconciliation: the updates that turn a target's configuration into another one. A [`Record`] holds the writes to a
+//! target, to bring it up to date when it is attached again.
 
 use crate::state_target::StateTarget;
 use crate::target::{Batch, Fault, Item, Outcome, Reply, Target};
@@ -11,7 +11,7 @@ use state::{ActionData, BatchItem, EntryRecord, Exclusions, Read, Reply as State
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// The reads that show a target's whole configuration, and the updates that make it another.
+/// The reads of a target's whole configuration, and the updates that turn it into another one.
 #[derive(Debug)]
 pub struct Reconciliation {
     program: Arc<Program>,
@@ -42,13 +42,13 @@ impl Reconciliation {
         Reconciliation { program, reads }
     }
 
-    /// What to ask a target.
+    /// The reads of the whole configuration.
     pub fn reads(&self) -> Batch {
         Batch::of(self.reads.iter().cloned())
     }
 
-    /// Updates that give a target which answered `has` the configuration of one that answers `wanted`. What
-    /// depends on something else comes after it, and goes before it.
+    /// Returns the updates that turn the configuration `has` into `wanted`. Objects are inserted after those that they
+    /// depend on and deleted before them.
     pub fn updates(&self, has: &[StateReply], wanted: &[StateReply]) -> Vec<Update> {
         let (mut makes, mut changes, mut deletes) = (Vec::new(), Vec::new(), Vec::new());
         for ((read, has), wanted) in self.reads.iter().zip(has).zip(wanted) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs that differ in the names and the order of their objects only: handles are exchanged in batches and
-//! answers, and nothing else is done.
+//! Programs that differ only in the names and the order of their objects: exchanges handles in batches and outcomes.
 
 use super::{ControlMap, Step, TargetIndex};
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Reply};
@@ -37,8 +36,8 @@ pub struct Handles {
 }
 
 impl Handles {
-    /// The objects of a program below that have the names which `name` gives to those of the program as
-    /// written. The error is the first name that is not there.
+    /// Finds the objects of a program below whose names `name` gives for those of the program as written. The error is the
+    /// first name that the program below lacks.
     pub fn by_name(
         written: &Program,
         below: &Program,
@@ -68,7 +67,7 @@ impl Handles {
     }
 }
 
-/// A program as written over one that differs in names and order of objects.
+/// A map to a program that differs in names and order of objects.
 #[derive(Clone, Debug)]
 pub struct Renamed {
     program: Arc<Program>,
@@ -83,7 +82,7 @@ pub struct Renamed {
 }
 
 impl Renamed {
-    /// A program as written over one below, with the objects below that stand for its own.
+    /// Creates a map to a program below with these objects for its own.
     pub fn new(program: Arc<Program>, below: &Program, handles: Handles) -> Renamed {
         let mut names_above = HashMap::new();
         macro_rules! names {
@@ -115,7 +114,7 @@ impl Renamed {
         }
     }
 
-    /// The same with digests that have other names: those below, and those of the program as written.
+    /// Adds digests of different names: those below, and those of the program as written.
     pub fn with_digests(self, names: impl IntoIterator<Item = (Arc<str>, Arc<str>)>) -> Renamed {
         Renamed { digests: names.into_iter().collect(), ..self }
     }
@@ -293,13 +292,13 @@ impl Renamed {
     }
 }
 
-/// A handle below; one that does not exist becomes one that does not exist there, counted from the end.
+/// Returns a handle below; a handle of no object becomes a handle of no object there, counted from the end.
 fn below<I: Copy>(list: &[I], at: usize, id: fn(u32) -> I) -> I {
     let missing = u32::MAX - u32::try_from(at).unwrap_or(0).min(u32::MAX / 2);
     list.get(at).copied().unwrap_or(id(missing))
 }
 
-/// The number of an object that does not exist, from that below.
+/// Returns the number of a missing object from its number below.
 fn number_above(index: u32) -> u32 {
     if index > u32::MAX / 2 { u32::MAX - index } else { index }
 }
@@ -357,7 +356,7 @@ impl ControlMap for Renamed {
                 *table = *above;
                 self.record_above(entry);
             }
-            // The program as written stays what it was.
+            // The program as written does not change.
             Notification::Swapped { .. } => return Vec::new(),
             Notification::PacketIn { .. } | Notification::Link { .. } => {}
         }

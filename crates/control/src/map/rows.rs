@@ -23,13 +23,13 @@ pub struct RowPriorities {
     /// Entries of one priority by their slots. The oldest has the largest slot.
     levels: HashMap<(TableId, i64), BTreeMap<i64, EntryName>>,
     slots: HashMap<EntryName, i64>,
-    /// Entries that the batch under way removed, with their slots.
+    /// Entries that the current batch removed, with their slots.
     removed: Vec<(EntryName, i64)>,
 }
 
 impl RowPriorities {
-    /// Room for two to the power of `bits` entries of equal priority, 1 to 32, one inserted after the other while
-    /// an older one stays.
+    /// Creates room for 2^`bits` entries of equal priority (`bits` from 1 to 32) that are inserted while an older one
+    /// stays.
     pub fn new(bits: u32) -> RowPriorities {
         RowPriorities {
             bits: bits.clamp(1, 32),
@@ -39,7 +39,7 @@ impl RowPriorities {
         }
     }
 
-    /// The priority below of an entry that is new.
+    /// Assigns a priority below to a new entry.
     pub fn insert(&mut self, entry: EntryName) -> Result<i64, Fault> {
         let level = self.levels.entry((entry.0, entry.2)).or_default();
         let last = (1 << self.bits) - 1;
@@ -68,7 +68,7 @@ impl RowPriorities {
         self.slots.get(entry).map(|slot| self.below(entry.2, *slot))
     }
 
-    /// The priority below that an entry had that is removed.
+    /// Removes an entry; returns the priority below that it had.
     pub fn remove(&mut self, entry: &EntryName) -> Option<i64> {
         let slot = self.slots.remove(entry)?;
         if let Some(level) = self.levels.get_mut(&(entry.0, entry.2)) {
@@ -92,7 +92,7 @@ impl RowPriorities {
         }
     }
 
-    /// No removal is undone any more: the batch is done.
+    /// Ends the batch: its removals are final.
     pub fn settle(&mut self) {
         self.removed.clear();
     }
@@ -111,9 +111,9 @@ pub type RowName = (TableId, Vec<KeyPattern>, i64);
 #[derive(Clone, Debug)]
 struct Owner {
     entry: EntryName,
-    /// When it came, counted.
+    /// The number of its insertion.
     age: u64,
-    /// What the row is when this entry shows.
+    /// The content of the row while this owner is shown.
     content: NewEntry,
 }
 
@@ -128,18 +128,18 @@ impl Owner {
 ///
 /// A row is inserted with its first owner and deleted with its last. It shows the owner with the largest priority,
 /// the oldest of equal ones; when that goes, the next one's content comes back. All owners write to the row's
-/// cells: direct counters and idle timeouts of a table whose rows are shared cannot be told apart by entry.
+/// cells, so the entries of a shared row have one direct counter and one idle timeout.
 #[derive(Clone, Debug, Default)]
 pub struct SharedRows {
     /// By row, in their order.
     rows: HashMap<RowName, Vec<Owner>>,
     next_age: u64,
-    /// Owners that the batch under way removed.
+    /// Owners that the current batch removed.
     removed: Vec<(RowName, Owner)>,
 }
 
 impl SharedRows {
-    /// An entry gets a row: what to write below, if anything. `content` has the keys and the priority of the row.
+    /// Gives an entry a row; returns what to write below. `content` has the keys and the priority of the row.
     pub fn insert(
         &mut self,
         table: TableId,
@@ -151,7 +151,7 @@ impl SharedRows {
         self.add(table, owner)
     }
 
-    /// An entry gets a row back whose removal is undone.
+    /// Gives an entry a row back, to undo its removal.
     pub fn restore(
         &mut self,
         table: TableId,
@@ -181,7 +181,7 @@ impl SharedRows {
         }
     }
 
-    /// An entry gives its row another content: what to write below, if it shows.
+    /// Changes the content of an entry's row; returns what to write below if the row shows this entry.
     pub fn modify(
         &mut self,
         table: TableId,
@@ -194,7 +194,7 @@ impl SharedRows {
         (at == 0).then_some(Update::ModifyEntry { table, entry: content })
     }
 
-    /// An entry gives its row up: what to write below, if anything.
+    /// Takes a row from an entry; returns what to write below.
     pub fn remove(
         &mut self,
         table: TableId,
@@ -219,7 +219,7 @@ impl SharedRows {
         }
     }
 
-    /// No removal is undone any more: the batch is done.
+    /// Ends the batch: its removals are final.
     pub fn settle(&mut self) {
         self.removed.clear();
     }
@@ -282,8 +282,8 @@ mod tests {
         NewEntry::direct(keys, 0, BoundAction { action: ActionId(0), arguments })
     }
 
-    /// What an update does: `+`, `=` or `-`, and the argument.
-    fn told(update: Option<Update>) -> String {
+    /// Formats an update: `+`, `=` or `-`, and the argument.
+    fn shown(update: Option<Update>) -> String {
         let argument = |entry: &NewEntry| match &entry.action {
             state::ActionData::Direct(action) => action.arguments[0].low_u64(),
             other => panic!("{other:?}"),
@@ -302,19 +302,19 @@ mod tests {
         let mut rows = SharedRows::default();
         let keys = content(0).keys;
         let row = (TABLE, keys.clone(), 0);
-        assert_eq!(told(rows.insert(TABLE, name(1, 1), content(1))), "+1");
-        assert_eq!(told(rows.insert(TABLE, name(2, 1), content(2))), "nothing");
-        assert_eq!(told(rows.insert(TABLE, name(3, 9), content(3))), "=3");
+        assert_eq!(shown(rows.insert(TABLE, name(1, 1), content(1))), "+1");
+        assert_eq!(shown(rows.insert(TABLE, name(2, 1), content(2))), "nothing");
+        assert_eq!(shown(rows.insert(TABLE, name(3, 9), content(3))), "=3");
         assert_eq!((rows.owner_count(&row), rows.shown(&row)), (3, Some(&name(3, 9))));
-        assert_eq!(told(rows.modify(TABLE, &name(2, 1), content(22))), "nothing");
-        assert_eq!(told(rows.modify(TABLE, &name(3, 9), content(33))), "=33");
+        assert_eq!(shown(rows.modify(TABLE, &name(2, 1), content(22))), "nothing");
+        assert_eq!(shown(rows.modify(TABLE, &name(3, 9), content(33))), "=33");
         let remove = |rows: &mut SharedRows, key, priority| {
-            told(rows.remove(TABLE, &name(key, priority), keys.clone(), 0))
+            shown(rows.remove(TABLE, &name(key, priority), keys.clone(), 0))
         };
         assert_eq!(remove(&mut rows, 3, 9), "=1");
         // Undone, it has its age again.
         assert_eq!(remove(&mut rows, 1, 1), "=22");
-        assert_eq!(told(rows.restore(TABLE, name(1, 1), content(1))), "=1");
+        assert_eq!(shown(rows.restore(TABLE, name(1, 1), content(1))), "=1");
         assert_eq!(remove(&mut rows, 2, 1), "nothing");
         assert_eq!(remove(&mut rows, 2, 1), "nothing");
         assert_eq!(remove(&mut rows, 1, 1), "-");

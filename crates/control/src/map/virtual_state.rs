@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Maps that keep the state of the program as written: every batch is first applied to that state, so mistakes
-//! are found in its words and reads give back what was written; what it accepted is translated to the programs
-//! as run. How single updates are translated is a [`Translation`]'s; inverses of updates are in `inverse`.
+//! Maps that keep the state of the program as written. They apply each batch to that state first, so faults name its
+//! objects and reads return what was written, and translate the accepted updates with a [`Translation`]. `plan`
+//! plans a batch, `inverse` inverts updates.
 
 mod inverse;
 mod plan;
+mod questions;
+mod steps;
 mod wording;
 
 use super::{Absence, Added, ControlMap, Step, TargetIndex};
@@ -38,7 +40,7 @@ impl Physical {
     }
 }
 
-/// How single updates and reads of a program as written are done on the programs as run.
+/// Translates single updates and reads of a program as written to the programs as run.
 ///
 /// Updates come normalised: entries by keys and priority as the table has them, with everything that they hold
 /// afterwards; tables are cleared entry by entry. A batch is done in phases. Items of phase 0 take effect first; when the batch asked
@@ -48,21 +50,21 @@ pub trait Translation: Send {
     /// The program as written.
     fn program(&self) -> Arc<Program>;
 
-    /// The items that do an update. `before` is the configuration of the program as written before it.
+    /// Returns the items that carry out an update. `before` is the configuration of the program as written before it.
     fn update(&mut self, update: &Update, before: &Configuration) -> Result<Vec<Physical>, Fault>;
 
-    /// The items that undo an update: `update` is its inverse, and `state` the configuration before that. The
+    /// Returns the items that undo an update: `update` is its inverse, and `state` the configuration before that. The
     /// default translates the inverse like any update; maps that name rows by when entries came give them their old
     /// names back.
     fn undo(&mut self, update: &Update, state: &Configuration) -> Result<Vec<Physical>, Fault> {
         self.update(update, state)
     }
 
-    /// The reads that answer a question about cells: of one register, counter or meter, or of one entry's
+    /// Returns the reads that answer a question about cells: of one register, counter or meter, or of one entry's
     /// direct cells.
     fn read(&mut self, read: &Read, state: &Configuration) -> Result<Vec<Physical>, Fault>;
 
-    /// The answer to a question about cells from the answers of its reads, in their order.
+    /// Combines the replies of those reads, in their order, to the answer.
     fn combine(&mut self, read: &Read, replies: Vec<state::Reply>) -> Result<state::Reply, Fault>;
 
     /// Items about a device. The default asks target 0.
@@ -70,7 +72,7 @@ pub trait Translation: Send {
         Ok(vec![Physical::at(TargetIndex(0), item.clone())])
     }
 
-    /// Items that every batch with writes needs besides, such as a commit. Asked for when phase 0 is done, unless
+    /// Returns the further items that each batch with writes needs, such as a commit. Called when phase 0 is done, unless
     /// all of it was undone; the items belong to later phases.
     fn complete(&mut self) -> Vec<Physical> {
         Vec::new()
@@ -86,7 +88,7 @@ pub trait Translation: Send {
         u8::MAX
     }
 
-    /// The targets that it has.
+    /// The targets below.
     fn targets(&self) -> Vec<TargetIndex> {
         vec![TargetIndex(0)]
     }
@@ -96,7 +98,7 @@ pub trait Translation: Send {
         below
     }
 
-    /// What a notification from below is for the program as written; `state` is its configuration.
+    /// Translates a notification from below; `state` is the configuration of the program as written.
     fn notify(
         &mut self,
         from: TargetIndex,
@@ -104,7 +106,7 @@ pub trait Translation: Send {
         state: &Configuration,
     ) -> Vec<Notification>;
 
-    /// A question about the program as written that the map has to ask of itself.
+    /// Returns a batch that the map itself submits to the program as written.
     fn background(&mut self) -> Option<Batch> {
         None
     }
@@ -114,7 +116,7 @@ pub trait Translation: Send {
         Vec::new()
     }
 
-    /// What to do when a target is not there.
+    /// What the map does while a target is detached.
     fn absence(&self) -> Absence {
         Absence::Refuse
     }
@@ -149,7 +151,7 @@ impl<T: Translation> Virtual<T> {
         self.state.store().configuration()
     }
 
-    /// What the state of the program as written would answer.
+    /// Checks a batch against the state of the program as written.
     fn check_here(&mut self, batch: Batch) -> Outcome {
         let now_ps = self.state.now_ps();
         let ticket = self.state.reserve(batch, now_ps);
@@ -157,7 +159,7 @@ impl<T: Translation> Virtual<T> {
         self.state.wait(ticket)
     }
 
-    /// An update as translations take it, or several.
+    /// Normalises an update for translations; some become several.
     fn normalised(update: Update, before: &Configuration, after: &Configuration) -> Vec<Update> {
         let by_keys = |table, handle| {
             let entry = before.table(table).and_then(|table| table.shared_entry(handle));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands that speak of handles: of entries, members and groups. Multicast nodes are in `multicast`,
-//! counters and meters of entries in `counting`.
+//! Commands with handles of entries, members and groups. Multicast nodes are in `multicast`, counters and meters of entries
+//! in `counting`.
 
 use super::{Answer, Applying, EntryName};
 use crate::command::Command;
@@ -162,7 +162,7 @@ impl Applying<'_> {
             Command::MeterSetRates { meter, index, rates } => {
                 self.meter_set_rates(meter, *index, rates)
             }
-            // Those of `plain`.
+            // `plain` resolves the others.
             _ => Ok(Answer::Done),
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands that are one item whatever handles a session has, so that many of them share a batch.
+//! Commands that are one item and use no handles of the session, so that many of them share a batch.
 
-use crate::command::{Command, Target};
+use crate::command::{Command, EntryAction};
 use crate::error::{BAD_VALUE, ControlError, SYNTAX};
 use crate::resolve::Resolver;
 use crate::target::{DeviceItem, Item};
@@ -9,7 +9,7 @@ use crate::{lookup, values};
 use ir::{CrcParameters, KeyPattern, TableId};
 use state::{CellRange, CellValues, CounterValue, Read, Update};
 
-/// What a plain command still needs when its item is applied.
+/// How the session answers a plain command once its item is applied.
 #[derive(Debug)]
 pub(super) enum Plain {
     /// Nothing.
@@ -28,7 +28,7 @@ fn done(item: impl Into<Item>) -> Resolved {
     Ok((item.into(), Plain::Done))
 }
 
-/// The item of a command; `None` for commands that speak of handles or are several items.
+/// Resolves a command to its item; `None` for commands with handles, and for those of several items.
 pub(super) fn resolve(resolver: Resolver<'_>, command: &Command) -> Option<Resolved> {
     let Resolver { program, origin, .. } = resolver;
     Some(match command {
@@ -94,7 +94,7 @@ fn table(resolver: Resolver<'_>, command: &Command) -> Resolved {
         }
         Command::TableSetDefault { table, target } => {
             let table = lookup::table(program, table, origin)?;
-            let Target::Action(action, arguments) = target else {
+            let EntryAction::Action(action, arguments) = target else {
                 let message = "a default action is an action with arguments here";
                 return Err(resolver.error(SYNTAX, message));
             };

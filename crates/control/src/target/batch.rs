@@ -137,7 +137,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch of these items that goes on after errors.
+    /// Creates a batch of these items that continues on errors.
     pub fn of(items: impl IntoIterator<Item = impl Into<Item>>) -> Batch {
         Batch { items: items.into_iter().map(Into::into).collect(), ..Batch::default() }
     }
@@ -162,7 +162,7 @@ impl Batch {
         self.items.iter().all(Item::is_read)
     }
 
-    /// Whether an item that fails undoes the others. Of one item there is nothing to undo, and of reads neither.
+    /// Whether an item that fails undoes the others. A single item has no others, and reads have nothing to undo.
     pub fn stops_on_error(&self) -> bool {
         self.atomicity != Atomicity::ContinueOnError && self.items.len() > 1 && !self.only_reads()
     }
@@ -173,11 +173,11 @@ impl Batch {
 pub struct QueueState {
     /// Packets that wait.
     pub depth_packets: u64,
-    /// Most packets that waited at any time.
-    pub most_packets: u64,
+    /// The largest depth so far.
+    pub peak_packets: u64,
 }
 
-/// The good result of an item.
+/// The result of an item that succeeded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// Of an item about state.
@@ -240,7 +240,7 @@ impl fmt::Display for Fault {
                 .write_str("the device runs another program now; make the batch anew for it"),
             Fault::Gone => formatter.write_str("the device is gone"),
             Fault::Away => formatter.write_str("the device is not there now"),
-            Fault::NotReserved => formatter.write_str("nothing is reserved under this number"),
+            Fault::NotReserved => formatter.write_str("there is no reservation with this number"),
             Fault::TakesTime => {
                 formatter.write_str("the answer takes simulated time; run the device first")
             }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Notifications: what a target tells its controllers unasked (P4Runtime v1.4 §16).
+//! Notifications of a target to its controllers (P4Runtime v1.4 §16).
 
 use ir::{Bits, Program, TableId};
 use state::EntryRecord;
 use std::sync::Arc;
 
-/// Something that happened at a target. Times are device time in picoseconds.
+/// An event at a target. Times are device time in picoseconds.
 #[derive(Clone, Debug)]
 pub enum Notification {
     /// A packet sent a digest.

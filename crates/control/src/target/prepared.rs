@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations that are checked once and submitted many times with new values. A prepared operation names its
+//! Prepared operations: checked once and submitted many times with new values. A prepared operation names its
 //! entry by place and generation and its program by identity, so a target refuses it when either has changed.
 
 use super::{Batch, Fault, Item, Target};
@@ -9,7 +9,7 @@ use state::{
 };
 use std::sync::Arc;
 
-/// What new values are for.
+/// The object of a prepared operation.
 #[derive(Clone, Debug)]
 enum Subject {
     /// Arguments of an entry's action.
@@ -20,7 +20,7 @@ enum Subject {
     Register { register: RegisterId, cells: CellRange },
 }
 
-/// An operation made ready for new values.
+/// A prepared operation.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     program: Arc<Program>,
@@ -29,8 +29,8 @@ pub struct Prepared {
     widths_bits: Vec<u32>,
 }
 
-/// An entry, named by its keys and by its priority where the table has priorities, made ready for new
-/// arguments of an action that the table lists. The target answers without simulated time.
+/// Prepares new arguments for an action of an entry, named by its keys and, where the table has priorities, its priority.
+/// The target answers without simulated time.
 pub fn prepare_entry(
     target: &mut dyn Target,
     table: TableId,

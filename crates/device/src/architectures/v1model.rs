@@ -9,7 +9,7 @@
 //! `egress_spec` is the drop port, recirculate, send.
 //!
 //! A rejecting parser does not drop: ingress runs with `parser_error` set. A clone made in ingress
-//! is the packet as it came to ingress, parsed again; one made in egress is the packet at the end
+//! is the original packet, parsed again; one made in egress is the packet at the end
 //! of egress, neither deparsed nor parsed. Clones, resubmitted and recirculated packets begin with
 //! zero metadata, but for the fields of their field list: `ingress_port` too is 0 unless
 //! preserved. A request (resubmit, recirculate) stays with the packet until it is done, so

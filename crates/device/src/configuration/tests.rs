@@ -57,10 +57,10 @@ fn passes_can_take_time() {
     check_wrong(
         "[pass_timing]\nstage = 10\nstages = { a = -1, b = \"2\" }\nmoments = 1\n",
         &[
-            "DV-E0303 `pass_timing.stage` has to be a time with its unit (ps, ns, us, ms, s), such as \"100us\"",
-            "DV-E0303 `pass_timing.stages.\"a\"` has to be a number from 0 to 65535",
-            "DV-E0303 `pass_timing.stages.\"b\"` has to be a number from 0 to 65535",
-            "DV-E0302 `pass_timing.moments` is no field",
+            "DV-E0303 `pass_timing.stage` must be a time with its unit (ps, ns, us, ms, s), such as \"100us\", not 10",
+            "DV-E0303 `pass_timing.stages.\"a\"` must be a whole number from 0 to 65535, not -1",
+            "DV-E0303 `pass_timing.stages.\"b\"` must be a whole number from 0 to 65535, not \"2\"",
+            "DV-E0302 `pass_timing` has no field `moments`",
         ],
     );
 }
@@ -220,19 +220,18 @@ fn all_mistakes_are_reported_together() {
             open = "1us"
         "#,
         &[
-            "DV-E0303 `clock` has to be \"us\" or \"ns\"",
-            "DV-E0303 `egress_latency` has to be a time with its unit (ps, ns, us, ms, s), such as \"100us\"",
-            "DV-E0303 `pass_limit` has to be a number from 1 to 4294967295",
-            "DV-E0303 `default_port.rate` has to be a rate above 0 with its unit (b/s to Tb/s), such as \
-             \"100Gb/s\", or \"none\"",
-            "DV-E0303 `default_port.queues` has to be a number from 1 to 128",
-            "DV-E0303 `default_port.loopback` has to be true or false",
-            "DV-E0302 `recirculation.loopback` is no field",
-            "DV-E0303 `port` has to be a section `[port]`",
-            "DV-E0304 `generator.period` is missing",
+            "DV-E0303 `clock` must be \"us\" or \"ns\", not \"min\"",
+            "DV-E0302 a device file has no field `ingres_latency`",
+            "DV-E0303 `egress_latency` must be a time with its unit (ps, ns, us, ms, s), such as \"100us\", not 5",
+            "DV-E0303 `pass_limit` must be a whole number from 1 to 4294967295, not 0",
+            "DV-E0303 `port` must be a section `[port]`, not 3",
+            "DV-E0303 `default_port.rate` must be a rate above 0 with its unit (b/s to Tb/s), such as \"100Gb/s\", or \"none\", not \"0Gb/s\"",
+            "DV-E0303 `default_port.queues` must be a whole number from 1 to 128, not 0",
+            "DV-E0303 `default_port.loopback` must be true or false, not 1",
+            "DV-E0302 `recirculation` has no field `loopback`",
+            "DV-E0304 `generator` has no `period`",
             "DV-E0304 a train needs either `bytes` or `pause`",
-            "DV-E0303 `pausable_queue.open` has to be shorter than `period`, and not 0",
-            "DV-E0302 `ingres_latency` is no field",
+            "DV-E0303 `pausable_queue.open` must be above 0 and below `period`, not \"1us\"",
         ],
     );
     check_wrong(
@@ -241,16 +240,16 @@ fn all_mistakes_are_reported_together() {
          [[generator_application]]\nid = 2\nperiod = \"1us\"\n\
          [[generator_application]]\nid = 2\nperiod = \"1us\"\ntimer = \"never\"",
         &[
-            "DV-E0303 `generator_application.id` has to be a number from 0 to 7",
-            "DV-E0304 `generator_application.period` is missing",
-            "DV-E0303 `generator_application.batches` has to be a number from 1 to 65536",
-            "DV-E0303 `generator_application.period` has to be a time above 0",
-            "DV-E0303 `generator_application.id` has to be a number that no other application has",
-            "DV-E0303 `generator_application.timer` has to be \"periodic\" or \"once\"",
+            "DV-E0304 `generator_application` has no `period`",
+            "DV-E0303 `generator_application.id` must be a whole number from 0 to 7, not 8",
+            "DV-E0303 `generator_application.batches` must be a whole number from 1 to 65536, not 0",
+            "DV-E0303 `generator_application.period` must be a time above 0, not \"0ps\"",
+            "DV-E0303 `generator_application.id` must be a number that no other application has, not 2",
+            "DV-E0303 `generator_application.timer` must be \"periodic\" or \"once\", not \"never\"",
         ],
     );
     check_wrong("clock = ns", &["DV-E0301 this is not TOML: invalid float, expected `nan`"]);
-    check_wrong("[port.x]", &["DV-E0303 `port` has to be named by a number, such as [port.68]"]);
+    check_wrong("[port.x]", &["DV-E0303 a port's name must be a number, not `x`"]);
 }
 
 #[test]

@@ -50,8 +50,8 @@ impl Switch {
                 let (path, now_ps) = (OutputPath::Port(port), self.core.now_ps);
                 let depth_packets = u64::from(traffic.depth_packets(path, priority));
                 let statistics = traffic.queue_statistics(path, priority, now_ps);
-                let most_packets = statistics.map_or(0, |known| known.peak_packets);
-                return Ok(Reply::Queue(QueueState { depth_packets, most_packets }));
+                let peak_packets = statistics.map_or(0, |known| known.peak_packets);
+                return Ok(Reply::Queue(QueueState { depth_packets, peak_packets }));
             }
             DeviceItem::GeneratorTimer(timer) => {
                 self.set_generator_application(application(timer)?)

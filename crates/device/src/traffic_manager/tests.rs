@@ -64,8 +64,7 @@ fn packets_that_grew_before_the_wire_hold_up_those_behind() {
         manager.dequeue(PORT, dequeued_ps).expect("a scheduled path sends");
         manager.reserve(PORT, 125, dequeued_ps);
     }
-    // The first has twice its length when it comes to the wire, so the second waits there, and the third
-    // in its queue.
+    // The first packet has doubled in length on the wire, so the second waits there, and the third in its queue.
     assert_eq!(manager.transmit(PORT, 250, 0), 2_000_000);
     assert_eq!(manager.transmit(PORT, 125, 1_000_000), 3_000_000);
     assert_eq!(manager.next_ready(), Some((3_000_000, PORT)));
@@ -196,7 +195,7 @@ fn work() -> impl Strategy<Value = (u8, u32, u32, bool, u64)> {
 }
 
 proptest! {
-    /// Gates that are kept are those that are found anew, and a packet that finds one open is gone at once.
+    /// Updated gates equal recomputed ones, and a packet at an open gate leaves immediately.
     #[test]
     fn gates_are_those_of_the_paths(works in prop::collection::vec(work(), 0..40), asks in any::<u64>()) {
         let slow = PortOptions { rate_bps: Some(1_000_000_000), queue_count: 2, ..PortOptions::default() };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hashes of few bytes by the tables of `short_crcs`: bytes that are as in the packet are read there one by one.
+//! Emits hashes of few bytes with the tables of `short_crcs`. Bytes of fields in the packet are loaded one by
+//! one.
 
 use super::function::FunctionCompiler;
 use super::hash_inputs::HashInput;
@@ -10,7 +11,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use ir::{HashAlgorithm, Operand};
 
 impl<'a> FunctionCompiler<'a, '_> {
-    /// A hash of few bytes, if it is a CRC whose parameters are known.
+    /// A hash of few bytes, if it is a CRC with parameters that the program fixes.
     pub fn short_crc(&mut self, algorithm: HashAlgorithm, inputs: &[Operand]) -> Option<Value> {
         let length_bytes = short_length_bytes(inputs.iter().map(|input| self.operand_type(input)))?;
         let crcs = self.facts.crcs.iter().find(|crcs| crcs.length_bytes == length_bytes)?;
@@ -21,7 +22,7 @@ impl<'a> FunctionCompiler<'a, '_> {
             Some(hashes) => hashes,
             None => {
                 let hashes = self.crcs_by_places(crcs, &wanted, inputs);
-                // What other inputs were is not known later.
+                // Other inputs cannot be compared later.
                 if wanted.iter().all(|(input, _)| *input != HashInput::Other) {
                     self.path.crcs.push(KnownCrcs { inputs: wanted, hashes });
                 }
@@ -79,7 +80,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
     }
 
-    /// Whole bytes of the packet, each by itself.
+    /// Loads whole bytes of the packet, each alone.
     fn bytes_in_packet(&mut self, bits: PacketBits) -> Vec<Value> {
         let first = (bits.offset_bits / 8) as i32;
         let places = first..first + (bits.width_bits / 8) as i32;
@@ -99,7 +100,7 @@ impl<'a> FunctionCompiler<'a, '_> {
                     0 => number,
                     _ => self.builder.ins().ushr_imm_u(number, i64::from(below_bits)),
                 };
-                // Nothing is above the first byte.
+                // Bits above the first byte are zero.
                 match below_bits + 8 == width_bits {
                     true => moved,
                     false => self.builder.ins().band_imm_u(moved, 0xff),

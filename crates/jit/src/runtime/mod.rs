@@ -6,7 +6,6 @@ mod function;
 pub(crate) mod hashes;
 pub(crate) mod packet;
 pub(crate) mod pass;
-pub(crate) mod preserve_all_call;
 pub(crate) mod state;
 pub(crate) mod tables;
 pub(crate) mod wide;

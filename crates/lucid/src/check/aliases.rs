@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `module F = A if b else B;`: both modules must show the same things with the same types, and what
-//! is hidden in both becomes a type of its own.
+//! Module aliases `module F = A if b else B;`: checks that both modules have the same visible items with the
+//! same types, and makes a new abstract type of what both hide.
 
 use super::Checker;
 use super::body::Frame;
@@ -8,7 +8,7 @@ use super::checked::{
     CheckedProgram, Definition, Instantiation, Signature, Type, UserType, UserTypeBody,
 };
 use super::codes;
-use super::reports::Why;
+use super::reports::TypeExpectation;
 use super::scopes::{Entry, Namespace, ScopeId, View, binder_of, show_path};
 use crate::syntax::ast::{Binder, Expression, NodeId, Path, Segment};
 use source::{Diagnostic, Span};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 struct Alias {
     id: NodeId,
     span: Span,
-    /// How the two modules are called, for messages.
+    /// The names of the two modules, for messages.
     names: [String; 2],
     /// The types of the two modules that are one type of the alias.
     types: HashMap<NodeId, NodeId>,
@@ -35,7 +35,7 @@ impl Checker {
         otherwise: &Path,
     ) {
         self.begin(Frame::Value);
-        let why = Why::new(condition.span, "the condition of a module alias is {}");
+        let why = TypeExpectation::new(condition.span, "the condition of a module alias is {}");
         self.expect(condition, &Type::Bool, Some(&why));
         self.finish(Vec::new());
         let (first, second) = (self.aliased(then), self.aliased(otherwise));
@@ -56,7 +56,7 @@ impl Checker {
 
     fn aliased(&mut self, path: &Path) -> Option<ScopeId> {
         match self.lookup(Namespace::Modules, path) {
-            super::scopes::Found::Entry(entry) => entry.scope,
+            super::scopes::Resolution::Entry(entry) => entry.scope,
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known while one declaration is checked: its locals, loops and written variables, and what
-//! can only be decided at its end, when unifying is over: widths of literals that nothing fixed, bounds
-//! of slices and indices, and which variables stay because the declaration is polymorphic.
+//! The state of the declaration that is checked: its locals, loops and written variables, and the checks
+//! deferred to its end, after unification: widths of literals, bounds of slices and indices, and the
+//! variables that stay because the declaration is polymorphic.
 
 use super::Checker;
 use super::checked::{Instantiation, Signature, Size, SizeTerm, Type, Variable};
@@ -14,10 +14,10 @@ use source::{Diagnostic, Span};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Width in bits of integers whose width nothing says.
+/// Width in bits of integers without a known width.
 pub(super) const DEFAULT_WIDTH: u128 = 32;
 
-/// What kind of declaration is being checked.
+/// The kind of the declaration that is checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Frame {
     /// Constants, sizes, events.
@@ -54,11 +54,11 @@ pub(super) struct Body {
     /// The event whose own body is being checked, and where that names it.
     pub own_event: Option<NodeId>,
     pub own_uses: Vec<NodeId>,
-    /// Undeclared names that were told.
+    /// Undeclared names that were already reported.
     pub reported: HashSet<(Namespace, Arc<str>)>,
     pub equations: Vec<Equation>,
-    pub later: Vec<Later>,
-    /// What to resolve at the end, besides what the checks above mention.
+    pub later: Vec<DeferredCheck>,
+    /// Types to resolve at the end, besides those of the checks above.
     pub typed: Vec<NodeId>,
     pub instantiated: Vec<NodeId>,
     pub bounds: Vec<NodeId>,
@@ -68,7 +68,7 @@ pub(super) struct Body {
 }
 
 /// A check for when the declaration's types are known.
-pub(super) enum Later {
+pub(super) enum DeferredCheck {
     /// A literal fits its width.
     Literal { value: u128, width: Size, span: Span },
     /// A pattern can match; only a warning, as a pattern that cannot is harmless.
@@ -95,7 +95,7 @@ pub(super) enum Later {
     Dropped { ty: Type, span: Span },
 }
 
-/// What may not hold persistent state.
+/// A construct that may not hold persistent state.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum NotGlobal {
     Local(Arc<str>),
@@ -149,7 +149,7 @@ impl Checker {
             .later
             .iter()
             .filter_map(|later| match later {
-                Later::Bound { bound, span } => Some((bound.clone(), *span)),
+                DeferredCheck::Bound { bound, span } => Some((bound.clone(), *span)),
                 _ => None,
             })
             .collect();
@@ -250,9 +250,9 @@ impl Checker {
                 Diagnostic::error(
                     codes::NOT_DETERMINED,
                     span,
-                    "nothing says how often this loop runs",
+                    "the number of rounds of this loop is unknown",
                 )
-                .here(format!("`{}` stands for no known size", self.out.show_size(&resolved)))
+                .here(format!("`{}` has no known value", self.out.show_size(&resolved)))
                 .help("use the loop variable as an index of a vector, or write a size"),
             );
         }
@@ -318,7 +318,7 @@ impl Checker {
                         Diagnostic::error(
                             codes::NOT_DETERMINED,
                             binder.span,
-                            format!("nothing says which type `{}` has", binder.name),
+                            format!("the type of `{}` cannot be inferred", binder.name),
                         )
                         .help("write its type"),
                     );

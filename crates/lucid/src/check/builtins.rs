@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types of what the language brings: arguments and results of the built-in functions, in the paper's
-//! spellings too, and the built-in values.
+//! Signatures of the built-in functions, in the paper's spellings too, and types of the built-in values.
 
 use super::Checker;
 use super::checked::{Builtin, Size, TableType, Type};
 
 /// The type of a built-in function at one call.
 pub(super) struct BuiltinType {
-    /// What each argument is called in messages, and its type.
+    /// The name of each argument in messages, and its type.
     pub parameters: Vec<(&'static str, Type)>,
     pub result: Type,
     /// The numbers of arguments that there is a form for, in words, if not `parameters.len()`.
@@ -15,7 +14,7 @@ pub(super) struct BuiltinType {
 }
 
 impl Checker {
-    /// The type of a built-in function called with so many arguments; `None` if it is no function.
+    /// The type of a built-in function called with `count` arguments; `None` if it is no function.
     pub(super) fn builtin_type_of(
         &mut self,
         builtin: Builtin,
@@ -166,7 +165,7 @@ impl Checker {
         Some(BuiltinType { parameters, result, takes })
     }
 
-    /// The type of a built-in value. Ports are as wide as their use wants: targets differ.
+    /// The type of a built-in value. The width of ports follows from their use, because targets differ.
     pub(super) fn builtin_value_type(&mut self, builtin: Builtin) -> Option<Type> {
         match builtin {
             Builtin::SelfSwitch | Builtin::RecirculationPort | Builtin::Checksum => {

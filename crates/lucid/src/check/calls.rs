@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of functions, events, constructors, extern functions and built-in functions, and what the
-//! variables of a polymorphic declaration stand for at each use.
+//! Checks calls of functions, events, constructors, extern functions and built-in functions, and records
+//! the instantiation of polymorphic declarations at each use.
 
 use super::Checker;
-use super::body::{Frame, Later};
+use super::body::{DeferredCheck, Frame};
 use super::builtins::BuiltinType;
 use super::checked::{
     Builtin, Definition, Instantiation, Signature, Size, SizeTerm, TableType, Type,
 };
 use super::codes;
-use super::reports::{Why, arguments as count_arguments};
-use super::scopes::{Entry, Found, Namespace, binder_of, show_path};
+use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::scopes::{Entry, Namespace, Resolution, binder_of, show_path};
 use crate::syntax::ast::{self, Expression, ExpressionKind, Path, Segment};
 use source::{Diagnostic, Span};
 
@@ -37,13 +37,15 @@ impl Checker {
             return Type::Error;
         };
         match found {
-            Found::Builtin(builtin) => self.builtin_call(e, path, builtin, arguments, expected),
-            Found::Entry(entry) => {
+            Resolution::Builtin(builtin) => {
+                self.builtin_call(e, path, builtin, arguments, expected)
+            }
+            Resolution::Entry(entry) => {
                 self.use_definition(&entry.definition);
                 self.out.definitions.insert(path.id, entry.definition.clone());
                 self.entry_call(e, path, &entry, arguments)
             }
-            Found::Missing => Type::Error,
+            Resolution::Missing => Type::Error,
         }
     }
 
@@ -130,7 +132,10 @@ impl Checker {
         }
         self.check_arguments(&parameters, arguments, &|at| {
             let segment: &Segment = names.get(at)?;
-            Some(Why::new(segment.span, format!("parameter `{}` is {{}}", segment.name)))
+            Some(TypeExpectation::new(
+                segment.span,
+                format!("parameter `{}` is {{}}", segment.name),
+            ))
         });
         result
     }
@@ -139,7 +144,7 @@ impl Checker {
         &mut self,
         parameters: &[Type],
         arguments: &[Expression],
-        why: &dyn Fn(usize) -> Option<Why>,
+        why: &dyn Fn(usize) -> Option<TypeExpectation>,
     ) {
         for (at, argument) in arguments.iter().enumerate() {
             match parameters.get(at) {
@@ -270,21 +275,21 @@ impl Checker {
                 Some((_, ty)) if at + 1 == parameters.len() && installed.is_some() => {
                     let installed = installed.take().unwrap_or_else(|| ty.clone());
                     let action = &arguments[at - 1];
-                    let why = Why::new(action.span, "this action is installed with {}");
+                    let why = TypeExpectation::new(action.span, "this action is installed with {}");
                     self.expect(argument, &installed, Some(&why));
                 }
                 Some((_, ty)) if matches!(self.variables.head(ty), Type::Action(_)) => {
                     let why = arguments.first().filter(|_| builtin != Builtin::TableCreate);
-                    let why = why.map(|table| Why::new(table.span, "this table"));
+                    let why = why.map(|table| TypeExpectation::new(table.span, "this table"));
                     installed = self.table_action(argument, ty, why.as_ref());
                 }
                 Some((name, ty)) => {
                     // The first argument fixes the widths; it is what the others must fit to.
                     let why = match arguments.first() {
                         Some(first) if at > 0 => {
-                            Why::new(first.span, format!("so {name} must be {{}}"))
+                            TypeExpectation::new(first.span, format!("so {name} must be {{}}"))
                         }
-                        _ => Why::new(path.span, format!("{name} must be {{}}")),
+                        _ => TypeExpectation::new(path.span, format!("{name} must be {{}}")),
                     };
                     self.expect(argument, ty, Some(&why));
                 }
@@ -304,7 +309,7 @@ impl Checker {
             self.wrong_count(e.span, &shown, &count_arguments(2), arguments.len(), None);
         }
         if let Some(event) = arguments.first() {
-            let why = Why::new(path.span, "what is sent must be {}");
+            let why = TypeExpectation::new(path.span, "what is sent must be {}");
             self.expect(event, &Type::Event, Some(&why));
         }
         if let Some(place) = arguments.get(1) {
@@ -315,8 +320,10 @@ impl Checker {
                 _ => {
                     let int = self.variables.fresh_int();
                     if !self.unify(&found, &int) {
-                        let why =
-                            Why::new(path.span, "a switch, or a group of them, is wanted here");
+                        let why = TypeExpectation::new(
+                            path.span,
+                            "a switch, or a group of them, is wanted here",
+                        );
                         self.expression_mismatch(place, &found, &int, Some(&why));
                     }
                 }
@@ -371,8 +378,9 @@ impl Checker {
         };
         for one in list {
             let first = list.first().filter(|first| first.id != one.id);
-            let why = first
-                .map(|first| Why::new(first.span, "as this action and the table's type have it"));
+            let why = first.map(|first| {
+                TypeExpectation::new(first.span, "as this action and the table's type have it")
+            });
             self.table_action(one, action, why.as_ref());
         }
         if !std::ptr::eq(list, std::slice::from_ref(e)) {
@@ -383,7 +391,12 @@ impl Checker {
     }
 
     /// Checks that an action fits a table; gives what it is installed with.
-    fn table_action(&mut self, e: &Expression, wanted: &Type, why: Option<&Why>) -> Option<Type> {
+    fn table_action(
+        &mut self,
+        e: &Expression,
+        wanted: &Type,
+        why: Option<&TypeExpectation>,
+    ) -> Option<Type> {
         let found = self.infer(e);
         let (Type::Action(action), Type::Action(table)) =
             (self.variables.head(&found), self.variables.head(wanted))
@@ -467,14 +480,14 @@ impl Checker {
         let parameters: Vec<Type> = of.parameters.into_iter().map(|(_, ty)| ty).collect();
         let span = written.span;
         self.check_arguments(&parameters, arguments, &|_| {
-            Some(Why::new(span, "the argument must be {}"))
+            Some(TypeExpectation::new(span, "the argument must be {}"))
         });
         ty
     }
 
     /// Remembers that a statement's value is dropped.
     pub(super) fn dropped(&mut self, e: &Expression, ty: Type) {
-        self.body.later.push(Later::Dropped { ty, span: e.span });
+        self.body.later.push(DeferredCheck::Dropped { ty, span: e.span });
     }
 }
 

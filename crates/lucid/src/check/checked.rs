@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What checking finds out about a program: types, what each name means, how polymorphic things are
-//! instantiated. The tree is not changed; everything here is keyed by [`NodeId`]. How it is found
-//! out is elsewhere; elaboration, the order check and tools read it here.
+//! `CheckedProgram`: the types, name resolutions and instantiations of a program. Side tables, keyed by
+//! [`NodeId`], hold them; the tree stays unchanged. Elaboration, the order check and tools read them.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
@@ -19,7 +18,7 @@ pub struct CheckedProgram {
     /// parameters, constants, globals. Inside a polymorphic declaration they mention its variables;
     /// inside a handler, those of its event's signature.
     pub types: HashMap<NodeId, Type>,
-    /// What each path means, by `Path::id`; paths of built-in types, and `start` in constraints of the
+    /// The definition of each path, by `Path::id`; paths of built-in types, and `start` in constraints of the
     /// order, have no entry.
     pub definitions: HashMap<NodeId, Definition>,
     /// Sizes as written, resolved, by the id of the path in them (named sizes only).
@@ -38,12 +37,12 @@ pub struct CheckedProgram {
     /// Sizes that stand in an expression, by `Expression::id`: high and low of a slice, the index of
     /// an `Index`, the size of a `SizeToInt`. (Widths of casts, hashes and literals are in the types.)
     pub expression_sizes: HashMap<NodeId, Vec<Size>>,
-    /// What a parser skips, by the id of the `Skip`'s source expression.
+    /// The bits that a parser skips, by the id of the `Skip`'s source expression.
     pub skipped_types: HashMap<NodeId, Type>,
     /// Name and place of everything declared, by binder. User types that only a module alias has
     /// (`UserTypeBody::Aliased`) have numbers from `Program::node_count` up.
     pub binders: HashMap<NodeId, Segment>,
-    /// How to call a variable of a polymorphic declaration, without the tick.
+    /// The name of a variable of a polymorphic declaration, without the tick.
     pub variable_names: HashMap<Variable, Arc<str>>,
 }
 
@@ -90,7 +89,7 @@ pub enum Type {
     String,
     /// A type variable of a polymorphic declaration.
     Variable(Variable),
-    /// Something that was already complained about.
+    /// The type of an expression with a reported error.
     Error,
 }
 
@@ -102,9 +101,9 @@ pub struct TableType {
     /// What an entry holds for its action. `Type::Error` where it differs between the actions, which
     /// the older `table_type` allows: the signature of the action tells it then.
     pub install: Type,
-    /// What a lookup hands to the action.
+    /// The arguments that a lookup passes to the action.
     pub argument: Type,
-    /// What a lookup returns.
+    /// The results of a lookup.
     pub result: Type,
 }
 
@@ -145,7 +144,7 @@ impl Size {
     }
 }
 
-/// What the variables of a polymorphic declaration stand for at one use.
+/// The instantiation of a polymorphic declaration's variables at one use.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Instantiation {
     /// Size variables.
@@ -159,7 +158,7 @@ pub struct Instantiation {
 pub struct Signature {
     /// Types of parameters; of an action, install parameters and then match parameters.
     pub parameters: Vec<Type>,
-    /// What it gives; `Event` for events.
+    /// Its result type; `Event` for events.
     pub result: Type,
     /// Its variables, if it is polymorphic.
     pub variables: Vec<Variable>,
@@ -187,7 +186,7 @@ pub enum UserTypeBody {
     Aliased { alias: NodeId, then: NodeId, otherwise: NodeId },
 }
 
-/// What a path means. `NodeId`s are binders.
+/// The definition that a path resolves to. `NodeId`s are binders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// A local or a parameter (of a handler, function, memop, action, constructor or parser).
@@ -228,7 +227,7 @@ pub enum Definition {
     Builtin(Builtin),
 }
 
-/// What the language brings.
+/// A built-in of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Builtin {
     /// `Array.create(n)`

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Declarations in order. Each is checked whole before the next; a name can be used only after its
-//! declaration. Events and handlers, modules, aliases and parsers are in modules of their own.
+//! Checks declarations in the order of the text, each as a whole; a name can be used only after its
+//! declaration. Events and handlers, modules, aliases and parsers have files of their own.
 
 use super::Checker;
-use super::body::{Frame, Later, NotGlobal};
+use super::body::{DeferredCheck, Frame, NotGlobal};
 use super::checked::{Definition, Signature, Size, Type};
 use super::codes;
-use super::reports::Why;
-use super::scopes::{Found, Namespace};
+use super::reports::TypeExpectation;
+use super::scopes::{Namespace, Resolution};
 use crate::syntax::ast::{
     self, Binder, Block, Constraint, Declaration, DeclarationKind, Expression, Parameter, Segment,
 };
@@ -84,7 +84,7 @@ impl Checker {
         let open = value.as_ref().is_some_and(|value| {
             value.terms.iter().any(|term| matches!(term, super::SizeTerm::Variable(_)))
         });
-        // What was wrong with it is told already.
+        // Its errors are already reported.
         let value = if open { Some(Size::constant(super::body::DEFAULT_WIDTH)) } else { value };
         self.finish(Vec::new());
         self.out.declared_sizes.insert(name.id, value);
@@ -94,7 +94,8 @@ impl Checker {
     fn constant(&mut self, name: &Binder, written: &ast::Type, value: &Expression) {
         self.begin(Frame::Value);
         let ty = self.resolve_type(written);
-        let why = Why::new(written.span.to(name.span), format!("`{}` is {{}}", name.name));
+        let why =
+            TypeExpectation::new(written.span.to(name.span), format!("`{}` is {{}}", name.name));
         self.expect(value, &ty, Some(&why));
         self.forbid_global(&ty, NotGlobal::Constant(name.name.clone()), name.span);
         self.bind_name(name, ty);
@@ -191,14 +192,17 @@ impl Checker {
         let ty = match written {
             Some(written) => {
                 let ty = self.resolve_type(written);
-                let why = Why::new(written.span.to(name.span), format!("`{}` is {{}}", name.name));
+                let why = TypeExpectation::new(
+                    written.span.to(name.span),
+                    format!("`{}` is {{}}", name.name),
+                );
                 self.expect(value, &ty, Some(&why));
                 ty
             }
             None => self.infer(value),
         };
         let segment = Segment { name: name.name.clone(), span: name.span };
-        self.body.later.push(Later::Global { ty: ty.clone(), name: segment });
+        self.body.later.push(DeferredCheck::Global { ty: ty.clone(), name: segment });
         self.bind_name(name, ty);
         self.finish(Vec::new());
         self.declare_named(Namespace::Values, name, Definition::Global(name.id));
@@ -253,7 +257,7 @@ impl Checker {
             Diagnostic::error(
                 codes::MISSING_RETURN,
                 name.span,
-                format!("{what} `{}` does not return a value on every way", name.name),
+                format!("{what} `{}` does not return a value on every path", name.name),
             )
             .label(written.span, format!("it returns {shown}"))
             .help(
@@ -285,7 +289,7 @@ impl Checker {
                 }
             }
             self.at = path.span;
-            if let Found::Entry(entry) = self.lookup(Namespace::Values, path)
+            if let Resolution::Entry(entry) = self.lookup(Namespace::Values, path)
                 && !matches!(entry.definition, Definition::Global(_))
             {
                 self.not_ordered(path.span, &super::scopes::show_path(path), &Type::Error);
@@ -314,7 +318,10 @@ impl Checker {
             self.at = parameter.ty.span;
             if !self.unify(ty, &cell) {
                 let first = parameters[0].ty.span;
-                let why = Why::new(first, "all parameters of a memop are as wide as the cell, {}");
+                let why = TypeExpectation::new(
+                    first,
+                    "all parameters of a memop are as wide as the cell, {}",
+                );
                 let why = (parameter.ty.span != first).then_some(why);
                 self.mismatch(parameter.ty.span, ty, &cell, why.as_ref());
             }
@@ -337,7 +344,7 @@ impl Checker {
         self.begin(Frame::Constructor);
         let types = self.parameters(parameters);
         let result = self.resolve_type(written);
-        let why = Why::new(written.span, "the constructor makes {}");
+        let why = TypeExpectation::new(written.span, "the constructor makes {}");
         self.expect(value, &result, Some(&why));
         self.remember_parameters(name.id, parameters);
         let signature = Signature { parameters: types, result, variables: Vec::new() };

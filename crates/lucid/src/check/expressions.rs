@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types of expressions: literals, names, vectors, indices, slices, casts, hashes. Operators, records
-//! and calls are in modules of their own.
+//! Infers types of expressions: literals, names, vectors, indices, slices, casts, hashes. Operators,
+//! records and calls have files of their own.
 
 use super::Checker;
-use super::body::{Frame, Later, NotGlobal};
+use super::body::{DeferredCheck, Frame, NotGlobal};
 use super::checked::{Builtin, Definition, Size, Type};
 use super::codes;
-use super::reports::Why;
-use super::scopes::{Entry, Found, Namespace, show_path};
+use super::reports::TypeExpectation;
+use super::scopes::{Entry, Namespace, Resolution, show_path};
 use crate::syntax::ast::{self, Binder, Expression, ExpressionKind, Path, PatternKind, SizeKind};
 use source::{Diagnostic, Span};
 
@@ -26,7 +26,12 @@ impl Checker {
     }
 
     /// Checks that an expression has a type; gives the type it has, or `Type::Error`.
-    pub(super) fn expect(&mut self, e: &Expression, expected: &Type, why: Option<&Why>) -> Type {
+    pub(super) fn expect(
+        &mut self,
+        e: &Expression,
+        expected: &Type,
+        why: Option<&TypeExpectation>,
+    ) -> Type {
         self.at = e.span;
         let found = self.infer_kind(e, Some(expected));
         let found = self.record(e, found);
@@ -60,7 +65,8 @@ impl Checker {
                     Some(width) => self.resolve_size(width),
                     None => self.variables.fresh_size(),
                 };
-                let later = Later::Literal { value: *value, width: width.clone(), span: e.span };
+                let later =
+                    DeferredCheck::Literal { value: *value, width: width.clone(), span: e.span };
                 self.body.later.push(later);
                 Type::Int(width)
             }
@@ -112,8 +118,11 @@ impl Checker {
                 },
                 PatternKind::Number(value) => {
                     let width = self.variables.fresh_size();
-                    let later =
-                        Later::Pattern { value: *value, width: width.clone(), span: e.span };
+                    let later = DeferredCheck::Pattern {
+                        value: *value,
+                        width: width.clone(),
+                        span: e.span,
+                    };
                     self.body.later.push(later);
                     Type::Pattern(width)
                 }
@@ -122,7 +131,7 @@ impl Checker {
                     self.diagnostics.push(Diagnostic::error(
                         codes::PATTERN,
                         e.span,
-                        "an event pattern stands only in a `match`",
+                        "an event pattern is allowed only in a `match`",
                     ));
                     Type::Error
                 }
@@ -131,7 +140,7 @@ impl Checker {
                 let width = self.variables.fresh_size();
                 let int = Type::Int(width.clone());
                 self.expect(value, &int, None);
-                let why = Why::new(value.span, "the value has {}");
+                let why = TypeExpectation::new(value.span, "the value has {}");
                 self.expect(mask, &int, Some(&why));
                 Type::Pattern(width)
             }
@@ -174,7 +183,7 @@ impl Checker {
         }
     }
 
-    /// What a name in an expression is.
+    /// Describes a name in an expression.
     fn name(&mut self, path: &Path) -> Type {
         if let [segment] = &path.segments[..] {
             if let Some(id) = self.body.locals.get(&segment.name) {
@@ -192,9 +201,9 @@ impl Checker {
         }
         self.at = path.span;
         match self.lookup(Namespace::Values, path) {
-            Found::Entry(entry) => self.named_value(path, &entry),
-            Found::Builtin(builtin) => self.builtin_value(path, builtin),
-            Found::Missing => Type::Error,
+            Resolution::Entry(entry) => self.named_value(path, &entry),
+            Resolution::Builtin(builtin) => self.builtin_value(path, builtin),
+            Resolution::Missing => Type::Error,
         }
     }
 
@@ -253,7 +262,7 @@ impl Checker {
             Diagnostic::error(
                 codes::WRONG_KIND,
                 path.span,
-                format!("`{shown}` is {what} and stands here without arguments"),
+                format!("`{shown}` is {what} and is used here without arguments"),
             )
             .label(entry.span, "declared here")
             .help(format!("write `{shown}(...)`")),
@@ -267,7 +276,7 @@ impl Checker {
                 Diagnostic::error(
                     codes::WRONG_KIND,
                     path.span,
-                    format!("`{shown}` is a function and stands here without arguments"),
+                    format!("`{shown}` is a function and is used here without arguments"),
                 )
                 .help(format!("write `{shown}(...)`")),
             );
@@ -302,7 +311,7 @@ impl Checker {
                     let int = self.variables.fresh_int();
                     self.variables.bind_type(variable, int);
                 }
-                self.body.later.push(Later::Castable { ty: found, span: operand.span });
+                self.body.later.push(DeferredCheck::Castable { ty: found, span: operand.span });
                 target
             }
             Type::Error => Type::Error,
@@ -356,7 +365,7 @@ impl Checker {
                 self.slice_is_inside(&high_size, &width, span);
                 return Type::Error;
             }
-            self.body.later.push(Later::Slice { high: high_size.clone(), width, span });
+            self.body.later.push(DeferredCheck::Slice { high: high_size.clone(), width, span });
         }
         let high_size = self.variables.resolve_size(&high_size);
         let low_size = self.variables.resolve_size(&low_size);
@@ -400,7 +409,7 @@ impl Checker {
                 self.integer(argument, "the seed of a hash");
             } else {
                 let ty = self.infer(argument);
-                self.body.later.push(Later::Hashable { ty, span: argument.span });
+                self.body.later.push(DeferredCheck::Hashable { ty, span: argument.span });
             }
         }
         Type::Int(width)
@@ -420,7 +429,8 @@ impl Checker {
             _ => self.variables.fresh_type(),
         };
         for (at, part) in elements.iter().enumerate() {
-            let why = (at > 0).then(|| Why::new(elements[0].span, "the first element is {}"));
+            let why =
+                (at > 0).then(|| TypeExpectation::new(elements[0].span, "the first element is {}"));
             self.expect(part, &element, why.as_ref());
         }
         self.built(&element, e.span);
@@ -460,7 +470,7 @@ impl Checker {
         self.name_binder(variable);
         self.out.loop_bounds.insert(variable.id, size.clone());
         self.body.bounds.push(variable.id);
-        self.body.later.push(Later::Bound { bound: size.clone(), span: bound.span });
+        self.body.later.push(DeferredCheck::Bound { bound: size.clone(), span: bound.span });
         self.body.loops.push((variable.name.clone(), variable.id));
         size
     }
@@ -494,7 +504,7 @@ impl Checker {
         let Some(size) = size else { return element };
         self.out.expression_sizes.insert(e.id, vec![size.clone()]);
         self.body.sized.push(e.id);
-        // A plain loop variable makes an unknown length the loop's bound, and the other way round.
+        // A plain loop variable makes an unknown length the loop's bound, and vice versa.
         if let [super::SizeTerm::Loop(id)] = size.terms[..]
             && size.constant == 0
             && let Some(bound) = self.out.loop_bounds.get(&id).cloned()
@@ -503,7 +513,7 @@ impl Checker {
             let length = self.variables.resolve_size(&length);
             if bound.known().is_none() || length.known().is_none() {
                 self.at = index.span;
-                // What cannot be made equal is reported with the other bounds.
+                // Bounds that cannot be unified are reported with the others.
                 self.unify_sizes(&bound, &length);
             }
         }
@@ -512,7 +522,12 @@ impl Checker {
                 self.out.loop_bounds.get(id).map(|bound| (*id, bound.clone()))
             });
         let bounds: Vec<_> = bounds.collect();
-        self.body.later.push(Later::Index { index: size, bounds, length, span: index.span });
+        self.body.later.push(DeferredCheck::Index {
+            index: size,
+            bounds,
+            length,
+            span: index.span,
+        });
         element
     }
 

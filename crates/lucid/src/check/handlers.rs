@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events and their handlers: parameters that agree, one handler of a kind, numbers on the wire.
+//! Checks events and their handlers: equal parameters, one handler of each kind, numbers on the wire.
 
 use super::Checker;
 use super::body::Frame;
 use super::checked::{Definition, Signature, Type};
 use super::codes;
-use super::reports::{Why, arguments as count_arguments};
-use super::scopes::{Entry, Found, Namespace, ScopeId, show_path};
+use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::scopes::{Entry, Namespace, Resolution, ScopeId, show_path};
 use crate::syntax::ast::{
     Binder, Block, Constraint, EventSort, HandlerSort, NodeId, Parameter, Path,
 };
@@ -28,7 +28,7 @@ struct Event {
     span: Span,
     sort: EventSort,
     scope: ScopeId,
-    /// Where each kind of handler is, in the order of `HandlerSort`.
+    /// The place of each kind of handler, in the order of `HandlerSort`.
     handlers: [Option<Span>; 3],
 }
 
@@ -132,7 +132,7 @@ impl Checker {
                         format!("events `{other}` and `{}` have the same number", name.name),
                     )
                     .label(first, format!("`{other}` has it here"))
-                    .help("packets tell events apart by their numbers: take another one"),
+                    .help("packets identify events by their numbers: use another number"),
                 );
             }
             None => {
@@ -181,7 +181,7 @@ impl Checker {
         let shown = show_path(path);
         let found = self.peek(Namespace::Values, path);
         let entry = match found {
-            Some(Found::Entry(entry)) => entry,
+            Some(Resolution::Entry(entry)) => entry,
             _ => {
                 let mut diagnostic = Diagnostic::error(
                     codes::HANDLER,
@@ -294,10 +294,10 @@ impl Checker {
             self.at = parameter.ty.span;
             if !self.unify(found, wanted) {
                 let place = names.get(at).map_or(declared, |segment| segment.span);
-                let why = Why::new(place, "the event has {} here");
+                let why = TypeExpectation::new(place, "the event has {} here");
                 let span = parameter.ty.span;
                 let mut diagnostic = self.mismatch_diagnostic(span, found, wanted, Some(&why));
-                // What the body does with it would only be told again.
+                // Checking the body would only repeat the error.
                 self.out.types.insert(parameter.name.id, Type::Error);
                 diagnostic.code = codes::HANDLER_PARAMETERS;
                 diagnostic.message =
@@ -307,7 +307,7 @@ impl Checker {
         }
     }
 
-    /// Warns about events that the program makes and that nothing handles.
+    /// Warns about events that the program generates and no handler handles.
     pub(super) fn unhandled_events(&mut self) {
         let mut unhandled = Vec::new();
         for event in &self.events.list {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Modules and their interfaces. From outside only what the interface lists is visible, with the
-//! interface's types; a type that it lists without saying what it is cannot be looked through outside.
+//! Checks modules against their interfaces. Outside a module only the items of its interface are visible,
+//! with the interface's types; a type that the interface lists without a definition is abstract.
 
 use super::Checker;
 use super::body::Frame;
@@ -58,7 +58,7 @@ impl Checker {
             self.interface_item(module, item, body, &mut hidden);
         }
         self.stack.pop();
-        // While the interface was compared with the module, its types were looked through.
+        // The comparison of the interface with the module expanded its types.
         for definition in hidden {
             self.opaque.insert(definition, Some(body));
         }
@@ -157,7 +157,7 @@ impl Checker {
         result
     }
 
-    /// What the module has under a name that its interface lists; complains if it has nothing.
+    /// The module's entry for a name in its interface; reports a missing entry.
     fn listed(
         &mut self,
         module: &Arc<str>,
@@ -227,7 +227,7 @@ impl Checker {
             Diagnostic::error(
                 codes::INTERFACE,
                 name.span,
-                format!("`{}` is not as the interface says", name.name),
+                format!("`{}` does not match the interface", name.name),
             )
             .here(format!("{part} is {wanted} here"))
             .label(entry.span, format!("{part} is {found} in the module")),
@@ -290,7 +290,10 @@ impl Checker {
             let (message, help) = if user.is_global {
                 ("holds persistent state, which the interface does not say", "write `global type`")
             } else {
-                ("holds no persistent state, but the interface says so", "write `type`")
+                (
+                    "holds no persistent state, but the interface declares that it does",
+                    "write `type`",
+                )
             };
             self.diagnostics.push(
                 Diagnostic::error(
@@ -405,7 +408,7 @@ impl Checker {
     }
 
     /// What the variables of the declarations behind an entry stand for, when those of its own
-    /// signature stand for what was found out.
+    /// signature stand for the inferred types.
     pub(super) fn behind(&self, entry: &Entry, found: &Instantiation) -> Instantiation {
         let resolved = Instantiation {
             sizes: found

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that wait until the types of a declaration are known: literals against their widths, bits
-//! of slices, indices of vectors, and what kinds of values may stand where.
+//! Checks that are deferred until the types of a declaration are known: widths of literals, bits of
+//! slices, indices of vectors, and the kinds of values that a place admits.
 
 use super::Checker;
-use super::body::{Later, NotGlobal};
+use super::body::{DeferredCheck, NotGlobal};
 use super::checked::{Size, SizeTerm, Type};
 use super::codes;
 use crate::syntax::ast::NodeId;
 use source::{Diagnostic, Span};
 
 impl Checker {
-    pub(super) fn late_check(&mut self, later: Later) {
+    pub(super) fn late_check(&mut self, later: DeferredCheck) {
         match later {
-            Later::Literal { value, width, span } => self.literal_fits(value, &width, span),
-            Later::Pattern { value, width, span } => self.pattern_matches(value, &width, span),
-            Later::Slice { high, width, span } => self.slice_is_inside(&high, &width, span),
-            Later::Index { index, bounds, length, span } => {
+            DeferredCheck::Literal { value, width, span } => self.literal_fits(value, &width, span),
+            DeferredCheck::Pattern { value, width, span } => {
+                self.pattern_matches(value, &width, span)
+            }
+            DeferredCheck::Slice { high, width, span } => self.slice_is_inside(&high, &width, span),
+            DeferredCheck::Index { index, bounds, length, span } => {
                 self.index_is_inside(&index, &bounds, &length, span);
             }
-            Later::Bound { .. } => {}
-            Later::NotGlobal { ty, what, span } => self.not_global(&ty, &what, span),
-            Later::Global { ty, name } => {
+            DeferredCheck::Bound { .. } => {}
+            DeferredCheck::NotGlobal { ty, what, span } => self.not_global(&ty, &what, span),
+            DeferredCheck::Global { ty, name } => {
                 let ty = self.variables.resolve(&ty);
                 if !matches!(ty, Type::Error) && !self.out.is_global(&ty) {
                     let shown = self.out.show(&ty);
@@ -36,18 +38,18 @@ impl Checker {
                     );
                 }
             }
-            Later::Comparable { ty, span } => {
+            DeferredCheck::Comparable { ty, span } => {
                 self.must(&ty, span, codes::TYPE_MISMATCH, "cannot be compared", Checker::is_plain);
             }
-            Later::Hashable { ty, span } => {
+            DeferredCheck::Hashable { ty, span } => {
                 self.must(&ty, span, codes::TYPE_MISMATCH, "cannot be hashed", Checker::is_plain);
             }
-            Later::Readable { ty, span } => {
+            DeferredCheck::Readable { ty, span } => {
                 self.must(&ty, span, codes::PARSER, "cannot be read from a packet", |own, ty| {
                     own.is_plain(ty) && !matches!(ty, Type::Group)
                 });
             }
-            Later::Castable { ty, span } => {
+            DeferredCheck::Castable { ty, span } => {
                 self.must(
                     &ty,
                     span,
@@ -58,7 +60,7 @@ impl Checker {
                     },
                 );
             }
-            Later::Dropped { ty, span } => {
+            DeferredCheck::Dropped { ty, span } => {
                 if self.variables.resolve(&ty) == Type::Event {
                     self.diagnostics.push(
                         Diagnostic::warning(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What keeps the check fast on whatever it is given: how large a type may grow by inference, and
-//! facts about user types that are found out once, when they are declared, because taking types apart
-//! again and again would take time exponential in their depth.
+//! Limits that keep the time of the check linear: the size to which inference may grow a type, and facts
+//! about user types that are computed once, at their declaration, because repeated expansion would take
+//! time exponential in their depth.
 
 use super::Checker;
 use super::checked::{SizeTerm, Type, Variable};
@@ -9,15 +9,15 @@ use super::codes;
 use crate::syntax::ast::NodeId;
 use source::{Diagnostic, Span};
 
-/// How many parts a type may have, user types counting as one.
+/// Limit of a type's parts; a user type counts as one.
 const LARGEST_TYPE: usize = 4096;
 
-/// How deep a type may be, user types counting as one.
+/// Limit of a type's depth; a user type counts as one.
 const DEEPEST_TYPE: usize = 64;
 
-/// What is known of a user type besides what it is.
+/// Facts about a user type besides its definition.
 #[derive(Clone, Debug)]
-pub(super) struct Facts {
+pub(super) struct UserTypeFacts {
     /// Made of integers, booleans and groups alone: can be compared and hashed.
     pub plain: bool,
     /// Has a payload in it.
@@ -29,7 +29,7 @@ pub(super) struct Facts {
 impl Checker {
     /// Finds out the facts about a user type that is declared now.
     pub(super) fn note_facts(&mut self, definition: NodeId, parameters: &[Variable], body: &Type) {
-        let facts = Facts {
+        let facts = UserTypeFacts {
             plain: self.is_plain(body),
             payload: self.has_payload(body),
             depends: parameters.iter().map(|parameter| self.mentions(body, *parameter)).collect(),

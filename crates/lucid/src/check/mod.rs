@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names, modules, types and sizes in one pass of inference (Lucid §5.2, appendix A without its
-//! effects, which `order` has). Memops' shapes are `memop`'s.
+//! The type checker: names, modules, types and sizes in one pass of inference (Lucid §5.2, appendix A
+//! without effects). `order` checks the effects, `memop` the bodies of memops.
 
 mod aliases;
 mod body;
@@ -60,7 +60,7 @@ fn in_order(diagnostics: Diagnostics) -> Diagnostics {
     sorted
 }
 
-/// Where the check is and what it found out so far.
+/// The state of the type checker.
 struct Checker {
     out: CheckedProgram,
     diagnostics: Diagnostics,
@@ -71,9 +71,9 @@ struct Checker {
     stack: Vec<ScopeId>,
     /// Names that a module will declare, for messages about names used too early.
     later: HashMap<(ScopeId, Namespace, Arc<str>), Vec<Span>>,
-    /// User types that cannot be looked through outside of a module; `None`: nowhere.
+    /// User types that are abstract outside of a module; `None`: everywhere.
     opaque: HashMap<NodeId, Option<ScopeId>>,
-    facts: HashMap<NodeId, limits::Facts>,
+    facts: HashMap<NodeId, limits::UserTypeFacts>,
     /// User types of different names that were found to be the same.
     same_users: HashSet<(Type, Type)>,
     /// Parameters as declared, by the binder of what has them, for messages.
@@ -84,16 +84,16 @@ struct Checker {
     records: Vec<NodeId>,
     /// Binders that something refers to.
     used: HashSet<NodeId>,
-    /// Functions of circles that were told.
+    /// Functions whose recursion is already reported.
     circles: HashSet<(ScopeId, Arc<str>)>,
     events: handlers::Events,
     /// The declaration being checked.
     body: Body,
     /// The function being checked.
     function_name: Option<Arc<str>>,
-    /// What is being looked at, for sizes that can only be solved later.
+    /// The checked expression, for sizes that are solved later.
     at: Span,
-    /// How many more times an undeclared name is compared with all others.
+    /// Remaining searches for names similar to an undeclared one.
     suggestions_left: u32,
     /// The next number for user types that no binder declares.
     next_node: u32,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types of operators.
+//! Infers types of operators.
 
 use super::Checker;
-use super::body::Later;
+use super::body::DeferredCheck;
 use super::checked::{Size, Type};
 use super::codes;
 use super::reports::snippet;
@@ -92,7 +92,7 @@ impl Checker {
                 let b = self.infer(right);
                 self.at = e.span;
                 if self.unify(&a, &b) {
-                    self.body.later.push(Later::Comparable { ty: a, span: left.span });
+                    self.body.later.push(DeferredCheck::Comparable { ty: a, span: left.span });
                 } else {
                     self.operand_mismatch(shown, (left, right), (&a, &b), e.span);
                 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parsers: what is read and skipped, branches, and where each way ends.
+//! Checks parsers: reads and skips, branches, and the end of each path.
 
 use super::Checker;
-use super::body::{Frame, Later};
+use super::body::{DeferredCheck, Frame};
 use super::checked::{Builtin, Definition, Signature, Type};
 use super::codes;
-use super::reports::{Why, arguments as count_arguments};
-use super::scopes::{Found, Namespace, show_path};
+use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::scopes::{Namespace, Resolution, show_path};
 use crate::syntax::ast::{
     Binder, Expression, ExpressionKind, Parameter, ParserAction, ParserActionKind, ParserBlock,
     ParserStep, Path,
@@ -49,7 +49,7 @@ impl Checker {
     }
 
     fn packet(&mut self, source: &Expression, what: &str) {
-        let why = Why::new(source.span, format!("{what} a packet, {{}}"));
+        let why = TypeExpectation::new(source.span, format!("{what} a packet, {{}}"));
         self.expect(source, &Type::Bitstring, Some(&why));
     }
 
@@ -58,19 +58,24 @@ impl Checker {
             ParserActionKind::Read { name, ty, source } => {
                 let ty = self.resolve_type(ty);
                 self.packet(source, "`read` reads from");
-                self.body.later.push(Later::Readable { ty: ty.clone(), span: name.span });
+                self.body.later.push(DeferredCheck::Readable { ty: ty.clone(), span: name.span });
                 self.local(name, ty);
             }
             ParserActionKind::Skip { ty: written, source } => {
                 let ty = self.resolve_type(written);
                 self.packet(source, "`skip` leaves out bits of");
-                self.body.later.push(Later::Readable { ty: ty.clone(), span: written.span });
+                self.body
+                    .later
+                    .push(DeferredCheck::Readable { ty: ty.clone(), span: written.span });
                 self.out.skipped_types.insert(source.id, ty);
                 self.body.skipped.push(source.id);
             }
             ParserActionKind::Local { name, ty: written, value } => {
                 let ty = self.resolve_type(written);
-                let why = Why::new(written.span.to(name.span), format!("`{}` is {{}}", name.name));
+                let why = TypeExpectation::new(
+                    written.span.to(name.span),
+                    format!("`{}` is {{}}", name.name),
+                );
                 self.expect(value, &ty, Some(&why));
                 self.local(name, ty);
             }
@@ -95,7 +100,7 @@ impl Checker {
                         "only locals and their fields can be assigned to",
                     ));
                 }
-                let why = Why::new(target.span, "this is {}");
+                let why = TypeExpectation::new(target.span, "this is {}");
                 self.expect(value, &ty, Some(&why));
             }
         }
@@ -112,7 +117,7 @@ impl Checker {
                 }
             }
             ParserStep::Generate { event, span } => {
-                let why = Why::new(*span, "what is generated is an event");
+                let why = TypeExpectation::new(*span, "what is generated is an event");
                 self.expect(event, &Type::Event, Some(&why));
             }
             ParserStep::Call { parser, arguments, span } => {
@@ -141,14 +146,14 @@ impl Checker {
             return;
         }
         let (types, declared, names) = match self.lookup(Namespace::Parsers, path) {
-            Found::Builtin(Builtin::LucidParser) => (vec![Type::Bitstring], None, Vec::new()),
-            Found::Entry(entry) => {
+            Resolution::Builtin(Builtin::LucidParser) => (vec![Type::Bitstring], None, Vec::new()),
+            Resolution::Entry(entry) => {
                 let Some((types, _)) = self.instantiate(path, &entry) else { return };
                 let names = super::scopes::binder_of(&entry.definition)
                     .and_then(|id| self.parameters.get(&id).cloned());
                 (types, Some(entry.span), names.unwrap_or_default())
             }
-            Found::Builtin(_) | Found::Missing => {
+            Resolution::Builtin(_) | Resolution::Missing => {
                 for argument in arguments {
                     self.infer(argument);
                 }
@@ -164,7 +169,10 @@ impl Checker {
             match types.get(at) {
                 Some(ty) => {
                     let why = names.get(at).map(|segment| {
-                        Why::new(segment.span, format!("parameter `{}` is {{}}", segment.name))
+                        TypeExpectation::new(
+                            segment.span,
+                            format!("parameter `{}` is {{}}", segment.name),
+                        )
                     });
                     self.expect(argument, ty, why.as_ref());
                 }

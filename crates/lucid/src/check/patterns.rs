@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `match`: patterns against the types that are matched, in statements and in parsers.
+//! Checks the patterns of `match` against the types of its subjects, in statements and in parsers.
 
 use super::Checker;
-use super::body::Later;
+use super::body::DeferredCheck;
 use super::checked::{Definition, Size, Type};
 use super::codes;
-use super::reports::{Why, arguments as count_arguments};
-use super::scopes::{Found, Namespace, show_path};
+use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::scopes::{Namespace, Resolution, show_path};
 use super::statements::count;
 use crate::syntax::ast::{self, Branch, Expression, Path, Pattern, PatternKind};
 use source::{Diagnostic, Span};
@@ -70,7 +70,7 @@ impl Checker {
             PatternKind::Number(value) => {
                 let width = self.variables.fresh_size();
                 if self.unify(ty, &Type::Int(width.clone())) {
-                    let later = Later::Pattern { value: *value, width, span: pattern.span };
+                    let later = DeferredCheck::Pattern { value: *value, width, span: pattern.span };
                     self.body.later.push(later);
                 } else {
                     self.pattern_mismatch(pattern.span, "an integer", ty, *place);
@@ -130,7 +130,7 @@ impl Checker {
             self.diagnostics.push(diagnostic);
             return Type::Error;
         }
-        let Found::Entry(entry) = self.lookup(Namespace::Values, path) else {
+        let Resolution::Entry(entry) = self.lookup(Namespace::Values, path) else {
             return match self.out.definitions.get(&path.id) {
                 Some(Definition::Builtin(builtin)) => {
                     let builtin = *builtin;
@@ -169,7 +169,7 @@ impl Checker {
     }
 
     fn event_pattern(&mut self, path: &Path, parameters: &[ast::Parameter]) {
-        let Found::Entry(entry) = self.lookup(Namespace::Values, path) else {
+        let Resolution::Entry(entry) = self.lookup(Namespace::Values, path) else {
             self.parameters(parameters);
             return;
         };
@@ -195,7 +195,7 @@ impl Checker {
         for ((found, declared), parameter) in types.iter().zip(&declared).zip(parameters) {
             self.at = parameter.ty.span;
             if !self.unify(found, declared) {
-                let why = Why::new(entry.span, "the event has {} here");
+                let why = TypeExpectation::new(entry.span, "the event has {} here");
                 self.mismatch(parameter.ty.span, found, declared, Some(&why));
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The texts of `printf`: what is text in them and what stands for a value.
+//! Parses the format texts of `printf` into literal text and placeholders.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub enum FormatPiece {
     Boolean,
 }
 
-/// What is wrong with a `printf` text.
+/// An error in a `printf` format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatError {
     /// `%` before this character.
@@ -27,8 +27,8 @@ impl FormatError {
     /// The matter in a sentence.
     pub fn message(self) -> String {
         match self {
-            FormatError::Unknown(letter) => format!("`%{letter}` stands for nothing"),
-            FormatError::Unfinished => "`%` at the end stands for nothing".to_owned(),
+            FormatError::Unknown(letter) => format!("`%{letter}` is not a conversion"),
+            FormatError::Unfinished => "the format ends in an incomplete conversion `%`".to_owned(),
         }
     }
 }

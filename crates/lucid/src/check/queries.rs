@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Questions to a [`CheckedProgram`] and arithmetic of sizes: expansion of user types, substitution
-//! of variables, what holds global data, and types as text. Nothing here finds anything out.
+//! Queries on a [`CheckedProgram`]: expansion of user types, substitution of variables, arithmetic of
+//! sizes, which types hold global data, and types as text. They infer nothing.
 
 use super::checked::{
     CheckedProgram, Instantiation, Size, SizeTerm, TableType, Type, UserTypeBody, Variable,
@@ -262,7 +262,7 @@ impl CheckedProgram {
     }
 }
 
-/// The types of an action's parameter list, from the tuple that stands for it.
+/// The types of an action's parameter list, from its tuple type.
 fn parameters(program: &CheckedProgram, ty: &Type) -> String {
     match ty {
         Type::Tuple(types) => {

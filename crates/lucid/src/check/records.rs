@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Record literals, updates and fields. Which record type a literal is follows from where it is used
-//! or, if that says nothing, from its labels: the latest declared type that has them.
+//! Checks record literals, updates and fields. The type of a literal follows from its use or, if the use
+//! does not determine it, from its labels: the latest declared type with these labels.
 
 use super::Checker;
 use super::checked::{Size, Type, UserTypeBody};
 use super::codes;
-use super::reports::Why;
+use super::reports::TypeExpectation;
 use crate::syntax::ast::{Expression, NodeId, Segment};
 use source::Diagnostic;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl Checker {
                 Some((_, wanted)) => {
                     let place = declared.as_ref().map_or(label.span, |binder| binder.span);
                     let text = format!("the field `{}` is {{}}", label.name);
-                    let why = Why::new(place, text);
+                    let why = TypeExpectation::new(place, text);
                     self.expect(value, wanted, Some(&why));
                 }
                 None => {
@@ -261,7 +261,7 @@ impl Checker {
         })
     }
 
-    /// A user type with sizes to be found out.
+    /// A user type with sizes to be inferred.
     fn fresh_user(&mut self, definition: NodeId) -> Type {
         let Some(user) = self.out.user_types.get(&definition) else { return Type::Error };
         let (name, count) = (user.name.clone(), user.parameters.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions that call themselves, which names alone forbid: a function can be called only after its
-//! declaration. What is here finds the circle, so that the message can name it.
+//! Detects recursive functions. A function can be called only after its declaration, so recursion always
+//! appears as an undeclared name; this file finds the cycle of calls for the message.
 
 use super::Checker;
 use super::codes;
@@ -33,13 +33,13 @@ impl Checker {
             declarations = inner;
         }
         let scope = self.innermost();
-        let told =
+        let reported =
             |checker: &Checker, name: &Arc<str>| checker.circles.contains(&(scope, name.clone()));
-        if told(self, &callee.name) && told(self, &caller) {
+        if reported(self, &callee.name) && reported(self, &caller) {
             return true;
         }
         let functions = functions(declarations);
-        let Some(circle) = way(&functions, &callee.name, &caller) else { return false };
+        let Some(circle) = call_path(&functions, &callee.name, &caller) else { return false };
         let message = if circle.len() == 1 {
             format!("function `{caller}` calls itself")
         } else {
@@ -65,7 +65,7 @@ impl Checker {
     }
 }
 
-/// How many functions of a circle a message names.
+/// Limit of the functions of a cycle that a message names.
 const SHOWN_OF_CIRCLE: usize = 6;
 
 type Functions<'a> = HashMap<Arc<str>, (Span, &'a Block)>;
@@ -84,23 +84,23 @@ fn around(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// The shortest way by calls from one function to another, both included; `None` if there is none.
-fn way(functions: &Functions<'_>, from: &Arc<str>, to: &Arc<str>) -> Option<Vec<Arc<str>>> {
+/// The shortest path of calls from one function to another, both included; `None` if there is none.
+fn call_path(functions: &Functions<'_>, from: &Arc<str>, to: &Arc<str>) -> Option<Vec<Arc<str>>> {
     let mut caller: HashMap<Arc<str>, Arc<str>> = HashMap::new();
     let mut queue = VecDeque::from([from.clone()]);
     while let Some(name) = queue.pop_front() {
         let Some((_, body)) = functions.get(&name) else { continue };
         if name == *to {
-            let mut way = vec![name];
-            while let Some(before) = way.last().and_then(|last| caller.get(last)) {
+            let mut path = vec![name];
+            while let Some(before) = path.last().and_then(|last| caller.get(last)) {
                 let before = before.clone();
-                way.push(before.clone());
+                path.push(before.clone());
                 if before == *from {
                     break;
                 }
             }
-            way.reverse();
-            return Some(way);
+            path.reverse();
+            return Some(path);
         }
         let mut called = Vec::new();
         each_expression(body, &mut |expression| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How mismatches are told: what was found, what was expected, where the expectation comes from, and
-//! what to write instead. Deciding that something is a mismatch is done elsewhere.
+//! Messages of type mismatches: the found and the expected type, the reason for the expectation, and a
+//! correction. Unification in `variables` finds the mismatches.
 
 use super::Checker;
 use super::checked::{Definition, Type};
@@ -10,18 +10,18 @@ use crate::syntax::ast::{Expression, ExpressionKind, Size, SizeKind};
 use source::{Diagnostic, Span};
 use std::borrow::Cow;
 
-/// Where an expectation comes from.
+/// The reason for an expected type.
 #[derive(Clone, Debug)]
-pub(super) struct Why {
+pub(super) struct TypeExpectation {
     /// The place.
     pub span: Span,
-    /// What stands there; `{}` becomes the expected type.
+    /// The label there; `{}` becomes the expected type.
     pub text: Cow<'static, str>,
 }
 
-impl Why {
-    pub fn new(span: Span, text: impl Into<Cow<'static, str>>) -> Why {
-        Why { span, text: text.into() }
+impl TypeExpectation {
+    pub fn new(span: Span, text: impl Into<Cow<'static, str>>) -> TypeExpectation {
+        TypeExpectation { span, text: text.into() }
     }
 }
 
@@ -32,7 +32,7 @@ impl Checker {
         span: Span,
         found: &Type,
         expected: &Type,
-        why: Option<&Why>,
+        why: Option<&TypeExpectation>,
     ) {
         let diagnostic = self.mismatch_diagnostic(span, found, expected, why);
         self.diagnostics.push(diagnostic);
@@ -43,7 +43,7 @@ impl Checker {
         span: Span,
         found: &Type,
         expected: &Type,
-        why: Option<&Why>,
+        why: Option<&TypeExpectation>,
     ) -> Diagnostic {
         let found = self.variables.resolve(found);
         let expected = self.variables.resolve(expected);
@@ -92,7 +92,7 @@ impl Checker {
         e: &Expression,
         found: &Type,
         expected: &Type,
-        why: Option<&Why>,
+        why: Option<&TypeExpectation>,
     ) {
         let mut diagnostic = self.mismatch_diagnostic(e.span, found, expected, why);
         if let Some((place, name)) = self.declaration_of(e) {
@@ -153,7 +153,7 @@ impl Checker {
             && size.constant == 0
     }
 
-    /// The name of a user type that cannot be looked through here.
+    /// The name of a user type that is abstract here.
     fn hidden_type(&self, ty: &Type) -> Option<String> {
         match ty {
             Type::User { definition, name, .. } if !self.is_transparent(*definition) => {

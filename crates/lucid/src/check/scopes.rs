@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Modules as sets of names, and looking names up. Sizes, values, types, parsers and modules have
-//! name spaces of their own; constructors are looked for after other values. A name means the latest
-//! declaration in front of it, in the innermost module that has one.
+//! Modules as sets of names, and name lookup. Sizes, values, types, parsers and modules have separate
+//! namespaces; constructors are searched after other values. A name refers to the latest declaration
+//! before it in the innermost module that has one.
 
 use super::Checker;
 use super::checked::{Builtin, Definition, Instantiation, Signature};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Kinds of names that do not get in each other's way.
+/// Namespaces: names of different namespaces do not conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Namespace {
     Sizes,
@@ -24,7 +24,7 @@ pub(super) enum Namespace {
 }
 
 impl Namespace {
-    /// What a name of it is called in messages.
+    /// The noun for its names in messages.
     pub fn noun(self) -> &'static str {
         match self {
             Namespace::Sizes => "size",
@@ -41,13 +41,13 @@ impl Namespace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ScopeId(pub usize);
 
-/// What a name means in a scope.
+/// The definition of a name in a scope.
 #[derive(Clone)]
 pub(super) struct Entry {
     pub definition: Definition,
     /// Where it is declared.
     pub span: Span,
-    /// How it looks from outside its module, if that is not how it looks from inside.
+    /// Its view from outside its module, if it differs from the inside.
     pub view: Option<Rc<View>>,
     /// The names in it, if it is a module.
     pub scope: Option<ScopeId>,
@@ -57,7 +57,7 @@ pub(super) struct Entry {
 pub(super) struct View {
     /// With the variables of the interface.
     pub signature: Signature,
-    /// What the variables of the declarations behind it are, in terms of those.
+    /// The instantiation of the inner declaration, in terms of those variables.
     pub behind: Instantiation,
 }
 
@@ -126,11 +126,11 @@ pub(super) const BUILTIN_MEMBERS: [(&str, &str, Builtin); 27] = [
     ("Payload", "parse", Builtin::PayloadParse),
 ];
 
-/// What came of looking a path up.
-pub(super) enum Found {
+/// The result of a name lookup.
+pub(super) enum Resolution {
     Entry(Entry),
     Builtin(Builtin),
-    /// Nothing; it was complained about.
+    /// Not found; already reported.
     Missing,
 }
 
@@ -191,16 +191,16 @@ impl Checker {
     }
 
     /// Looks a path up, without saying anything.
-    pub(super) fn peek(&self, namespace: Namespace, path: &Path) -> Option<Found> {
+    pub(super) fn peek(&self, namespace: Namespace, path: &Path) -> Option<Resolution> {
         let last = &path.segments[path.segments.len() - 1].name;
         if path.segments.len() == 1 {
             if let Some(entry) = self.lookup_name(namespace, last) {
-                return Some(Found::Entry(entry.clone()));
+                return Some(Resolution::Entry(entry.clone()));
             }
             return match namespace {
-                Namespace::Values => builtin_value(last).map(Found::Builtin),
+                Namespace::Values => builtin_value(last).map(Resolution::Builtin),
                 Namespace::Parsers if &**last == "do_lucid_parsing" => {
-                    Some(Found::Builtin(Builtin::LucidParser))
+                    Some(Resolution::Builtin(Builtin::LucidParser))
                 }
                 _ => None,
             };
@@ -212,34 +212,34 @@ impl Checker {
                 let found = scope.get(namespace, last).or_else(|| {
                     constructors.then(|| scope.get(Namespace::Constructors, last)).flatten()
                 });
-                found.map(|entry| Found::Entry(entry.clone()))
+                found.map(|entry| Resolution::Entry(entry.clone()))
             }
             Err(None) if namespace == Namespace::Values => {
-                builtin_member(&path.segments[0].name, last).map(Found::Builtin)
+                builtin_member(&path.segments[0].name, last).map(Resolution::Builtin)
             }
             Err(_) => None,
         }
     }
 
-    /// Looks a path up and records what it means; complains if it means nothing.
-    pub(super) fn lookup(&mut self, namespace: Namespace, path: &Path) -> Found {
+    /// Resolves a path and records its definition; reports an undeclared path.
+    pub(super) fn lookup(&mut self, namespace: Namespace, path: &Path) -> Resolution {
         match self.peek(namespace, path) {
             Some(found) => {
                 match &found {
-                    Found::Entry(entry) => {
+                    Resolution::Entry(entry) => {
                         self.use_definition(&entry.definition);
                         self.out.definitions.insert(path.id, entry.definition.clone());
                     }
-                    Found::Builtin(builtin) => {
+                    Resolution::Builtin(builtin) => {
                         self.out.definitions.insert(path.id, Definition::Builtin(*builtin));
                     }
-                    Found::Missing => {}
+                    Resolution::Missing => {}
                 }
                 found
             }
             None => {
                 self.undeclared(namespace, path);
-                Found::Missing
+                Resolution::Missing
             }
         }
     }
@@ -260,7 +260,7 @@ impl Checker {
         }
     }
 
-    /// Complains about a path that means nothing.
+    /// Reports an undeclared path.
     pub(super) fn undeclared(&mut self, namespace: Namespace, path: &Path) {
         let last = &path.segments[path.segments.len() - 1];
         let shown = show_path(path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements: scopes of locals, assignments, what is returned and whether something always is.
+//! Checks statements: scopes of locals, assignments, types of returned values, and whether all paths
+//! return.
 
 use super::Checker;
 use super::body::{Frame, NotGlobal};
@@ -7,8 +8,8 @@ use super::checked::{Definition, Size, TableType, Type};
 use super::codes;
 use super::expressions::cell;
 use super::printing::FormatPiece;
-use super::reports::{Why, arguments as count_arguments};
-use super::scopes::{Found, Namespace, show_path};
+use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::scopes::{Namespace, Resolution, show_path};
 use crate::syntax::ast::{
     self, Binder, Block, Expression, ExpressionKind, GenerateTarget, Path, Statement,
     StatementKind, TableEntry,
@@ -16,7 +17,7 @@ use crate::syntax::ast::{
 use source::{Diagnostic, Span};
 
 impl Checker {
-    /// Checks a block; gives whether every way through it returns.
+    /// Checks a block; returns whether every path through it returns.
     pub(super) fn block(&mut self, block: &Block) -> bool {
         let locals = self.body.locals.len();
         let mut returned = false;
@@ -87,7 +88,8 @@ impl Checker {
             self.local(name, Type::Error);
             return;
         }
-        let why = Why::new(written.span.to(name.span), format!("`{}` is {{}}", name.name));
+        let why =
+            TypeExpectation::new(written.span.to(name.span), format!("`{}` is {{}}", name.name));
         let found = self.expect(value, &ty, Some(&why));
         if self.variables.head(&found) == Type::Void {
             self.diagnostics.push(Diagnostic::error(
@@ -96,7 +98,7 @@ impl Checker {
                 format!("this gives nothing that `{}` could hold", name.name),
             ));
         }
-        // What is built here is told where it is built.
+        // The constructor call reports what it builds.
         if matches!(
             value.kind,
             ExpressionKind::Name(_) | ExpressionKind::Field { .. } | ExpressionKind::Index { .. }
@@ -112,7 +114,7 @@ impl Checker {
                 self.out.definitions.insert(target.id, Definition::Local(id));
                 let ty = self.out.types.get(&id).cloned().unwrap_or(Type::Error);
                 let place = self.out.binders.get(&id).map_or(target.span, |binder| binder.span);
-                let why = Why::new(place, format!("`{}` is {{}}", segment.name));
+                let why = TypeExpectation::new(place, format!("`{}` is {{}}", segment.name));
                 self.expect(value, &ty, Some(&why));
                 return;
             }
@@ -121,7 +123,7 @@ impl Checker {
             {
                 let ty = Type::Int(width.clone());
                 self.out.definitions.insert(target.id, Definition::Builtin(cell));
-                let why = Why::new(target.span, "cells are {}");
+                let why = TypeExpectation::new(target.span, "cells are {}");
                 self.expect(value, &ty, Some(&why));
                 return;
             }
@@ -131,7 +133,7 @@ impl Checker {
         let shown = show_path(target);
         let (what, span, help) = match self.peek(Namespace::Values, target) {
             None => return self.undeclared(Namespace::Values, target),
-            Some(Found::Entry(entry)) => {
+            Some(Resolution::Entry(entry)) => {
                 self.out.definitions.insert(target.id, entry.definition.clone());
                 let (what, help) = match &entry.definition {
                     Definition::Constant(_) => ("a constant", "use a local of another name"),
@@ -165,7 +167,7 @@ impl Checker {
             Frame::Memop(_, width) => {
                 let cell =
                     self.body.locals.first().and_then(|id| self.out.binders.get(&id)).cloned();
-                let why = cell.map(|cell| Why::new(cell.span, "the cell is {}"));
+                let why = cell.map(|cell| TypeExpectation::new(cell.span, "the cell is {}"));
                 match value {
                     Some(value) => {
                         self.expect(value, &Type::Int(width), why.as_ref());
@@ -184,7 +186,7 @@ impl Checker {
                 }
                 self.diagnostics.push(
                     Diagnostic::error(codes::RETURN, span, "handlers do not return")
-                        .note("`return` stands only in functions, memops and actions")
+                        .note("`return` is allowed only in functions, memops and actions")
                         .help(
                             "put what follows into the other branch of an `if`, or into a function",
                         ),
@@ -211,7 +213,7 @@ impl Checker {
                 );
             }
             (Some(value), _) => {
-                let why = Why::new(place, "the function returns {}");
+                let why = TypeExpectation::new(place, "the function returns {}");
                 self.expect(value, &ty, Some(&why));
             }
         }
@@ -287,11 +289,11 @@ impl Checker {
                 self.integer(port, "a port");
             }
             GenerateTarget::Ports(ports) => {
-                let why = Why::new(ports.span, "ports are a group, such as `{1, 2}`");
+                let why = TypeExpectation::new(ports.span, "ports are a group, such as `{1, 2}`");
                 self.expect(ports, &Type::Group, Some(&why));
             }
         }
-        let why = Why::new(span, "what is generated is an event");
+        let why = TypeExpectation::new(span, "what is generated is an event");
         self.expect(event, &Type::Event, Some(&why));
         if matches!(self.body.frame, Frame::Memop(..) | Frame::Action(..)) {
             self.diagnostics.push(Diagnostic::error(
@@ -349,7 +351,7 @@ impl Checker {
                     (other, key) => self.unify(&other, key),
                 };
                 if !fits {
-                    let why = Why::new(table.span, "the table's key has {} here");
+                    let why = TypeExpectation::new(table.span, "the table's key has {} here");
                     self.mismatch(pattern.span, &found, &key, Some(&why));
                 }
             }
@@ -360,7 +362,7 @@ impl Checker {
     fn installed_action(&mut self, entry: &TableEntry, table: &TableType) {
         let path = &entry.action;
         let mut installed = None;
-        if let Found::Entry(found) = self.lookup(Namespace::Values, path) {
+        if let Resolution::Entry(found) = self.lookup(Namespace::Values, path) {
             let mut definition = &found.definition;
             while let Definition::Aliased { then, .. } = definition {
                 definition = then;
@@ -408,7 +410,7 @@ impl Checker {
             self.wrong_count(entry.span, &what, &expected, entry.arguments.len(), None);
         }
         for (argument, ty) in entry.arguments.iter().zip(&wanted) {
-            let why = Why::new(path.span, "this action is installed with {}");
+            let why = TypeExpectation::new(path.span, "this action is installed with {}");
             self.expect(argument, ty, Some(&why));
         }
     }

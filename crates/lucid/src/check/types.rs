@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types and sizes as written become types and sizes; user types are declared and looked through.
+//! Converts types and sizes of the source to checked types and sizes; declares and expands user types.
 
 use super::Checker;
-use super::body::{Frame, Later};
+use super::body::{DeferredCheck, Frame};
 use super::checked::{
     CheckedProgram, Definition, Instantiation, Size, SizeTerm, TableType, Type, UserType,
     UserTypeBody, Variable,
 };
 use super::codes;
-use super::scopes::{Entry, Found, Namespace, show_path};
+use super::scopes::{Entry, Namespace, Resolution, show_path};
 use crate::syntax::ast::{self, Binder, NodeId, Parameter, Path, Segment, SizeKind, TypeKind};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Checker {
             let resolved: Vec<Size> = sizes.iter().map(|size| self.resolve_size(size)).collect();
             return self.builtin_type(builtin, path, resolved, span);
         }
-        let Found::Entry(entry) = self.lookup(Namespace::Types, path) else {
+        let Resolution::Entry(entry) = self.lookup(Namespace::Types, path) else {
             for size in sizes {
                 self.resolve_size(size);
             }
@@ -247,13 +247,15 @@ impl Checker {
         }
         self.at = path.span;
         match self.lookup(Namespace::Sizes, path) {
-            Found::Entry(Entry { definition: Definition::Size(id), .. }) => {
+            Resolution::Entry(Entry { definition: Definition::Size(id), .. }) => {
                 match self.out.declared_sizes.get(&id) {
                     Some(Some(value)) => value.clone(),
                     _ => Size::term(SizeTerm::Symbolic(id)),
                 }
             }
-            Found::Entry(_) | Found::Builtin(_) | Found::Missing => self.variables.fresh_size(),
+            Resolution::Entry(_) | Resolution::Builtin(_) | Resolution::Missing => {
+                self.variables.fresh_size()
+            }
         }
     }
 
@@ -383,7 +385,7 @@ impl Checker {
         }
     }
 
-    /// What a user type is, if that is visible here: one step.
+    /// Expands a user type by one step, if it is visible here.
     pub(super) fn expand_here(&self, ty: &Type) -> Option<Type> {
         let Type::User { definition, sizes, .. } = ty else { return None };
         if !self.is_transparent(*definition) {
@@ -396,7 +398,7 @@ impl Checker {
         Some(instantiation.apply(body))
     }
 
-    /// What a type is as far as that is visible here.
+    /// Expands a type as far as it is visible here.
     pub(super) fn see_through(&self, ty: &Type) -> Type {
         let mut ty = self.variables.head(ty);
         while let Some(expanded) = self.expand_here(&ty) {
@@ -440,7 +442,7 @@ impl Checker {
 
     /// Remembers that something may not hold persistent state.
     pub(super) fn forbid_global(&mut self, ty: &Type, what: super::body::NotGlobal, span: Span) {
-        self.body.later.push(Later::NotGlobal { ty: ty.clone(), what, span });
+        self.body.later.push(DeferredCheck::NotGlobal { ty: ty.clone(), what, span });
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Warnings about what is declared and never used. Only what surely is a slip is told: not parameters
-//! that an event, a table or a memop wants, not what a module or an included file offers, and nothing
-//! of a file without handlers, which is a library.
+//! Warnings about unused declarations. It reports only certain mistakes: it ignores parameters that an
+//! event, a table or a memop requires, items that a module or an included file exports, and files without
+//! handlers, which are libraries.
 
 use super::Checker;
 use super::codes;
@@ -26,14 +26,14 @@ impl Checker {
         }
     }
 
-    /// Without `told`, only what is inside of functions and handlers: the rest may be used by others.
-    fn unused_in(&mut self, declaration: &Declaration, told: bool, listed: bool) {
+    /// If not `reported`, checks only the bodies of functions and handlers: other files may use the rest.
+    fn unused_in(&mut self, declaration: &Declaration, reported: bool, listed: bool) {
         match &declaration.kind {
-            DeclarationKind::Global { name, .. } if told => {
+            DeclarationKind::Global { name, .. } if reported => {
                 self.warn(codes::UNUSED_GLOBAL, name, "global", "remove it");
             }
             DeclarationKind::Function { name, parameters, body, .. } => {
-                if told {
+                if reported {
                     self.warn(codes::UNUSED_FUNCTION, name, "function", "remove it");
                 }
                 // An interface may want parameters that one module does without.
@@ -43,13 +43,13 @@ impl Checker {
                 self.unused_locals(body);
             }
             DeclarationKind::Memop { name, body, .. } => {
-                if told {
+                if reported {
                     self.warn(codes::UNUSED_FUNCTION, name, "memop", "remove it");
                 }
                 self.unused_locals(body);
             }
             DeclarationKind::Action { name, body, .. } => {
-                if told {
+                if reported {
                     self.warn(codes::UNUSED_FUNCTION, name, "action", "remove it");
                 }
                 self.unused_locals(body);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inference variables of types and sizes: what they are bound to, and unification. A variable that
-//! was generalized is rigid: it stands for anything and is never bound again. What a mismatch is
-//! called and where it is reported is the caller's matter.
+//! Inference variables of types and sizes: their bindings, and unification. A generalized variable is
+//! rigid and is never bound again. The caller words and places the message of a mismatch.
 
 use super::Checker;
 use super::checked::{Size, SizeTerm, TableType, Type, Variable};
@@ -12,7 +11,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Variables {
     entries: Vec<Entry>,
-    /// How many arguments memop types have whose number is not known yet.
+    /// The numbers of arguments of memop types, where they are still variable.
     counts: Vec<Count>,
 }
 
@@ -39,7 +38,7 @@ enum Count {
 /// Numbers of arguments from here on are indices into `Variables::counts`.
 const FIRST_COUNT: usize = 1 << 16;
 
-/// How many terms the width of an integer may have.
+/// Limit of the terms in the width of an integer.
 const LONGEST_SUM: usize = 256;
 
 /// Two sizes that must be equal, which cannot be solved yet.
@@ -131,7 +130,7 @@ impl Variables {
         ty
     }
 
-    /// Whether a type has at most so many parts and is at most so deep. The parts are counted down.
+    /// Whether a type stays within limits of parts and depth. Counts `parts` down.
     pub fn is_within(&self, ty: &Type, parts: &mut usize, depth: usize) -> bool {
         if *parts == 0 || depth == 0 {
             return false;
@@ -251,7 +250,7 @@ impl Checker {
                 {
                     return true;
                 }
-                // One at a time, so that two names of one type meet before they are taken apart.
+                // Expands one side at a time, so that two names of one type meet before both are expanded.
                 let same = if let Some(expanded) = self.expand_here(&left) {
                     self.unify(&expanded, &right)
                 } else if let Some(expanded) = self.expand_here(&right) {
@@ -328,7 +327,7 @@ impl Checker {
         true
     }
 
-    /// Makes two sizes equal. What cannot be decided yet is kept for the end of the declaration.
+    /// Unifies two sizes. Defers undecided equations to the end of the declaration.
     pub(super) fn unify_sizes(&mut self, left: &Size, right: &Size) -> bool {
         let whole = (self.variables.resolve_size(left), self.variables.resolve_size(right));
         if whole.0 == whole.1 {

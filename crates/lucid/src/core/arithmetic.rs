@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What operators compute, on constants: integers are unsigned and wrap at their width. The one place
-//! that says it, for folding and for running alike. Nothing here knows locals or state.
+//! Evaluates operators on constants; integers are unsigned and wrap at their width. Constant folding,
+//! the compiler and the reference interpreter all use these functions. Locals and state are unknown here.
 
 use super::Constant;
 use crate::syntax::ast::{BinaryOperator, UnaryOperator};
@@ -116,6 +116,28 @@ pub fn binary(operator: BinaryOperator, left: &Constant, right: &Constant) -> Op
         },
         _ => None,
     }
+}
+
+/// The value of a binary operator on words: integers, or booleans as 0 and 1. Operators that are not
+/// defined on words give 0. The widths are those of [`integer_binary`].
+pub fn word_binary(
+    operator: BinaryOperator,
+    left: u128,
+    right: u128,
+    width_bits: u32,
+    right_width_bits: u32,
+) -> u128 {
+    match (integer_comparison(operator, left, right), operator) {
+        (Some(truth), _) => u128::from(truth),
+        (None, BinaryOperator::And) => left & right,
+        (None, BinaryOperator::Or) => left | right,
+        _ => integer_binary(operator, left, right, width_bits, right_width_bits).unwrap_or(0),
+    }
+}
+
+/// The bits of an integer from `low` up, `width_bits` of them.
+pub fn slice(value: u128, low: u32, width_bits: u32) -> u128 {
+    value.checked_shr(low).unwrap_or(0) & mask(width_bits)
 }
 
 /// To an integer of a width: cut or filled with zeros; a boolean as 0 or 1.

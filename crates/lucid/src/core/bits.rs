@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Strings of bits written and read most significant bit first, as
-//! packets, hashes and checksums have them. What the bits mean is elsewhere.
+//! Writer and reader of bit strings, most significant bit first, for packets, hashes and checksums.
 
 use super::arithmetic::mask;
 
@@ -76,7 +75,7 @@ impl<'a> BitReader<'a> {
         self.bytes.len() as u64 * 8 - self.position_bits
     }
 
-    /// The next `width_bits` bits (at most 128), or nothing if there are not so many.
+    /// The next `width_bits` bits (at most 128), or `None` if fewer are left.
     pub fn read(&mut self, width_bits: u32) -> Option<u128> {
         if self.left_bits() < u64::from(width_bits) {
             return None;
@@ -95,7 +94,7 @@ impl<'a> BitReader<'a> {
         Some(value)
     }
 
-    /// Leaves out bits; false if there are not so many.
+    /// Skips bits; returns false if fewer are left.
     pub fn skip(&mut self, bits: u32) -> bool {
         let enough = self.left_bits() >= u64::from(bits);
         if enough {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The core program: what elaboration makes of a checked program, and what the reference
-//! interpreter runs and the compiler compiles. Sizes, symbolics, constants, modules, records,
-//! vectors, loops and function calls are gone; so are global arguments (an event that takes globals
-//! has one copy for each choice of globals that the program can make). A handler is a tree of
-//! statements over local variables; expressions have no effects; each statement touches at most one
-//! global. Nothing here runs anything.
+//! The core program: the output of elaboration, which the reference interpreter runs and the compiler
+//! compiles. Elaboration removes sizes, symbolics, constants, modules, records, vectors, loops, function
+//! calls and global arguments: an event that takes globals has one copy for each choice of globals that the
+//! program can make. A handler is a tree of statements over local variables; expressions have no effects;
+//! each statement accesses at most one global.
 //!
-//! Evaluation order: operands left to right; `&&` and `||` evaluate both sides (hardware does);
-//! what an expression of the source does to globals, to the random numbers or to the event queue
-//! stands in statements of its own, in that order.
+//! Evaluation order: operands left to right; `&&` and `||` evaluate both sides, as hardware does. Effects
+//! of source expressions on globals, random numbers and the event queue are separate statements, in that
+//! order.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
 pub mod arithmetic;
 pub mod bits;
+mod fold;
 pub mod hash;
 mod print;
 mod verify;
@@ -89,7 +89,7 @@ index! {
     LocalId
 }
 
-/// The type of a local, a parameter or an expression. Records and vectors were taken apart: a field
+/// The type of a local, a parameter or an expression. Records and vectors are flattened: a field
 /// `a` of a local `r` is a local `r#a`, element 2 of `v` is `v[2]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
@@ -143,9 +143,9 @@ pub enum GlobalKind {
 pub struct Table {
     /// Widths of the key's fields in bits; a `bool` is one bit.
     pub key_widths: Vec<u32>,
-    /// Types of what a lookup hands over.
+    /// Types of the arguments of a lookup.
     pub argument_types: Vec<Type>,
-    /// Types of the result, taken apart.
+    /// Types of the result, flattened.
     pub result_types: Vec<Type>,
     /// Names of the result's parts, for people (`val`, `is_hit`; empty for one value).
     pub result_names: Vec<Arc<str>>,
@@ -186,7 +186,7 @@ pub struct Event {
     pub sort: crate::syntax::ast::EventSort,
     /// Number on the wire: written by the user, or given in order from 1 without clashes.
     pub wire_number: u32,
-    /// Parameters without globals, taken apart: `e#dstMac` for a field of a record.
+    /// Parameters without globals, flattened: `e#dstMac` for a field of a record.
     pub parameters: Vec<Local>,
     /// Its handler, run when it arrives.
     pub handler: Option<Body>,
@@ -222,7 +222,7 @@ pub struct Body {
 }
 
 impl Default for Body {
-    /// Nothing runs, and no source says so.
+    /// An empty body without a place in the source.
     fn default() -> Body {
         Body { span: Span::NONE, locals: Vec::new(), parameter_count: 0, statements: Vec::new() }
     }
@@ -245,7 +245,7 @@ pub enum StatementKind {
     /// `local = expression`
     Assign { local: LocalId, value: Expression, no_inline: bool },
     /// One access to an array, pair array or counter, atomic. An index beyond the end changes
-    /// nothing and reads zero cells; the run counts it and can be told to stop there.
+    /// nothing and reads zero cells; the run counts such accesses, or stops there if it is configured to.
     Access { global: GlobalId, index: Expression, access: Access, result: Option<LocalId> },
     /// A lookup; parts of the result go to these locals. Booleans in keys are cast to one bit.
     Lookup {
@@ -266,7 +266,7 @@ pub enum StatementKind {
     },
     /// A random number of the local's width.
     Random { local: LocalId },
-    /// Two ways.
+    /// A branch.
     If { condition: Expression, then: Vec<Statement>, otherwise: Vec<Statement> },
     /// First branch that matches; no branch at all is like an empty one.
     Match { subjects: Vec<Expression>, branches: Vec<Branch> },
@@ -280,10 +280,10 @@ pub enum StatementKind {
         otherwise: Vec<Statement>,
     },
     /// Schedules an event.
-    Generate { event: Expression, target: Target },
-    /// Text for a person; `{}`-free printf format taken apart.
+    Generate { event: Expression, destination: Destination },
+    /// Prints: a `printf` format split into pieces.
     Print { pieces: Vec<PrintPiece> },
-    /// Calls the surroundings.
+    /// Calls an extern function.
     CallExtern { function: ExternFunctionId, arguments: Vec<ExternArgument> },
     /// Leaves the handler.
     Return,
@@ -329,7 +329,7 @@ pub struct Pattern {
 
 /// Where a generated event goes.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum Destination {
     /// Where the event value says; to this switch if it says nothing.
     Event,
     /// To a switch.
@@ -463,7 +463,7 @@ pub struct Expression {
 /// Kinds of expressions.
 #[derive(Clone, Debug)]
 pub enum ExpressionKind {
-    /// Known.
+    /// A constant.
     Constant(Constant),
     /// A local.
     Local(LocalId),
@@ -539,7 +539,7 @@ pub struct ParserBlock {
 pub enum ParserAction {
     /// The next bits of the packet, most significant first, into these locals in order.
     Read(Vec<LocalId>),
-    /// Leaves out so many bits.
+    /// Skips this many bits.
     Skip(u32),
     /// An assignment.
     Assign(LocalId, Expression),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A core program as text for people and tests: globals, memops, actions, events with their
-//! handlers, parsers. One line a statement. The text is not read back by anything.
+//! Prints a core program as text for people and tests: globals, memops, actions, events with their
+//! handlers, parsers; one statement a line. No parser of this text exists.
 
 mod expressions;
 mod parsers;
 
 use super::{
-    Access, Action, Body, Constant, Event, ExternArgument, Global, GlobalKind, Local, LocalId,
-    Memop, MemopBody, Pattern, PrintPiece, Program, Statement, StatementKind, Target, Type, Use,
+    Access, Action, Body, Constant, Destination, Event, ExternArgument, Global, GlobalKind, Local,
+    LocalId, Memop, MemopBody, Pattern, PrintPiece, Program, Statement, StatementKind, Type, Use,
 };
 use crate::syntax::ast::EventSort;
 use expressions::Names;
@@ -317,20 +317,22 @@ impl Printer<'_> {
                     self.statements(otherwise, names);
                 }
             }
-            StatementKind::Generate { event, target } => {
+            StatementKind::Generate { event, destination } => {
                 let event = self.expression(event, names);
-                let target = match target {
-                    Target::Event => String::new(),
-                    Target::Switch(switch) => {
+                let destination = match destination {
+                    Destination::Event => String::new(),
+                    Destination::Switch(switch) => {
                         format!(" to switch {}", self.expression(switch, names))
                     }
-                    Target::Switches(group) => {
+                    Destination::Switches(group) => {
                         format!(" to switches {}", self.expression(group, names))
                     }
-                    Target::Port(port) => format!(" to port {}", self.expression(port, names)),
-                    Target::Ports(ports) => format!(" to ports {}", self.expression(ports, names)),
+                    Destination::Port(port) => format!(" to port {}", self.expression(port, names)),
+                    Destination::Ports(ports) => {
+                        format!(" to ports {}", self.expression(ports, names))
+                    }
                 };
-                self.line(&format!("generate {event}{target}"));
+                self.line(&format!("generate {event}{destination}"));
             }
             StatementKind::Print { pieces } => {
                 let pieces = list(pieces, |piece| match piece {

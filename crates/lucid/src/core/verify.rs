@@ -11,7 +11,7 @@
 //!   are in the table's list;
 //! - patterns have no bits outside their masks and no masks outside their subjects.
 //!
-//! It is for finding mistakes of elaboration: it tells in words, not with diagnostics.
+//! It finds mistakes of elaboration, so it returns plain text and no diagnostics.
 
 mod bodies;
 mod expressions;

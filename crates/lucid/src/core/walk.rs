@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ways through core programs: bodies of a program, statements inside statements, expressions of a
-//! statement, operands of an expression, locals that are read and written. Changes nothing by itself.
+//! Walkers of core programs: bodies of a program, nested statements, expressions of a statement, operands
+//! of an expression, locals that are read and written.
 
 use super::{
-    Access, Body, Event, Expression, ExpressionKind, ExternArgument, LocalId, PrintPiece, Program,
-    Statement, StatementKind, Target, Use,
+    Access, Body, Destination, Event, Expression, ExpressionKind, ExternArgument, LocalId,
+    PrintPiece, Program, Statement, StatementKind, Use,
 };
 
 /// Runs something that calls itself, with stack enough.
@@ -113,14 +113,14 @@ macro_rules! listed {
             }
             StatementKind::If { condition, .. } => found.push(condition),
             StatementKind::Match { subjects, .. } => found.extend(subjects),
-            StatementKind::Generate { event, target } => {
+            StatementKind::Generate { event, destination } => {
                 found.push(event);
-                match target {
-                    Target::Event => {}
-                    Target::Switch(place)
-                    | Target::Switches(place)
-                    | Target::Port(place)
-                    | Target::Ports(place) => found.push(place),
+                match destination {
+                    Destination::Event => {}
+                    Destination::Switch(place)
+                    | Destination::Switches(place)
+                    | Destination::Port(place)
+                    | Destination::Ports(place) => found.push(place),
                 }
             }
             StatementKind::Print { pieces } => {

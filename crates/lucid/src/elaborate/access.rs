@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Accesses to arrays, pair arrays and counters: each call becomes one statement on one global.
+//! Elaborates accesses to arrays, pair arrays and counters: each call becomes one statement on one global.
 
 use super::builder::Builder;
-use super::calls::{Call, Destination, result};
-use super::values::{Value, constant};
-use super::{Done, Elaborator};
+use super::calls::{Call, ResultUse, result};
+use super::values::Value;
+use super::{Elaborated, Elaborator};
 use crate::check::Builtin;
-use crate::core::{Access, Constant, Expression, GlobalId, GlobalKind, MemopId, Type, Use};
+use crate::core::{Access, Expression, GlobalId, GlobalKind, MemopId, Type, Use};
 use source::Span;
 
 /// Width of the index of a counter's only cell; nothing depends on it.
@@ -18,9 +18,9 @@ impl<'a> Elaborator<'a> {
         builtin: Builtin,
         call: Call<'a>,
         arguments: Vec<Value>,
-        destination: Destination,
+        result_use: ResultUse,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = call.expression.span;
         let mut arguments = arguments.into_iter();
         let (global, width) = match arguments.next() {
@@ -32,7 +32,7 @@ impl<'a> Elaborator<'a> {
         };
         let cell = Type::Int(width);
         let index = match builtin {
-            Builtin::CounterAdd => constant(Constant::Int(0, COUNTER_INDEX_BITS), span),
+            Builtin::CounterAdd => Expression::int(0, COUNTER_INDEX_BITS, span),
             _ => self.next_scalar(&mut arguments, span)?,
         };
         let rest: Vec<Value> = arguments.collect();
@@ -74,7 +74,7 @@ impl<'a> Elaborator<'a> {
         let reads = !matches!(access, Access::Simple { get: None, .. });
         let local = if reads {
             let name = format!("{}.value", self.program.globals[global.0 as usize].name);
-            destination.local(&name, cell, span, builder)
+            result_use.local(&name, cell, span, builder)
         } else {
             None
         };
@@ -86,7 +86,7 @@ impl<'a> Elaborator<'a> {
         &mut self,
         values: &mut dyn Iterator<Item = Value>,
         span: Span,
-    ) -> Done<Expression> {
+    ) -> Elaborated<Expression> {
         match values.next() {
             Some(value) => self.as_scalar(value, span),
             None => Err(self.internal(span, "an access without an index")),
@@ -103,12 +103,18 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn memop_use(&mut self, memop: &Value, value: &Value, width: u32, span: Span) -> Done<Use> {
+    fn memop_use(
+        &mut self,
+        memop: &Value,
+        value: &Value,
+        width: u32,
+        span: Span,
+    ) -> Elaborated<Use> {
         let memop = self.memop_id(memop, width, span)?;
         Ok(Use::Memop(memop, self.as_scalar(value.clone(), span)?))
     }
 
-    fn memop_id(&mut self, memop: &Value, width: u32, span: Span) -> Done<MemopId> {
+    fn memop_id(&mut self, memop: &Value, width: u32, span: Span) -> Elaborated<MemopId> {
         match memop {
             Value::Memop(id) => self.memop_at(*id, width, span),
             _ => Err(self.internal(span, "a memop that is not known")),

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Actions of tables: results as expressions over installed and matched parameters. An action may
-//! name values on the way, as long as nothing but values is left.
+//! Elaborates actions of tables to expressions over installed and matched parameters. An action may bind
+//! values to names; its statements must have no effects.
 
+use super::builder::Environment;
 use super::builder::{Builder, Purpose};
-use super::fold::Environment;
 use super::values::Value;
-use super::{Done, Elaborator, Scope, codes};
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::check::Type;
 use crate::core::{Action, ActionId, Expression};
 use crate::syntax::ast::{self, NodeId, Parameter, StatementKind};
 use source::{Diagnostic, Span};
 
 impl<'a> Elaborator<'a> {
-    /// The action that a name means where an action of a table type is wanted.
+    /// The action that a name means where an action of a table type is expected.
     pub(super) fn action_value(
         &mut self,
         id: NodeId,
         path: &ast::Path,
         ty: &Type,
         scope: &Scope,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let Some(declaration) = self.index.actions.get(&id).copied() else {
             return Err(self.internal(path.span, "an action that is not declared"));
         };
@@ -74,7 +74,7 @@ impl<'a> Elaborator<'a> {
         parameters: &[Parameter],
         ty: &Type,
         scope: &mut Scope,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let types = match ty {
             Type::Tuple(types) => types.as_slice(),
             single => std::slice::from_ref(single),
@@ -92,7 +92,7 @@ impl<'a> Elaborator<'a> {
         body: &'a ast::Block,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Vec<Expression>> {
+    ) -> Elaborated<Vec<Expression>> {
         let Some((last, front)) = body.statements.split_last() else {
             return Ok(Vec::new());
         };
@@ -114,7 +114,7 @@ impl<'a> Elaborator<'a> {
         Ok(results)
     }
 
-    pub(super) fn not_only_a_value(&mut self, span: Span, calls: &[Span]) -> super::Stop {
+    pub(super) fn not_only_a_value(&mut self, span: Span, calls: &[Span]) -> super::Reported {
         let message = "an action does nothing but return a value";
         let diagnostic = Diagnostic::error(codes::ACTION_BODY, span, message).help(
             "write `return` with an expression of the parameters; decide after the lookup, on its \

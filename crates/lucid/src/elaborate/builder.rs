@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The body that is being made: locals with unique names, statements of the open block, the calls it
-//! is inlined through, and how much of it there may be.
+//! `Builder` of a body: locals with unique names, statements of the open block, the stack of inlined calls,
+//! and the counts that limits apply to.
 
-use super::fold::Environment;
 use super::values::{Value, mentions};
 use crate::core::{
     Access, Expression, ExpressionKind, GlobalId, Local, LocalId, ParserAction, Statement,
@@ -13,13 +12,12 @@ use source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the body is for, which says what may stand in it.
+/// The use of the body, which determines what it may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// A handler: everything.
+    /// A handler; it may contain all statements.
     Handler,
-    /// The value of a constant, or of a global: nothing that happens in the run. The words say of
-    /// what.
+    /// The value of a constant or a global, evaluated at compile time; messages name it so.
     Constant(&'static str),
     /// The result of an action.
     Action,
@@ -27,11 +25,14 @@ pub(super) enum Purpose {
     Parser,
 }
 
-/// A body in the making.
+/// The values of locals, where they are known at compile time.
+pub(super) type Environment = HashMap<LocalId, Expression>;
+
+/// A body under construction.
 pub(super) struct Builder {
     pub purpose: Purpose,
     pub locals: Vec<Local>,
-    /// How often a name was given.
+    /// How often each name was used.
     names: HashMap<Arc<str>, u32>,
     /// Of the open block.
     pub statements: Vec<Statement>,
@@ -42,9 +43,9 @@ pub(super) struct Builder {
     inlined_at: Arc<[Span]>,
     /// Statements so far.
     pub statement_count: u32,
-    /// Expressions and statements of the source gone through so far.
+    /// Expressions and statements of the source elaborated so far.
     pub steps: u32,
-    /// What locals are worth, where everything is known before the run.
+    /// The values of locals, if they are known at compile time.
     pub known: Environment,
     /// How many blocks are open.
     pub depth: u32,
@@ -98,7 +99,7 @@ impl Builder {
         self.statements.push(Statement { kind, span, inlined_at });
     }
 
-    /// Two ways; nothing if both are empty.
+    /// Emits a branch, unless both sides are empty.
     pub fn choose(
         &mut self,
         condition: Expression,
@@ -109,14 +110,14 @@ impl Builder {
         let (condition, then, otherwise) = match (then.is_empty(), otherwise.is_empty()) {
             (true, true) => return,
             (true, false) => {
-                (super::fold::unary(UnaryOperator::Not, condition, span), otherwise, then)
+                (Expression::unary(UnaryOperator::Not, condition, span), otherwise, then)
             }
             _ => (condition, then, otherwise),
         };
         self.emit(StatementKind::If { condition, then, otherwise }, span);
     }
 
-    /// Begins a block; give what this returns to [`Builder::close`].
+    /// Begins a block; pass the result to [`Builder::close`].
     pub fn open(&mut self) -> Vec<Statement> {
         self.depth += 1;
         std::mem::take(&mut self.statements)
@@ -128,13 +129,13 @@ impl Builder {
         std::mem::replace(&mut self.statements, outer)
     }
 
-    /// Goes into a function.
+    /// Enters an inlined function.
     pub fn enter(&mut self, call: Span) {
         self.calls.push(call);
         self.inlined_at = self.calls.as_slice().into();
     }
 
-    /// Leaves it.
+    /// Leaves an inlined function.
     pub fn leave(&mut self) {
         self.calls.pop();
         self.inlined_at = self.calls.as_slice().into();
@@ -182,7 +183,7 @@ impl Builder {
     }
 }
 
-/// The local that a scalar is.
+/// The local, if the value is one.
 pub(super) fn as_local(value: &Value) -> Option<LocalId> {
     match value {
         Value::Scalar(Expression { kind: ExpressionKind::Local(local), .. }) => Some(*local),

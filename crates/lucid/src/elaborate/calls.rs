@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls: functions are inlined where they are called, constructors evaluated, event values made,
-//! built-in functions handed to what they are about.
+//! Elaborates calls: inlines functions, evaluates constructors, makes event values, and dispatches built-in
+//! functions.
 
 use super::builder::{Builder, Purpose, as_local};
-use super::statements::{Frame, Returns};
+use super::frame::{Frame, Returns};
 use super::values::Value;
-use super::{CALL_LIMIT, Done, Elaborator, Scope, codes};
+use super::{CALL_LIMIT, Elaborated, Elaborator, Scope, codes};
 use crate::check::{Builtin, Definition, Type};
 use crate::core::{self, Expression, ExpressionKind, LocalId};
 use crate::syntax::ast::{self, NodeId, Parameter, StatementKind};
@@ -19,19 +19,19 @@ pub(super) struct Call<'a> {
     pub arguments: &'a [ast::Expression],
 }
 
-/// What happens to the result of a call.
+/// The use of a call's result.
 #[derive(Clone, Debug)]
-pub(super) enum Destination {
+pub(super) enum ResultUse {
     /// It is a value of an expression.
     Value,
-    /// It goes into these locals; the call then gives them.
+    /// It is assigned to these locals; the call then returns them.
     Into(Value),
-    /// Nobody wants it; the call then gives nothing.
+    /// The caller discards it; the call then gives no value.
     Discard,
 }
 
-impl Destination {
-    /// The local that receives a single value of this type, if somebody wants it.
+impl ResultUse {
+    /// The local that receives a single value of this type; `None` if the caller discards it.
     pub fn local(
         &self,
         name: &str,
@@ -40,8 +40,8 @@ impl Destination {
         builder: &mut Builder,
     ) -> Option<LocalId> {
         match self {
-            Destination::Discard => None,
-            Destination::Into(value) if let Some(local) = as_local(value) => {
+            ResultUse::Discard => None,
+            ResultUse::Into(value) if let Some(local) = as_local(value) => {
                 let fits = builder.locals.get(local.0 as usize).is_some_and(|at| at.ty == ty);
                 if fits { Some(local) } else { Some(builder.temporary(name, ty, span)) }
             }
@@ -50,7 +50,7 @@ impl Destination {
     }
 }
 
-/// The value of a call with what is nested deep in locals, so that calls in calls do not nest without
+/// Moves deeply nested parts of a call's value into locals, so that nested calls do not nest without
 /// bounds.
 fn shallow(value: Value, name: &str, span: Span, builder: &mut Builder) -> Value {
     const DEEP: u32 = 64;
@@ -80,19 +80,19 @@ pub(super) fn result(local: Option<LocalId>, ty: core::Type, span: Span) -> Valu
 }
 
 impl<'a> Elaborator<'a> {
-    /// Elaborates a call. The value is the destination's locals where the call could use them.
+    /// Elaborates a call. The value stands in the locals of `result_use` where the call could use them.
     pub(super) fn call(
         &mut self,
         call: Call<'a>,
-        destination: Destination,
+        result_use: ResultUse,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = call.expression.span;
         match self.definition(call.function)? {
             Definition::Function(id) => {
                 let arguments = self.arguments(call.arguments, scope, builder)?;
-                self.inline(id, call, arguments, destination, scope, builder)
+                self.inline(id, call, arguments, result_use, scope, builder)
             }
             Definition::Constructor(id) => {
                 let arguments = self.arguments(call.arguments, scope, builder)?;
@@ -107,7 +107,7 @@ impl<'a> Elaborator<'a> {
                 Ok(Value::Void)
             }
             Definition::Builtin(builtin) => {
-                self.call_builtin(builtin, call, destination, scope, builder)
+                self.call_builtin(builtin, call, result_use, scope, builder)
             }
             _ => Err(self.internal(span, "a call of something that is no function")),
         }
@@ -118,7 +118,7 @@ impl<'a> Elaborator<'a> {
         arguments: &'a [ast::Expression],
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Vec<Value>> {
+    ) -> Elaborated<Vec<Value>> {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
             values.push(self.expression(argument, scope, builder)?);
@@ -126,7 +126,7 @@ impl<'a> Elaborator<'a> {
         Ok(values)
     }
 
-    fn enter(&mut self, call: Call<'a>, builder: &mut Builder) -> Done<()> {
+    fn enter(&mut self, call: Call<'a>, builder: &mut Builder) -> Elaborated<()> {
         let span = call.expression.span;
         if builder.calls.len() >= CALL_LIMIT {
             let message = "calls are nested too deep here";
@@ -144,10 +144,10 @@ impl<'a> Elaborator<'a> {
         id: NodeId,
         call: Call<'a>,
         arguments: Vec<Value>,
-        destination: Destination,
+        result_use: ResultUse,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = call.expression.span;
         let Some(function) = self.index.functions.get(&id).copied() else {
             return Err(self.internal(span, "a function that is not declared"));
@@ -165,22 +165,22 @@ impl<'a> Elaborator<'a> {
                 inner.frame = Frame::function(Returns::Nothing);
                 self.statements(front, None, &mut inner, builder)?;
                 self.step(last.span, builder)?;
-                match destination {
-                    Destination::Discard => {
+                match result_use {
+                    ResultUse::Discard => {
                         self.discarded(value, &mut inner, builder)?;
                         Value::Void
                     }
-                    destination => {
-                        let value = self.expression_to(value, destination, &mut inner, builder)?;
+                    result_use => {
+                        let value = self.expression_to(value, result_use, &mut inner, builder)?;
                         shallow(value, function.name, span, builder)
                     }
                 }
             }
             _ => {
-                let returns = match destination {
-                    Destination::Discard => Returns::Nothing,
-                    Destination::Into(value) => Returns::Into(value),
-                    Destination::Value => {
+                let returns = match result_use {
+                    ResultUse::Discard => Returns::Nothing,
+                    ResultUse::Into(value) => Returns::Into(value),
+                    ResultUse::Value => {
                         let ty = self.type_of(call.expression.id, scope, span)?;
                         match self.shape(&ty, span)? {
                             Type::Void => Returns::Nothing,
@@ -209,7 +209,7 @@ impl<'a> Elaborator<'a> {
         arguments: Vec<Value>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         for (parameter, argument) in parameters.iter().zip(arguments) {
             let assigned = self.index.assigned.contains(&parameter.name.id);
             let value = self.kept(&parameter.name, argument, assigned, scope, builder)?;
@@ -227,7 +227,7 @@ impl<'a> Elaborator<'a> {
         assigned: bool,
         scope: &Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let simple = |leaf: &&Value| match leaf {
             Value::Scalar(Expression { kind, .. }) => {
                 matches!(kind, ExpressionKind::Local(_) | ExpressionKind::Constant(_))
@@ -254,7 +254,7 @@ impl<'a> Elaborator<'a> {
         arguments: Vec<Value>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = call.expression.span;
         let Some(constructor) = self.index.constructors.get(&id).copied() else {
             return Err(self.internal(span, "a constructor that is not declared"));
@@ -275,7 +275,7 @@ impl<'a> Elaborator<'a> {
         call: Call<'a>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let span = call.expression.span;
         self.effects_allowed(span, builder)?;
         let mut arguments = Vec::new();
@@ -287,7 +287,7 @@ impl<'a> Elaborator<'a> {
                     Value::Text(text) => core::ExternArgument::Text(text.clone()),
                     other => {
                         let what = super::operators::describe(other);
-                        let message = format!("{what} cannot be handed to an extern function");
+                        let message = format!("{what} cannot be passed to an extern function");
                         let diagnostic = Diagnostic::error(codes::OPERAND, argument.span, message);
                         return Err(self.report_in(builder, diagnostic));
                     }
@@ -308,8 +308,8 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// An error unless this is a handler, where things happen.
-    pub(super) fn effects_allowed(&mut self, span: Span, builder: &Builder) -> Done<()> {
+    /// Reports an effect outside of a handler.
+    pub(super) fn effects_allowed(&mut self, span: Span, builder: &Builder) -> Elaborated<()> {
         match builder.purpose {
             Purpose::Handler => Ok(()),
             purpose => Err(self.effect(span, purpose, &builder.calls)),
@@ -320,10 +320,10 @@ impl<'a> Elaborator<'a> {
         &mut self,
         builtin: Builtin,
         call: Call<'a>,
-        destination: Destination,
+        result_use: ResultUse,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = call.expression.span;
         let simple = |kind, ty| Ok(Value::Scalar(Expression { kind, ty, span }));
         match builtin {
@@ -337,7 +337,7 @@ impl<'a> Elaborator<'a> {
             | Builtin::CounterAdd => {
                 self.effects_allowed(span, builder)?;
                 let arguments = self.arguments(call.arguments, scope, builder)?;
-                self.access(builtin, call, arguments, destination, builder)
+                self.access(builtin, call, arguments, result_use, builder)
             }
             Builtin::ArrayCreate | Builtin::PairArrayCreate | Builtin::CounterCreate => {
                 let ty = self.type_of(call.expression.id, scope, span)?;
@@ -352,7 +352,7 @@ impl<'a> Elaborator<'a> {
             Builtin::TableLookup => {
                 self.effects_allowed(span, builder)?;
                 let arguments = self.arguments(call.arguments, scope, builder)?;
-                self.lookup(call, arguments, destination, scope, builder)
+                self.lookup(call, arguments, result_use, scope, builder)
             }
             Builtin::TableInstall | Builtin::TableInstallTernary => {
                 self.effects_allowed(span, builder)?;
@@ -388,7 +388,7 @@ impl<'a> Elaborator<'a> {
             Builtin::SysRandom => {
                 self.effects_allowed(span, builder)?;
                 let ty = core::Type::Int(self.expression_width(call.expression, scope)?);
-                let local = match destination.local("random", ty, span, builder) {
+                let local = match result_use.local("random", ty, span, builder) {
                     Some(local) => local,
                     // Random numbers are drawn in order, wanted or not.
                     None => builder.temporary("random", ty, span),
@@ -402,7 +402,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn not_constant(&mut self, span: Span, builder: &Builder) -> Done<()> {
+    fn not_constant(&mut self, span: Span, builder: &Builder) -> Elaborated<()> {
         match builder.purpose {
             Purpose::Constant(_) => Err(self.effect(span, builder.purpose, &builder.calls)),
             _ => Ok(()),

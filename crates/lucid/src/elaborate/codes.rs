@@ -13,7 +13,7 @@ pub const WIDTH: Code = Code("LU-E0410");
 pub const LENGTH: Code = Code("LU-E0411");
 /// An index beyond a vector's end.
 pub const INDEX: Code = Code("LU-E0412");
-/// A slice beyond its operand, or upside down.
+/// A slice beyond its operand, or with swapped bounds.
 pub const SLICE: Code = Code("LU-E0413");
 /// A number that does not fit its width.
 pub const DOES_NOT_FIT: Code = Code("LU-E0414");
@@ -41,7 +41,7 @@ pub const TOO_DEEP: Code = Code("LU-E0431");
 pub const TOO_MANY_EVENTS: Code = Code("LU-E0432");
 /// An event with globals that a run names and that there is not.
 pub const ROOT: Code = Code("LU-E0441");
-/// What elaboration does not do.
+/// A construct that elaboration does not support.
 pub const UNSUPPORTED: Code = Code("LU-E0499");
 
 /// What `plane explain` says about each.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known before the run: constants, externs (their names), conditions of module aliases.
-//! Functions may be used there; they are run on the spot.
+//! Evaluates constants at compile time: declared constants, externs (their names), conditions of module
+//! aliases. Function calls in them are evaluated too.
 
 use super::builder::{Builder, Purpose};
-use super::values::{Value, known};
-use super::{Done, Elaborator, Scope, Stop, codes};
+use super::values::Value;
+use super::{Elaborated, Elaborator, Reported, Scope, codes};
 use crate::core::{self, Constant, Expression, ExpressionKind, ExternId};
 use crate::syntax::ast::{self, NodeId};
 use source::{Diagnostic, Span};
 
 impl<'a> Elaborator<'a> {
     /// The value of a constant, global or extern.
-    pub(super) fn declared_value(&mut self, id: NodeId) -> Done<Value> {
+    pub(super) fn declared_value(&mut self, id: NodeId) -> Elaborated<Value> {
         if let Some(value) = self.values.get(&id) {
-            return value.clone().ok_or(Stop);
+            return value.clone().ok_or(Reported);
         }
         // Should something mention itself, it stops here.
         self.values.insert(id, None);
@@ -30,20 +30,20 @@ impl<'a> Elaborator<'a> {
         value
     }
 
-    /// The value of an expression that is evaluated before the run. `what` tells what it is for.
+    /// The value of an expression that is evaluated at compile time. Messages name its use by `what`.
     pub(super) fn evaluated(
         &mut self,
         expression: &'a ast::Expression,
         scope: &mut Scope,
         what: &'static str,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let mut builder = Builder::new(Purpose::Constant(what));
         let value = self.expression(expression, scope, &mut builder)?;
         self.settled(value, &mut builder)
     }
 
     /// A value without the locals that functions left in it.
-    pub(super) fn settled(&mut self, value: Value, builder: &mut Builder) -> Done<Value> {
+    pub(super) fn settled(&mut self, value: Value, builder: &mut Builder) -> Elaborated<Value> {
         let statements = std::mem::take(&mut builder.statements);
         let mut environment = std::mem::take(&mut builder.known);
         let done = self.run(&statements, &mut environment, builder.purpose);
@@ -67,7 +67,7 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    fn extern_value(&mut self, id: NodeId, span: Span) -> Done<Value> {
+    fn extern_value(&mut self, id: NodeId, span: Span) -> Elaborated<Value> {
         let name = self.full_name(id);
         let ty = self.type_of(id, &Scope::default(), span)?;
         // The parts are locals of a body that is thrown away, so that they get names.
@@ -93,7 +93,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Whether the condition of a module alias holds.
-    pub(super) fn condition(&mut self, alias: NodeId) -> Done<bool> {
+    pub(super) fn condition(&mut self, alias: NodeId) -> Elaborated<bool> {
         if let Some(holds) = self.conditions.get(&alias) {
             return Ok(*holds);
         }
@@ -103,7 +103,7 @@ impl<'a> Elaborator<'a> {
         let what = "the condition of a module alias";
         let value = self.evaluated(condition, &mut Scope::default(), what)?;
         match &value {
-            Value::Scalar(expression) => match known(expression) {
+            Value::Scalar(expression) => match expression.as_constant() {
                 Some(Constant::Bool(holds)) => {
                     self.conditions.insert(alias, *holds);
                     Ok(*holds)
@@ -114,17 +114,22 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The number that a value is, which has to be known.
-    pub(super) fn known_number(&mut self, value: &Value, span: Span, what: &str) -> Done<u128> {
+    /// The value of a constant number; reports other values.
+    pub(super) fn known_number(
+        &mut self,
+        value: &Value,
+        span: Span,
+        what: &str,
+    ) -> Elaborated<u128> {
         if let Value::Scalar(expression) = value
-            && let Some(Constant::Int(number, _)) = known(expression)
+            && let Some(Constant::Int(number, _)) = expression.as_constant()
         {
             return Ok(*number);
         }
         Err(self.not_known(span, what))
     }
 
-    pub(super) fn not_known(&mut self, span: Span, what: &str) -> Stop {
+    pub(super) fn not_known(&mut self, span: Span, what: &str) -> Reported {
         let message = format!("{what} has to be known before the run");
         let diagnostic = Diagnostic::error(codes::NOT_KNOWN, span, message);
         self.report(diagnostic.help("use numbers, constants, sizes and symbolics only"))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events. One that takes globals, memops or sizes has a copy for each choice that the program makes:
-//! a list of copies grows while handlers are elaborated, until all that can be generated are done.
-//! Numbers on the wire are given at the end.
+//! Elaborates events. An event that takes globals, memops or sizes has one copy for each choice that the
+//! program makes: the worklist of copies grows while handlers are elaborated, until every copy that can be
+//! generated is done. Wire numbers are assigned last.
 
 use super::builder::{Builder, Purpose};
+use super::frame::{Frame, Returns};
 use super::index::{EventDeclaration, Handler};
-use super::statements::{Frame, Returns};
 use super::values::Value;
-use super::{Done, EVENT_LIMIT, Elaborator, Scope, codes};
+use super::{EVENT_LIMIT, Elaborated, Elaborator, Scope, codes};
 use crate::check::{Size, SizeTerm, Type, Variable};
 use crate::core::{self, Event, EventId, Expression, ExpressionKind, LocalId};
 use crate::syntax::ast::{self, HandlerSort, NodeId, Parameter};
@@ -23,49 +23,49 @@ pub(super) struct EventCopy {
     types: Vec<(Variable, Type)>,
     /// Closed types of the parameters.
     pub parameter_types: Vec<Type>,
-    /// One a parameter: what is known of it before the run.
+    /// One entry a parameter: its value at compile time.
     pub known: Vec<Option<Value>>,
-    /// Where it is first wanted.
+    /// Its first use.
     wanted_at: Span,
 }
 
 /// Copies that a further pass has from the beginning.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known(Vec<EventCopy>);
+pub(super) struct KnownCopies(Vec<EventCopy>);
 
 /// All copies so far, in order of their ids.
 #[derive(Default)]
 pub(super) struct EventCopies {
-    known: Known,
+    known: KnownCopies,
     pub copies: Vec<EventCopy>,
     by_key: HashMap<(NodeId, String), EventId>,
-    /// Events without parameters that are known before the run.
+    /// Events without parameters that are known at compile time.
     plain: HashMap<NodeId, EventId>,
     by_declaration: HashMap<NodeId, Vec<EventId>>,
     names: HashSet<Arc<str>>,
-    /// How many copies of an event a `match` knew.
+    /// The number of copies of an event that a `match` covered.
     matched: HashMap<NodeId, usize>,
-    /// Whose handlers are elaborated.
+    /// The events whose handlers are elaborated.
     done: usize,
 }
 
 impl EventCopies {
-    pub fn new(known: Known) -> EventCopies {
+    pub fn new(known: KnownCopies) -> EventCopies {
         EventCopies { known, ..EventCopies::default() }
     }
 
     /// All copies, if some `match` did not know all of an event.
-    pub fn unmatched_copies(&self) -> Option<Known> {
+    pub fn unmatched_copies(&self) -> Option<KnownCopies> {
         let missed = self.matched.iter().any(|(declaration, known)| {
             self.by_declaration.get(declaration).is_some_and(|copies| copies.len() > *known)
         });
-        missed.then(|| Known(self.copies.clone()))
+        missed.then(|| KnownCopies(self.copies.clone()))
     }
 }
 
 impl<'a> Elaborator<'a> {
     /// Makes the events that have one copy, in order of declaration.
-    pub(super) fn declare_events(&mut self) -> Done<()> {
+    pub(super) fn declare_events(&mut self) -> Elaborated<()> {
         for at in 0..self.index.events.len() {
             let declaration = self.index.events[at];
             if self.is_polymorphic(declaration.id) {
@@ -103,7 +103,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Makes the copies that an earlier pass found.
-    pub(super) fn known_copies(&mut self) -> Done<()> {
+    pub(super) fn known_copies(&mut self) -> Elaborated<()> {
         for copy in std::mem::take(&mut self.events.known.0) {
             if !self.events.plain.contains_key(&copy.declaration) {
                 self.copy_of(copy)?;
@@ -113,7 +113,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The id of a copy; it is made if it is new.
-    pub(super) fn copy_of(&mut self, copy: EventCopy) -> Done<EventId> {
+    pub(super) fn copy_of(&mut self, copy: EventCopy) -> Elaborated<EventId> {
         let mut key = String::new();
         for (_, size) in &copy.sizes {
             key.push_str(&format!("{size},"));
@@ -139,7 +139,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn add_copy(&mut self, copy: EventCopy, key: String) -> Done<EventId> {
+    fn add_copy(&mut self, copy: EventCopy, key: String) -> Elaborated<EventId> {
         let Some(declaration) = self.event_declaration(copy.declaration) else {
             return Err(self.internal(copy.wanted_at, "an event that is not declared"));
         };
@@ -212,7 +212,7 @@ impl<'a> Elaborator<'a> {
         unique
     }
 
-    /// What a user calls a value that is known before the run.
+    /// The name of a value that is known at compile time.
     fn value_name(&self, value: &Value) -> String {
         let named = match value {
             Value::Record(record) => record.name.clone(),
@@ -225,7 +225,7 @@ impl<'a> Elaborator<'a> {
                 self.program.actions.get(id.0 as usize).map(|action| action.name.clone())
             }
             Value::Scalar(scalar) => {
-                super::values::known(scalar).map(|known| core::constant_text(known).into())
+                scalar.as_constant().map(|known| core::constant_text(known).into())
             }
             _ => None,
         };
@@ -251,7 +251,7 @@ impl<'a> Elaborator<'a> {
         inner: &Scope,
         arguments: &[Value],
         span: Span,
-    ) -> Done<EventCopy> {
+    ) -> Elaborated<EventCopy> {
         let Some(declaration) = self.event_declaration(id) else {
             return Err(self.internal(span, "an event that is not declared"));
         };
@@ -289,7 +289,7 @@ impl<'a> Elaborator<'a> {
         scope: &Scope,
         builder: &mut Builder,
         span: Span,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let event = match self.events.plain.get(&id) {
             Some(event) => *event,
             None => {
@@ -323,7 +323,7 @@ impl<'a> Elaborator<'a> {
         id: NodeId,
         path: &ast::Path,
         scope: &Scope,
-    ) -> Done<Vec<EventId>> {
+    ) -> Elaborated<Vec<EventId>> {
         if let Some(event) = self.events.plain.get(&id) {
             return Ok(vec![*event]);
         }
@@ -347,7 +347,7 @@ impl<'a> Elaborator<'a> {
         parameters: &'a [Parameter],
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Vec<LocalId>> {
+    ) -> Elaborated<Vec<LocalId>> {
         let copy = self.events.copies[event.0 as usize].clone();
         let mut locals = Vec::new();
         for (at, parameter) in parameters.iter().enumerate() {
@@ -383,7 +383,7 @@ impl<'a> Elaborator<'a> {
             || self.steps > super::PROGRAM_STEP_LIMIT
     }
 
-    fn handlers_of(&mut self, event: EventId) -> Done<()> {
+    fn handlers_of(&mut self, event: EventId) -> Elaborated<()> {
         let copy = self.events.copies[event.0 as usize].clone();
         let handlers = self.index.handlers.get(&copy.declaration).cloned().unwrap_or_default();
         for handler in handlers {
@@ -402,7 +402,12 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    fn handler(&mut self, copy: &EventCopy, handler: Handler<'a>, span: Span) -> Done<core::Body> {
+    fn handler(
+        &mut self,
+        copy: &EventCopy,
+        handler: Handler<'a>,
+        span: Span,
+    ) -> Elaborated<core::Body> {
         let mut scope = Scope { frame: Frame::function(Returns::Handler), ..Scope::default() };
         scope.sizes.extend(copy.sizes.iter().copied());
         scope.types.extend(copy.types.iter().cloned());
@@ -446,7 +451,7 @@ impl<'a> Elaborator<'a> {
         copy: &EventCopy,
         path: &ast::Path,
         scope: &mut Scope,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let Some(instantiation) = self.checked.instantiations.get(&path.id) else {
             return Ok(());
         };
@@ -468,8 +473,8 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// Gives numbers: as written, the others from 1 up without clashes.
-    pub(super) fn wire_numbers(&mut self) -> Done<()> {
+    /// Assigns wire numbers: those of the source, then unused numbers from 1 up.
+    pub(super) fn wire_numbers(&mut self) -> Elaborated<()> {
         let mut taken: HashSet<u32> = HashSet::new();
         let mut given: Vec<Option<u32>> = vec![None; self.program.events.len()];
         for at in 0..self.index.events.len() {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions of the source to values. What happens in the run (accesses, lookups, random numbers)
-//! goes to the body as statements, in order of evaluation; what is left has no effects. A pure operand
-//! may stay where it is while a later operand has effects: no effect changes a local that the
-//! operand mentions.
+//! Elaborates expressions of the source to values. Effects (accesses, lookups, random numbers) become
+//! statements of the body, in order of evaluation; the remaining expression has no effects. A pure operand
+//! stays in place while a later operand has effects, because no effect changes a local that the operand
+//! mentions.
 
 use super::builder::{Builder, Purpose};
-use super::calls::Destination;
-use super::fold;
-use super::values::{Value, constant, known};
+use super::calls::ResultUse;
+use super::values::Value;
 use super::{
-    BLOCK_LIMIT, Done, Elaborator, PROGRAM_STATEMENT_LIMIT, PROGRAM_STEP_LIMIT, STEP_LIMIT, Scope,
-    Stop, codes,
+    BLOCK_LIMIT, Elaborated, Elaborator, PROGRAM_STATEMENT_LIMIT, PROGRAM_STEP_LIMIT, Reported,
+    STEP_LIMIT, Scope, codes,
 };
 use crate::check::{Builtin, Definition, Type};
 use crate::core::{self, Constant, Expression, ExpressionKind, LUCID_ETHER_TYPE, arithmetic};
@@ -25,20 +24,20 @@ impl<'a> Elaborator<'a> {
         expression: &'a ast::Expression,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
             self.step(expression.span, builder)?;
             self.whole_expression(expression, scope, builder)
         })
     }
 
-    /// Operators of two operands; chains from the left are gone through in a loop.
+    /// Binary operators; a loop walks left-nested chains.
     fn binary_chain(
         &mut self,
         expression: &'a ast::Expression,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let mut operators = Vec::new();
         let mut innermost = expression;
         while let Source::Binary { operator, left, right } = &innermost.kind {
@@ -54,8 +53,8 @@ impl<'a> Elaborator<'a> {
         Ok(value)
     }
 
-    /// Counts a step of the work.
-    pub(super) fn step(&mut self, span: Span, builder: &mut Builder) -> Done<()> {
+    /// Counts a step against the limit.
+    pub(super) fn step(&mut self, span: Span, builder: &mut Builder) -> Elaborated<()> {
         builder.steps += 1;
         self.steps += 1;
         if builder.steps > STEP_LIMIT || builder.statement_count > super::STATEMENT_LIMIT {
@@ -74,7 +73,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The whole program is too large.
-    pub(super) fn too_much_in_all(&mut self, span: Span) -> Stop {
+    pub(super) fn too_much_in_all(&mut self, span: Span) -> Reported {
         let message = "all handlers together become too many statements";
         let diagnostic =
             Diagnostic::error(codes::TOO_MANY_STATEMENTS, span, message).note(format!(
@@ -85,7 +84,7 @@ impl<'a> Elaborator<'a> {
         self.report(diagnostic.help("use smaller bounds, or fewer choices"))
     }
 
-    fn too_much(&mut self, span: Span, builder: &Builder) -> Stop {
+    fn too_much(&mut self, span: Span, builder: &Builder) -> Reported {
         let diagnostic = Diagnostic::error(
             codes::TOO_MANY_STATEMENTS,
             span,
@@ -114,12 +113,12 @@ impl<'a> Elaborator<'a> {
         expression: &'a ast::Expression,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Expression> {
+    ) -> Elaborated<Expression> {
         let value = self.expression(expression, scope, builder)?;
         self.as_scalar(value, expression.span)
     }
 
-    pub(super) fn as_scalar(&mut self, value: Value, span: Span) -> Done<Expression> {
+    pub(super) fn as_scalar(&mut self, value: Value, span: Span) -> Elaborated<Expression> {
         match value {
             Value::Scalar(scalar) => Ok(scalar),
             _ => Err(self.internal(span, "something that is no single value")),
@@ -131,32 +130,32 @@ impl<'a> Elaborator<'a> {
         expression: &'a ast::Expression,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         match &expression.kind {
             Source::Integer { value, .. } => {
                 let width = self.expression_width(expression, scope)?;
                 self.number(*value, width, span, builder)
             }
-            Source::Boolean(truth) => Ok(Value::Scalar(constant(Constant::Bool(*truth), span))),
+            Source::Boolean(truth) => Ok(Value::Scalar(Expression::bool(*truth, span))),
             Source::String(text) => Ok(Value::Text(text.clone())),
             Source::Name(path) => self.name(expression, path, scope, builder),
             Source::Call { function, arguments, .. } => {
                 let call = super::calls::Call { expression, function, arguments };
-                self.call(call, Destination::Value, scope, builder)
+                self.call(call, ResultUse::Value, scope, builder)
             }
             Source::New { arguments, .. } => {
                 self.new_expression(expression, arguments, scope, builder)
             }
             Source::Unary { operator, operand } => {
                 let operand = self.scalar(operand, scope, builder)?;
-                Ok(Value::Scalar(fold::unary(*operator, operand, span)))
+                Ok(Value::Scalar(Expression::unary(*operator, operand, span)))
             }
             Source::Binary { .. } => self.binary_chain(expression, scope, builder),
             Source::Cast { operand, .. } => {
                 let width = self.expression_width(expression, scope)?;
                 let operand = self.scalar(operand, scope, builder)?;
-                Ok(Value::Scalar(fold::cast(operand, width, span)))
+                Ok(Value::Scalar(Expression::cast(operand, width, span)))
             }
             Source::Slice { operand, .. } => self.slice(expression, operand, scope, builder),
             Source::Hash { arguments, .. } => self.hash(expression, arguments, scope, builder),
@@ -243,7 +242,7 @@ impl<'a> Elaborator<'a> {
         &mut self,
         expression: &ast::Expression,
         scope: &Scope,
-    ) -> Done<u32> {
+    ) -> Elaborated<u32> {
         let ty = self.type_of(expression.id, scope, expression.span)?;
         self.int_width(&ty, expression.span)
     }
@@ -254,7 +253,7 @@ impl<'a> Elaborator<'a> {
         expression: &ast::Expression,
         at: usize,
         scope: &Scope,
-    ) -> Done<u128> {
+    ) -> Elaborated<u128> {
         let sizes = self.checked.expression_sizes.get(&expression.id);
         match sizes.and_then(|sizes| sizes.get(at)) {
             Some(size) => self.size(&size.clone(), scope, expression.span),
@@ -263,7 +262,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// How often a loop or a comprehension runs.
-    pub(super) fn loop_bound(&mut self, variable: &ast::Binder, scope: &Scope) -> Done<u128> {
+    pub(super) fn loop_bound(&mut self, variable: &ast::Binder, scope: &Scope) -> Elaborated<u128> {
         match self.checked.loop_bounds.get(&variable.id) {
             Some(bound) => self.size(&bound.clone(), scope, variable.span),
             None => Err(self.internal(variable.span, "a loop without a bound")),
@@ -277,7 +276,7 @@ impl<'a> Elaborator<'a> {
         width: u32,
         span: Span,
         builder: &Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         if value <= arithmetic::mask(width) {
             return Ok(Value::int(value, width, span));
         }
@@ -293,7 +292,7 @@ impl<'a> Elaborator<'a> {
         path: &'a ast::Path,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         match self.definition(path)? {
             Definition::Local(id) => match scope.locals.get(&id) {
@@ -336,7 +335,7 @@ impl<'a> Elaborator<'a> {
         expression: &ast::Expression,
         scope: &Scope,
         builder: &Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         let kind = match builtin {
             Builtin::SelfSwitch => ExpressionKind::SelfSwitch,
@@ -366,7 +365,7 @@ impl<'a> Elaborator<'a> {
         arguments: &'a [ast::Expression],
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         let ty = self.type_of(expression.id, scope, span)?;
         let [argument] = arguments else {
@@ -377,8 +376,8 @@ impl<'a> Elaborator<'a> {
         self.new_simple_global(&ty, &value, argument.span, span, builder)
     }
 
-    /// A value without locals of functions that computed it, where everything is known.
-    pub(super) fn known_in(&mut self, value: Value, builder: &mut Builder) -> Done<Value> {
+    /// A constant value without the locals of the functions that computed it.
+    pub(super) fn known_in(&mut self, value: Value, builder: &mut Builder) -> Elaborated<Value> {
         match builder.purpose {
             // In a branch of a function it is not decided yet whether it runs.
             Purpose::Constant(_) if builder.depth == 0 => self.settled(value, builder),
@@ -392,7 +391,7 @@ impl<'a> Elaborator<'a> {
         operand: &'a ast::Expression,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         let high = self.expression_size(expression, 0, scope)?;
         let low = self.expression_size(expression, 1, scope)?;
@@ -409,7 +408,7 @@ impl<'a> Elaborator<'a> {
             return Err(self.report_in(builder, diagnostic));
         }
         let bits = (high - low + 1) as u32;
-        Ok(Value::Scalar(fold::slice(operand, low as u32, bits, span)))
+        Ok(Value::Scalar(Expression::slice(operand, low as u32, bits, span)))
     }
 
     fn indexed(
@@ -418,7 +417,7 @@ impl<'a> Elaborator<'a> {
         vector: &'a ast::Expression,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         let index = self.expression_size(expression, 0, scope)?;
         let value = self.expression(vector, scope, builder)?;
@@ -445,7 +444,7 @@ impl<'a> Elaborator<'a> {
         fields: &'a [(ast::Segment, ast::Expression)],
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         let mut values: Vec<(Arc<str>, Value)> = Vec::with_capacity(fields.len());
         for (label, value) in fields {
@@ -471,7 +470,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let mut numbers = Vec::with_capacity(members.len());
         for member in members {
             let value = self.expression(member, scope, builder)?;
@@ -487,7 +486,7 @@ impl<'a> Elaborator<'a> {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        Ok(Value::Scalar(constant(Constant::Group(numbers), span)))
+        Ok(Value::Scalar(Expression::constant(Constant::Group(numbers), span)))
     }
 
     /// A pattern as an argument: what entries of tables match.
@@ -496,7 +495,7 @@ impl<'a> Elaborator<'a> {
         expression: &ast::Expression,
         pattern: &PatternKind,
         scope: &Scope,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         let ty = self.type_of(expression.id, scope, span)?;
         let width = match self.shape(&ty, span)? {
@@ -512,8 +511,8 @@ impl<'a> Elaborator<'a> {
         };
         match pattern {
             Some(pattern) => Ok(Value::Pattern {
-                value: constant(Constant::Int(pattern.value, width), span),
-                mask: Some(constant(Constant::Int(pattern.mask, width), span)),
+                value: Expression::int(pattern.value, width, span),
+                mask: Some(Expression::int(pattern.mask, width, span)),
             }),
             None => {
                 let message = format!("this pattern does not fit an `int<{width}>`");
@@ -522,9 +521,9 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The boolean that an expression is if it is known.
+    /// The value of a constant boolean.
     pub(super) fn known_truth(expression: &Expression) -> Option<bool> {
-        match known(expression) {
+        match expression.as_constant() {
             Some(Constant::Bool(truth)) => Some(*truth),
             _ => None,
         }

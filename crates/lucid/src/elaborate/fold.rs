@@ -1,97 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Core expressions with their constant parts computed, substitution of locals, and running the
-//! statements of functions whose arguments are constants.
+//! Substitutes locals in core expressions, and evaluates at compile time the statements of functions whose
+//! arguments are constants. `core::fold` folds the operators.
 
-use super::builder::Purpose;
-use super::values::{constant, known};
-use super::{Done, Elaborator, codes};
+use super::builder::{Environment, Purpose};
+use super::{Elaborated, Elaborator, codes};
 use crate::core::walk::operands;
-use crate::core::{
-    Constant, Expression, ExpressionKind, LocalId, Statement, StatementKind, Type, arithmetic,
-};
-use crate::syntax::ast::{BinaryOperator, UnaryOperator};
+use crate::core::{Expression, ExpressionKind, Statement, StatementKind, Type};
+use crate::syntax::ast::BinaryOperator;
 use source::{Diagnostic, Span};
-use std::collections::HashMap;
 
-/// Most nodes that substitution may make for one value.
+/// Limit of nodes that substitution may make for one value.
 const NODE_LIMIT: usize = 2_000;
 
-/// `operator operand`
-pub(super) fn unary(operator: UnaryOperator, operand: Expression, span: Span) -> Expression {
-    if let Some(value) = known(&operand).and_then(|known| arithmetic::unary(operator, known)) {
-        return constant(value, span);
-    }
-    if let (UnaryOperator::Not, ExpressionKind::Unary(UnaryOperator::Not, inner)) =
-        (operator, &operand.kind)
-    {
-        return (**inner).clone();
-    }
-    let ty = operand.ty;
-    Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), ty, span }
-}
-
-/// `left operator right`, of this type.
-pub(super) fn binary(
-    operator: BinaryOperator,
-    left: Expression,
-    right: Expression,
-    ty: Type,
-    span: Span,
-) -> Expression {
-    if let (Some(one), Some(other)) = (known(&left), known(&right))
-        && let Some(value) = arithmetic::binary(operator, one, other)
-    {
-        return constant(value, span);
-    }
-    // What has effects stands in statements of its own, so an operand may go.
-    match (operator, known(&left), known(&right)) {
-        (BinaryOperator::And, Some(Constant::Bool(true)), _)
-        | (BinaryOperator::Or, Some(Constant::Bool(false)), _) => return right,
-        (BinaryOperator::And, _, Some(Constant::Bool(true)))
-        | (BinaryOperator::Or, _, Some(Constant::Bool(false))) => return left,
-        (BinaryOperator::And, Some(Constant::Bool(false)), _)
-        | (BinaryOperator::And, _, Some(Constant::Bool(false))) => {
-            return constant(Constant::Bool(false), span);
-        }
-        (BinaryOperator::Or, Some(Constant::Bool(true)), _)
-        | (BinaryOperator::Or, _, Some(Constant::Bool(true))) => {
-            return constant(Constant::Bool(true), span);
-        }
-        _ => {}
-    }
-    let kind = ExpressionKind::Binary(operator, Box::new(left), Box::new(right));
-    Expression { kind, ty, span }
-}
-
-/// `(int<width>)operand`
-pub(super) fn cast(operand: Expression, width_bits: u32, span: Span) -> Expression {
-    let ty = Type::Int(width_bits);
-    if operand.ty == ty {
-        return operand;
-    }
-    if let Some(value) = known(&operand).and_then(|known| arithmetic::cast(known, width_bits)) {
-        return constant(value, span);
-    }
-    Expression { kind: ExpressionKind::Cast(Box::new(operand)), ty, span }
-}
-
-/// Bits `low` up, `width_bits` of them.
-pub(super) fn slice(operand: Expression, low: u32, width_bits: u32, span: Span) -> Expression {
-    let ty = Type::Int(width_bits);
-    if low == 0 && operand.ty == ty {
-        return operand;
-    }
-    if let Some(Constant::Int(value, _)) = known(&operand) {
-        let value = value.checked_shr(low).unwrap_or(0) & arithmetic::mask(width_bits);
-        return constant(Constant::Int(value, width_bits), span);
-    }
-    Expression { kind: ExpressionKind::Slice(Box::new(operand), low), ty, span }
-}
-
-/// What locals are worth.
-pub(super) type Environment = HashMap<LocalId, Expression>;
-
-/// The expression with locals replaced by what they are worth, and folded; `None` if that is too
+/// The expression with locals replaced by their values, and folded; `None` if that is too
 /// large.
 pub(super) fn substitute(
     expression: &Expression,
@@ -124,17 +45,19 @@ pub(super) fn substitute(
             | ExpressionKind::This
             | ExpressionKind::EmptyPayload => return Some(expression.clone()),
             ExpressionKind::Unary(operator, operand) => {
-                return Some(unary(*operator, *one(operand)?, span));
+                return Some(Expression::unary(*operator, *one(operand)?, span));
             }
             ExpressionKind::Binary(operator, left, right) => {
-                return Some(binary(*operator, *one(left)?, *one(right)?, ty, span));
+                return Some(Expression::binary(*operator, *one(left)?, *one(right)?, ty, span));
             }
             ExpressionKind::Cast(operand) => match ty {
-                Type::Int(width) => return Some(cast(*one(operand)?, width, span)),
+                Type::Int(width) => return Some(Expression::cast(*one(operand)?, width, span)),
                 _ => ExpressionKind::Cast(one(operand)?),
             },
             ExpressionKind::Slice(operand, low) => match ty {
-                Type::Int(width) => return Some(slice(*one(operand)?, *low, width, span)),
+                Type::Int(width) => {
+                    return Some(Expression::slice(*one(operand)?, *low, width, span));
+                }
                 _ => ExpressionKind::Slice(one(operand)?, *low),
             },
             ExpressionKind::Hash { seed, arguments } => {
@@ -183,13 +106,13 @@ pub(super) fn joined(
         let mut rest = parts.into_iter();
         while let Some(left) = rest.next() {
             pairs.push(match rest.next() {
-                Some(right) => binary(operator, left, right, Type::Bool, span),
+                Some(right) => Expression::binary(operator, left, right, Type::Bool, span),
                 None => left,
             });
         }
         parts = pairs;
     }
-    parts.pop().unwrap_or_else(|| constant(Constant::Bool(empty), span))
+    parts.pop().unwrap_or_else(|| Expression::bool(empty, span))
 }
 
 /// Whether operators are nested deeper than this.
@@ -207,13 +130,13 @@ fn nodes(expression: &Expression) -> usize {
 }
 
 impl Elaborator<'_> {
-    /// Runs statements over locals that are worth expressions. What is decided has to be constant.
+    /// Evaluates statements over locals whose values are expressions. Conditions must be constant.
     pub(super) fn run(
         &mut self,
         statements: &[Statement],
         environment: &mut Environment,
         purpose: Purpose,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         for statement in statements {
             stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
                 self.run_one(statement, environment, purpose)
@@ -227,7 +150,7 @@ impl Elaborator<'_> {
         statement: &Statement,
         environment: &mut Environment,
         purpose: Purpose,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         match &statement.kind {
             StatementKind::Assign { local, value, .. } => {
                 let value = self.replaced(value, environment)?;
@@ -236,19 +159,19 @@ impl Elaborator<'_> {
             }
             StatementKind::If { condition, then, otherwise } => {
                 let condition = self.replaced(condition, environment)?;
-                match known(&condition) {
-                    Some(Constant::Bool(true)) => self.run(then, environment, purpose),
-                    Some(Constant::Bool(false)) => self.run(otherwise, environment, purpose),
-                    _ => Err(self.not_decided(condition.span, purpose, &statement.inlined_at)),
+                match condition.as_bool() {
+                    Some(true) => self.run(then, environment, purpose),
+                    Some(false) => self.run(otherwise, environment, purpose),
+                    None => Err(self.not_decided(condition.span, purpose, &statement.inlined_at)),
                 }
             }
             StatementKind::Match { subjects, branches } => {
                 let mut values = Vec::with_capacity(subjects.len());
                 for subject in subjects {
                     let subject = self.replaced(subject, environment)?;
-                    match known(&subject) {
-                        Some(Constant::Int(value, _)) => values.push(*value),
-                        _ => {
+                    match subject.as_int() {
+                        Some(value) => values.push(value),
+                        None => {
                             return Err(self.not_decided(
                                 subject.span,
                                 purpose,
@@ -275,7 +198,7 @@ impl Elaborator<'_> {
         &mut self,
         expression: &Expression,
         environment: &Environment,
-    ) -> Done<Expression> {
+    ) -> Elaborated<Expression> {
         match substitute(expression, environment, &mut NODE_LIMIT.clone()) {
             Some(value) => Ok(value),
             None => {
@@ -290,16 +213,21 @@ impl Elaborator<'_> {
         }
     }
 
-    fn not_decided(&mut self, span: Span, purpose: Purpose, calls: &[Span]) -> super::Stop {
+    fn not_decided(&mut self, span: Span, purpose: Purpose, calls: &[Span]) -> super::Reported {
         let Purpose::Constant(what) = purpose else {
             return self.not_only_a_value(span, calls);
         };
-        let message = format!("{what} depends on what is not known before the run");
+        let message = format!("{what} depends on values that are not known at compile time");
         self.report_through(calls, Diagnostic::error(codes::NOT_KNOWN, span, message))
     }
 
     /// Something that happens in the run where only a value may be.
-    pub(super) fn effect(&mut self, span: Span, purpose: Purpose, calls: &[Span]) -> super::Stop {
+    pub(super) fn effect(
+        &mut self,
+        span: Span,
+        purpose: Purpose,
+        calls: &[Span],
+    ) -> super::Reported {
         let what = match purpose {
             Purpose::Constant(what) => what,
             Purpose::Action => "an action",

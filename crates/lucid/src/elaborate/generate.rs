@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `generate` and its relatives.
+//! Elaborates the `generate` statements.
 
 use super::builder::Builder;
-use super::{Done, Elaborator, Scope};
-use crate::core::{StatementKind as Core, Target, Type};
+use super::{Elaborated, Elaborator, Scope};
+use crate::core::{Destination, StatementKind as Core, Type};
 use crate::syntax::ast::{self, GenerateTarget};
 use source::Span;
 
@@ -15,22 +15,24 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         self.effects_allowed(span, builder)?;
-        let target = match target {
-            GenerateTarget::Event | GenerateTarget::Many => Target::Event,
-            GenerateTarget::Switch(switch) => Target::Switch(self.scalar(switch, scope, builder)?),
-            GenerateTarget::Port(port) => Target::Port(self.scalar(port, scope, builder)?),
+        let destination = match target {
+            GenerateTarget::Event | GenerateTarget::Many => Destination::Event,
+            GenerateTarget::Switch(switch) => {
+                Destination::Switch(self.scalar(switch, scope, builder)?)
+            }
+            GenerateTarget::Port(port) => Destination::Port(self.scalar(port, scope, builder)?),
             GenerateTarget::Ports(ports) => {
                 let ports = self.scalar(ports, scope, builder)?;
                 match ports.ty {
-                    Type::Group => Target::Ports(ports),
-                    _ => Target::Port(ports),
+                    Type::Group => Destination::Ports(ports),
+                    _ => Destination::Port(ports),
                 }
             }
         };
         let event = self.scalar(event, scope, builder)?;
-        builder.emit(Core::Generate { event, target }, span);
+        builder.emit(Core::Generate { event, destination }, span);
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Globals: constructors make pieces of state, and each piece gets its name and its place in the
-//! order from the declared global it is part of: fields in order of the record's type, elements in
-//! order of their indices (Lucid §5.1).
+//! Elaborates globals: constructors make pieces of state. Each piece gets its name and its position in the
+//! order of accesses from the declared global that contains it: fields in the order of the record's type,
+//! elements in the order of their indices (Lucid §5.1).
 
 use super::builder::{Builder, Purpose};
-use super::values::{NewGlobal, Record, Value, Vector, known};
-use super::{Done, Elaborator, Scope, codes};
+use super::values::{NewGlobal, Record, Value, Vector};
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::check::Type;
 use crate::core::{Constant, Global, GlobalId, GlobalKind, MAX_ARRAY_LENGTH};
 use crate::syntax::ast::{self, NodeId};
@@ -13,10 +13,10 @@ use source::{Diagnostic, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most entries of a table.
+/// Limit of the entries of a table.
 const MAX_TABLE_CAPACITY: u128 = MAX_ARRAY_LENGTH as u128;
 
-/// Most pieces of state of a program.
+/// Limit of the pieces of state of a program.
 const GLOBAL_LIMIT: usize = 100_000;
 
 impl<'a> Elaborator<'a> {
@@ -25,7 +25,7 @@ impl<'a> Elaborator<'a> {
         &mut self,
         id: NodeId,
         expression: &'a ast::Expression,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let what = "the value of a global";
         let value = self.evaluated(expression, &mut Scope::default(), what)?;
         let name = self.full_name(id);
@@ -41,7 +41,7 @@ impl<'a> Elaborator<'a> {
         name: &Arc<str>,
         place: Span,
         placed: &mut HashMap<u32, GlobalId>,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         Ok(match value {
             Value::Record(record) => {
                 let mut fields = Vec::with_capacity(record.fields.len());
@@ -73,7 +73,7 @@ impl<'a> Elaborator<'a> {
                 placed.insert(new.number, id);
                 Value::Global(id)
             }
-            Value::Scalar(expression) if known(expression).is_none() => {
+            Value::Scalar(expression) if expression.as_constant().is_none() => {
                 return Err(self.not_known(expression.span, "a value in a global"));
             }
             other => other.clone(),
@@ -86,7 +86,7 @@ impl<'a> Elaborator<'a> {
         kind: GlobalKind,
         span: Span,
         builder: &Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         if !matches!(builder.purpose, Purpose::Constant(_)) {
             let diagnostic = Diagnostic::error(
                 codes::EFFECT,
@@ -109,7 +109,7 @@ impl<'a> Elaborator<'a> {
         argument_span: Span,
         span: Span,
         builder: &Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let kind = match self.shape(ty, span)? {
             Type::Array(size) => {
                 let width_bits = self.width_of(size.constant, span)?;
@@ -135,7 +135,7 @@ impl<'a> Elaborator<'a> {
         self.new_global(kind, span, builder)
     }
 
-    fn array_length(&mut self, argument: &Value, span: Span, builder: &Builder) -> Done<u64> {
+    fn array_length(&mut self, argument: &Value, span: Span, builder: &Builder) -> Elaborated<u64> {
         let length = self.known_number(argument, span, "the length of an array")?;
         if (1..=u128::from(MAX_ARRAY_LENGTH)).contains(&length) {
             return Ok(length as u64);
@@ -155,7 +155,7 @@ impl<'a> Elaborator<'a> {
         argument: &Value,
         span: Span,
         builder: &Builder,
-    ) -> Done<u64> {
+    ) -> Elaborated<u64> {
         let capacity = self.known_number(argument, span, "the size of a table")?;
         if (1..=MAX_TABLE_CAPACITY).contains(&capacity) {
             return Ok(capacity as u64);
@@ -175,11 +175,11 @@ impl<'a> Elaborator<'a> {
         value: &Value,
         span: Span,
         what: &str,
-    ) -> Done<Vec<Constant>> {
+    ) -> Elaborated<Vec<Constant>> {
         let mut constants = Vec::new();
         for leaf in value.leaves() {
             match leaf {
-                Value::Scalar(expression) => match known(expression) {
+                Value::Scalar(expression) => match expression.as_constant() {
                     Some(constant) => constants.push(constant.clone()),
                     None => return Err(self.not_known(span, what)),
                 },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Declarations by binder, with their full names, and which locals are assigned somewhere. Modules
-//! are gone through in order of the text. Nothing is evaluated here.
+//! Index of the declarations: by binder, with full names in the order of the text, and the locals that some
+//! statement assigns. It evaluates nothing.
 
 use crate::check::{CheckedProgram, Definition};
 use crate::syntax::ast::{
@@ -110,7 +110,7 @@ pub(super) struct Index<'a> {
     pub aliases: HashMap<NodeId, &'a Expression>,
     /// Locals and parameters that some statement assigns to.
     pub assigned: HashSet<NodeId>,
-    /// Of statements that are no plain steps.
+    /// Paths of statements other than plain steps.
     paths: HashMap<NodeId, Paths>,
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `match`: patterns of integers become values with masks. Arms on events and patterns that are known
-//! only in the run (externs) become conditions, in order with the rest.
+//! Elaborates `match`: integer patterns become values with masks. Arms on events, and patterns that are
+//! known only at run time (externs), become conditions, in order with the other arms.
 
 use super::builder::{Builder, Purpose};
 use super::statements::Continuation;
-use super::values::{Value, constant, known};
-use super::{Done, Elaborator, Scope, codes, fold};
+use super::values::Value;
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::check::{Builtin, Definition};
 use crate::core::{
     self, Constant, EventId, Expression, ExpressionKind, LUCID_ETHER_TYPE, LocalId,
@@ -47,7 +47,7 @@ pub(super) fn bits_pattern(bits: &[Option<bool>], width: u32) -> Option<core::Pa
     Some(pattern)
 }
 
-/// What a pattern asks of its subject.
+/// The test of a pattern on its subject.
 enum Test<'a> {
     /// Nothing.
     Any,
@@ -60,13 +60,13 @@ enum Test<'a> {
 }
 
 /// A branch that may match.
-struct Prepared<'a> {
+struct PreparedBranch<'a> {
     tests: Vec<Test<'a>>,
     body: &'a [Statement],
     span: Span,
 }
 
-impl Prepared<'_> {
+impl PreparedBranch<'_> {
     fn is_plain(&self) -> bool {
         self.tests.iter().all(|test| matches!(test, Test::Any | Test::Bits(_)))
     }
@@ -90,7 +90,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let subjects = self.subjects(subjects, scope, builder)?;
         let mut prepared = Vec::with_capacity(branches.len());
         for branch in branches {
@@ -98,7 +98,7 @@ impl<'a> Elaborator<'a> {
                 continue;
             };
             let body = branch.body.statements.as_slice();
-            prepared.push(Prepared { tests, body, span: branch.span });
+            prepared.push(PreparedBranch { tests, body, span: branch.span });
         }
         if let Some(chosen) = decided(&subjects, &prepared) {
             let body = chosen.map_or(&[][..], |chosen| prepared[chosen].body);
@@ -113,7 +113,7 @@ impl<'a> Elaborator<'a> {
         subjects: &'a [ast::Expression],
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Vec<Expression>> {
+    ) -> Elaborated<Vec<Expression>> {
         let mut values = Vec::new();
         for subject in subjects {
             let span = subject.span;
@@ -122,7 +122,7 @@ impl<'a> Elaborator<'a> {
                 let leaf = self.as_scalar(leaf.clone(), span)?;
                 let leaf = match leaf.ty {
                     Type::Int(_) => leaf,
-                    Type::Bool => fold::cast(leaf, 1, span),
+                    Type::Bool => Expression::cast(leaf, 1, span),
                     Type::Event => {
                         let simple =
                             matches!(leaf.kind, ExpressionKind::Local(_) | ExpressionKind::This);
@@ -154,7 +154,7 @@ impl<'a> Elaborator<'a> {
         subjects: &[Expression],
         span: Span,
         scope: &Scope,
-    ) -> Done<Option<Vec<Test<'a>>>> {
+    ) -> Elaborated<Option<Vec<Test<'a>>>> {
         if let [single] = patterns
             && is_wildcard(single)
         {
@@ -178,7 +178,7 @@ impl<'a> Elaborator<'a> {
         pattern: &'a Pattern,
         subject: &Expression,
         scope: &Scope,
-    ) -> Done<Option<Test<'a>>> {
+    ) -> Elaborated<Option<Test<'a>>> {
         let width = match subject.ty {
             Type::Int(width) => width,
             _ => 0,
@@ -189,7 +189,7 @@ impl<'a> Elaborator<'a> {
             PatternKind::Bits(bits) => bits_pattern(bits, width).map(Test::Bits),
             PatternKind::Named(path) => {
                 let value = self.pattern_value(path, width, scope)?;
-                match known(&value) {
+                match value.as_constant() {
                     Some(Constant::Int(value, _)) => number_pattern(*value, width).map(Test::Bits),
                     _ => Some(Test::Equals(value)),
                 }
@@ -205,7 +205,12 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The value of a name in a pattern, as an integer of the subject's width.
-    fn pattern_value(&mut self, path: &ast::Path, width: u32, scope: &Scope) -> Done<Expression> {
+    fn pattern_value(
+        &mut self,
+        path: &ast::Path,
+        width: u32,
+        scope: &Scope,
+    ) -> Elaborated<Expression> {
         let span = path.span;
         let value = match self.definition(path)? {
             Definition::Constant(id) | Definition::Extern(id) => self.declared_value(id)?,
@@ -246,7 +251,7 @@ impl<'a> Elaborator<'a> {
         };
         let value = Expression { span, ..self.as_scalar(value, span)? };
         Ok(match value.ty {
-            Type::Bool => fold::cast(value, 1, span),
+            Type::Bool => Expression::cast(value, 1, span),
             _ => value,
         })
     }
@@ -255,12 +260,12 @@ impl<'a> Elaborator<'a> {
     fn branches(
         &mut self,
         subjects: &[Expression],
-        branches: &[Prepared<'a>],
+        branches: &[PreparedBranch<'a>],
         rest: Option<&Continuation<'_, 'a>>,
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
             let Some(first) = branches.first() else {
                 return self.statements(&[], rest, scope, builder);
@@ -279,12 +284,12 @@ impl<'a> Elaborator<'a> {
     fn plain_branches(
         &mut self,
         subjects: &[Expression],
-        branches: &[Prepared<'a>],
+        branches: &[PreparedBranch<'a>],
         rest: Option<&Continuation<'_, 'a>>,
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let is_int = |at: usize| matches!(subjects[at].ty, Type::Int(_));
         let kept: Vec<usize> = (0..subjects.len()).filter(|at| is_int(*at)).collect();
         let mut made = Vec::new();
@@ -324,15 +329,15 @@ impl<'a> Elaborator<'a> {
     fn tested_branch(
         &mut self,
         subjects: &[Expression],
-        branch: &Prepared<'a>,
-        others: &[Prepared<'a>],
+        branch: &PreparedBranch<'a>,
+        others: &[PreparedBranch<'a>],
         rest: Option<&Continuation<'_, 'a>>,
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         // Values are one condition; each event is a statement of its own around the body.
-        let mut condition = constant(Constant::Bool(true), branch.span);
+        let mut condition = Expression::bool(true, branch.span);
         let mut events = Vec::new();
         for (test, subject) in branch.tests.iter().zip(subjects) {
             let holds = match test {
@@ -341,7 +346,7 @@ impl<'a> Elaborator<'a> {
                     events.push((subject, copies.as_slice(), *parameters));
                     continue;
                 }
-                Test::Equals(value) => fold::binary(
+                Test::Equals(value) => Expression::binary(
                     BinaryOperator::Equal,
                     subject.clone(),
                     value.clone(),
@@ -351,7 +356,7 @@ impl<'a> Elaborator<'a> {
                 Test::Bits(pattern) => bits_hold(subject, *pattern, branch.span),
             };
             let and = BinaryOperator::And;
-            condition = fold::binary(and, condition, holds, Type::Bool, branch.span);
+            condition = Expression::binary(and, condition, holds, Type::Bool, branch.span);
         }
         let unconditional = Self::known_truth(&condition) == Some(true);
         if let ([(subject, copies, parameters)], true) = (events.as_slice(), unconditional) {
@@ -368,7 +373,7 @@ impl<'a> Elaborator<'a> {
             if let Some(test) = at.and_then(|at| tests.get_mut(at)) {
                 *test = Test::Event { copies, parameters };
             }
-            let next = Prepared { tests, body: branch.body, span: branch.span };
+            let next = PreparedBranch { tests, body: branch.body, span: branch.span };
             let done = self.tested_branch(subjects, &next, others, rest, span, scope, builder);
             let otherwise = builder.close(outer);
             done?;
@@ -386,7 +391,7 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let matched = builder.temporary("matched", Type::Bool, branch.span);
-        builder.assign(matched, constant(Constant::Bool(false), branch.span), false, branch.span);
+        builder.assign(matched, Expression::bool(false, branch.span), false, branch.span);
         let outer = builder.open();
         let done = self.nested_events(&events, matched, branch, rest, scope, builder);
         let then = builder.close(outer);
@@ -411,13 +416,13 @@ impl<'a> Elaborator<'a> {
         &mut self,
         events: &[(&Expression, &[EventId], &'a [Parameter])],
         matched: LocalId,
-        branch: &Prepared<'a>,
+        branch: &PreparedBranch<'a>,
         rest: Option<&Continuation<'_, 'a>>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let Some(((subject, copies, parameters), others)) = events.split_first() else {
-            let truth = constant(Constant::Bool(true), branch.span);
+            let truth = Expression::bool(true, branch.span);
             builder.assign(matched, truth, false, branch.span);
             return self.statements(branch.body, rest, scope, builder);
         };
@@ -441,7 +446,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &Scope,
         builder: &Builder,
-    ) -> Done<Option<Vec<core::Pattern>>> {
+    ) -> Elaborated<Option<Vec<core::Pattern>>> {
         debug_assert_eq!(builder.purpose, Purpose::Parser);
         let Some(tests) = self.tests(patterns, subjects, span, scope)? else { return Ok(None) };
         let mut made = Vec::with_capacity(tests.len());
@@ -464,22 +469,22 @@ impl<'a> Elaborator<'a> {
 
 /// `subject & mask == value`
 fn bits_hold(subject: &Expression, pattern: core::Pattern, span: Span) -> Expression {
-    let Type::Int(width) = subject.ty else { return constant(Constant::Bool(true), span) };
-    let number = |value| constant(Constant::Int(value, width), span);
+    let Type::Int(width) = subject.ty else { return Expression::bool(true, span) };
+    let number = |value| Expression::int(value, width, span);
     let masked = if pattern.mask == arithmetic::mask(width) {
         subject.clone()
     } else {
         let and = BinaryOperator::BitAnd;
-        fold::binary(and, subject.clone(), number(pattern.mask), subject.ty, span)
+        Expression::binary(and, subject.clone(), number(pattern.mask), subject.ty, span)
     };
-    fold::binary(BinaryOperator::Equal, masked, number(pattern.value), Type::Bool, span)
+    Expression::binary(BinaryOperator::Equal, masked, number(pattern.value), Type::Bool, span)
 }
 
 /// The branch that runs, or that none does, if all subjects are known.
-fn decided(subjects: &[Expression], branches: &[Prepared<'_>]) -> Option<Option<usize>> {
+fn decided(subjects: &[Expression], branches: &[PreparedBranch<'_>]) -> Option<Option<usize>> {
     let mut values = Vec::with_capacity(subjects.len());
     for subject in subjects {
-        match known(subject) {
+        match subject.as_constant() {
             Some(Constant::Int(value, _)) => values.push(*value),
             _ => return None,
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Memops at the widths they are used at. Their bodies were taken apart by `memop::shape`; here
-//! parameters, booleans and cells become the locals that `core::MemopBody` says.
+//! Elaborates memops at the widths of their uses. `memop::shape` has taken the bodies apart; parameters,
+//! booleans and cells become the locals that `core::MemopBody` defines.
 
 use super::builder::{Builder, Purpose};
 use super::values::Value;
-use super::{Done, Elaborator, Scope};
+use super::{Elaborated, Elaborator, Scope};
 use crate::check::{Size, Type};
 use crate::core::{
     self, CONDITION_1, CONDITION_2, Expression, LocalId, Memop, MemopBody, MemopId, NEW_CELL_1,
@@ -14,12 +14,12 @@ use crate::memop::{Shape, shape};
 use crate::syntax::ast::{self, NodeId};
 use source::Span;
 
-/// What `cell1` and `cell2` mean in the part of a memop at hand.
+/// The meaning of `cell1` and `cell2` in the current part of a memop.
 pub(super) const CELLS: [LocalId; 2] = [NEW_CELL_1, NEW_CELL_2];
 
 impl<'a> Elaborator<'a> {
     /// The memop at a width.
-    pub(super) fn memop_at(&mut self, id: NodeId, width: u32, span: Span) -> Done<MemopId> {
+    pub(super) fn memop_at(&mut self, id: NodeId, width: u32, span: Span) -> Elaborated<MemopId> {
         if let Some(memop) = self.memops.get(&(id, width)) {
             return Ok(*memop);
         }
@@ -88,7 +88,7 @@ impl<'a> Elaborator<'a> {
         &mut self,
         updates: &[(&'a ast::Expression, &'a ast::Expression)],
         scope: &mut Scope,
-    ) -> Done<Vec<(Expression, Expression)>> {
+    ) -> Elaborated<Vec<(Expression, Expression)>> {
         let mut parts = Vec::with_capacity(updates.len());
         for (guard, value) in updates {
             parts.push((self.memop_part(guard, scope)?, self.memop_part(value, scope)?));
@@ -100,7 +100,7 @@ impl<'a> Elaborator<'a> {
         &mut self,
         expression: &'a ast::Expression,
         scope: &mut Scope,
-    ) -> Done<Expression> {
+    ) -> Elaborated<Expression> {
         let mut builder = Builder::new(Purpose::Constant("a memop"));
         let value = self.scalar(expression, scope, &mut builder)?;
         match builder.statements.first() {
@@ -115,7 +115,7 @@ impl<'a> Elaborator<'a> {
         expression: &'a ast::Expression,
         cell: core::Type,
         scope: &mut Scope,
-    ) -> Done<Expression> {
+    ) -> Elaborated<Expression> {
         use crate::check::{Builtin, Definition};
         if let ast::ExpressionKind::Name(path) = &expression.kind {
             let local = match self.definition(path)? {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a checked program and the values of its symbolics to a core program.
+//! Elaboration: a checked program and the values of its symbolics to a core program.
 //!
-//! Expressions are evaluated to `values::Value`s: what exists only before the run (sizes, globals,
-//! memops, records, vectors) is gone afterwards, the rest are core expressions. Effects become
-//! statements in the order of evaluation: operands left to right, both sides of `&&` and `||`.
-//! Functions are inlined, loops unrolled. Events are made for the globals they are generated with,
-//! from a list that grows while handlers are elaborated.
+//! Expressions are evaluated to `values::Value`s; values that exist only at compile time (sizes, globals,
+//! memops, records, vectors) disappear, the others become core expressions. Effects become statements in
+//! the order of evaluation: operands left to right, both sides of `&&` and `||`. Functions are inlined and
+//! loops unrolled. Events are copied for the globals that they are generated with, from a worklist that
+//! grows while handlers are elaborated.
 //!
-//! Budgets: a handler has at most [`STATEMENT_LIMIT`] statements, a value [`LEAF_LIMIT`] parts, a
-//! program [`EVENT_LIMIT`] events; functions and constructors nest at most [`CALL_LIMIT`] deep, blocks
+//! Limits: a handler has at most [`STATEMENT_LIMIT`] statements, a value [`LEAF_LIMIT`] parts, a program
+//! [`EVENT_LIMIT`] events; functions and constructors nest at most [`CALL_LIMIT`] deep, blocks
 //! [`BLOCK_LIMIT`].
 
 mod access;
@@ -20,6 +20,7 @@ mod constants;
 mod events;
 mod expressions;
 mod fold;
+mod frame;
 mod generate;
 mod globals;
 mod index;
@@ -53,19 +54,19 @@ use values::Value;
 /// Calls that a message about an inlined function shows, innermost first.
 const SHOWN_CALLS: usize = 4;
 
-/// Most statements of a handler.
+/// Limit of the statements of a handler.
 pub const STATEMENT_LIMIT: u32 = 200_000;
 
-/// Most expressions and statements that are gone through for one handler or constant.
+/// Limit of elaborated expressions and statements of one handler or constant.
 pub const STEP_LIMIT: u32 = 4_000_000;
 
-/// Most statements of all handlers.
+/// Limit of the statements of all handlers.
 pub const PROGRAM_STATEMENT_LIMIT: u64 = 2_000_000;
 
-/// Most expressions and statements that are gone through for a program.
+/// Limit of elaborated expressions and statements of a program.
 pub const PROGRAM_STEP_LIMIT: u64 = 40_000_000;
 
-/// Most parts that a value may be taken apart into.
+/// Limit of the parts that a value is flattened into.
 pub const LEAF_LIMIT: u64 = 65_536;
 
 /// Deepest nesting of functions and constructors.
@@ -74,10 +75,10 @@ pub const CALL_LIMIT: usize = 100;
 /// Deepest nesting of blocks.
 pub const BLOCK_LIMIT: u32 = 256;
 
-/// Most events with their copies.
+/// Limit of events, with their copies.
 pub const EVENT_LIMIT: usize = 20_000;
 
-/// An event with globals that something outside the program wants: a run's specification may give
+/// An event with globals that something outside the program names: a run's specification may give
 /// such events as inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
@@ -85,7 +86,7 @@ pub struct Root {
     pub event: String,
     /// Names of the globals, one a global parameter: `arr1`, `M.filter`, `bf1#filter2`, `arrs[2]`.
     pub globals: Vec<String>,
-    /// Where it is asked for.
+    /// Where the specification names it.
     pub span: Span,
 }
 
@@ -111,10 +112,10 @@ pub fn elaborate_with(
     symbolics: &Symbolics,
     roots: &[Root],
 ) -> Result<core::Program, Diagnostics> {
-    let mut known = events::Known::default();
+    let mut known = events::KnownCopies::default();
     loop {
         let mut elaborator = Elaborator::new(checked, symbolics, known);
-        // After an error everything else has still been looked at.
+        // After an error the other declarations are still elaborated.
         let _ = elaborator.program(roots);
         if elaborator.diagnostics.has_errors() {
             return Err(elaborator.diagnostics);
@@ -131,13 +132,13 @@ pub fn elaborate_with(
     }
 }
 
-/// Elaboration of this piece stopped; why is among the diagnostics.
+/// Elaboration of this declaration stopped with a reported error.
 #[derive(Clone, Copy, Debug)]
-struct Stop;
+struct Reported;
 
-type Done<T> = Result<T, Stop>;
+type Elaborated<T> = Result<T, Reported>;
 
-/// What names mean in the function, handler or constructor at hand.
+/// The meaning of names in the elaborated function, handler or constructor.
 #[derive(Default)]
 struct Scope {
     /// Values of size variables.
@@ -149,7 +150,7 @@ struct Scope {
     /// Values of loop variables.
     loops: HashMap<NodeId, u128>,
     /// What `return` does.
-    frame: statements::Frame,
+    frame: frame::Frame,
 }
 
 struct Elaborator<'a> {
@@ -161,14 +162,14 @@ struct Elaborator<'a> {
     /// Values of constants, globals and externs, by binder; `None` for those with errors.
     values: HashMap<NodeId, Option<Value>>,
     symbolic_values: HashMap<NodeId, Value>,
-    /// Which side module aliases take.
+    /// The chosen side of each module alias.
     conditions: HashMap<NodeId, bool>,
     /// How many parts closed user types have.
     type_extents: HashMap<Type, types::Extent>,
     /// Which user types hold something that exists only before the run.
     static_types: HashMap<NodeId, bool>,
     new_globals: u32,
-    /// Expressions and statements of the source gone through so far, and statements made.
+    /// Expressions and statements of the source elaborated so far, and statements made.
     steps: u64,
     statement_count: u64,
     memops: HashMap<(NodeId, u32), core::MemopId>,
@@ -182,7 +183,7 @@ impl<'a> Elaborator<'a> {
     fn new(
         checked: &'a CheckedProgram,
         symbolics: &'a Symbolics,
-        known: events::Known,
+        known: events::KnownCopies,
     ) -> Elaborator<'a> {
         Elaborator {
             checked,
@@ -206,14 +207,14 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn program(&mut self, roots: &[Root]) -> Done<()> {
+    fn program(&mut self, roots: &[Root]) -> Elaborated<()> {
         self.symbolics()?;
         for id in self.index.values.clone() {
             // What is wrong with one does not hide what is wrong with the next.
             let _ = self.declared_value(id);
         }
         if self.diagnostics.has_errors() {
-            return Err(Stop);
+            return Err(Reported);
         }
         self.declare_events()?;
         self.known_copies()?;
@@ -221,28 +222,28 @@ impl<'a> Elaborator<'a> {
         let _ = self.all_parsers();
         self.handlers();
         if self.diagnostics.has_errors() {
-            return Err(Stop);
+            return Err(Reported);
         }
         self.wire_numbers()
     }
 
     /// Reports an error.
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Stop {
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Reported {
         self.report(Diagnostic::error(code, span, message))
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) -> Stop {
+    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         self.diagnostics.push(diagnostic);
-        Stop
+        Reported
     }
 
     /// Reports an error inside a body: the calls it was inlined through are places too.
-    fn report_in(&mut self, builder: &Builder, diagnostic: Diagnostic) -> Stop {
+    fn report_in(&mut self, builder: &Builder, diagnostic: Diagnostic) -> Reported {
         self.report_through(&builder.calls, diagnostic)
     }
 
     /// Reports an error with the calls, outermost first, that lead to it.
-    fn report_through(&mut self, calls: &[Span], mut diagnostic: Diagnostic) -> Stop {
+    fn report_through(&mut self, calls: &[Span], mut diagnostic: Diagnostic) -> Reported {
         for call in calls.iter().rev().take(SHOWN_CALLS) {
             if *call != diagnostic.primary.span {
                 diagnostic = diagnostic.label(*call, "called from here");
@@ -252,14 +253,14 @@ impl<'a> Elaborator<'a> {
     }
 
     /// What a path means, through module aliases.
-    fn definition(&mut self, path: &Path) -> Done<Definition> {
+    fn definition(&mut self, path: &Path) -> Elaborated<Definition> {
         match self.checked.definitions.get(&path.id) {
             Some(definition) => self.resolved(&definition.clone()),
             None => Err(self.internal(path.span, "a name without a meaning")),
         }
     }
 
-    fn resolved(&mut self, definition: &Definition) -> Done<Definition> {
+    fn resolved(&mut self, definition: &Definition) -> Elaborated<Definition> {
         let mut definition = definition;
         while let Definition::Aliased { alias, then, otherwise } = definition {
             definition = if self.condition(*alias)? { then } else { otherwise };
@@ -268,7 +269,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Something that the checks in front should have kept away.
-    fn internal(&mut self, span: Span, what: &str) -> Stop {
+    fn internal(&mut self, span: Span, what: &str) -> Reported {
         let diagnostic = Diagnostic::error(
             codes::UNSUPPORTED,
             span,

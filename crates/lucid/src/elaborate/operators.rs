@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operators and hashes on values: comparisons of records and vectors become comparisons of their
-//! parts, arguments of hashes are taken apart.
+//! Elaborates operators and hashes on values: comparisons of records and vectors become comparisons of
+//! their parts, and arguments of hashes are flattened.
 
 use super::builder::Builder;
 use super::fold;
 use super::values::Value;
-use super::{Done, Elaborator, Scope, codes};
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::check::{Builtin, Definition};
 use crate::core::{Expression, ExpressionKind, MAX_INTEGER_BITS, Type, type_text};
 use crate::syntax::ast::{self, BinaryOperator, ExpressionKind as Source};
@@ -22,7 +22,7 @@ impl<'a> Elaborator<'a> {
         right: Value,
         span: Span,
         builder: &Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         if let (Value::Scalar(_), Value::Scalar(_)) = (&left, &right) {
             let (left, right) = (self.as_scalar(left, span)?, self.as_scalar(right, span)?);
             return Ok(Value::Scalar(self.binary_scalar(operator, left, right, span, builder)?));
@@ -49,7 +49,7 @@ impl<'a> Elaborator<'a> {
         Ok(Value::Scalar(fold::joined(join, parts, equal, span)))
     }
 
-    fn not_comparable(&mut self, what: &str, span: Span, builder: &Builder) -> super::Stop {
+    fn not_comparable(&mut self, what: &str, span: Span, builder: &Builder) -> super::Reported {
         let message = format!("{what} cannot be compared");
         self.report_in(builder, Diagnostic::error(codes::OPERAND, span, message))
     }
@@ -61,7 +61,7 @@ impl<'a> Elaborator<'a> {
         right: Expression,
         span: Span,
         builder: &Builder,
-    ) -> Done<Expression> {
+    ) -> Elaborated<Expression> {
         use BinaryOperator as B;
         let ty = match operator {
             B::Equal | B::NotEqual => {
@@ -95,7 +95,7 @@ impl<'a> Elaborator<'a> {
             | B::ShiftLeft
             | B::ShiftRight => left.ty,
         };
-        Ok(fold::binary(operator, left, right, ty, span))
+        Ok(Expression::binary(operator, left, right, ty, span))
     }
 
     /// `hash<w>(seed, a, b)`, and the checksum that it is with the seed `checksum`.
@@ -105,7 +105,7 @@ impl<'a> Elaborator<'a> {
         arguments: &'a [ast::Expression],
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = expression.span;
         let width = self.expression_width(expression, scope)?;
         let Some((seed, arguments)) = arguments.split_first() else {
@@ -144,14 +144,14 @@ impl<'a> Elaborator<'a> {
             None => {
                 let kind = ExpressionKind::Checksum { arguments: operands };
                 let whole = Expression { kind, ty: Type::Int(CHECKSUM_BITS), span };
-                fold::cast(whole, width, span)
+                Expression::cast(whole, width, span)
             }
         };
         Ok(Value::Scalar(value))
     }
 }
 
-/// What values of a type are called.
+/// Describes the values of a type for messages.
 pub(super) fn describe_type(ty: Type) -> String {
     match ty {
         Type::Event => "an event".to_owned(),
@@ -162,7 +162,7 @@ pub(super) fn describe_type(ty: Type) -> String {
     }
 }
 
-/// What a value is, in a few words.
+/// Describes a value for messages.
 pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::Scalar(expression) => describe_type(expression.ty),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parsers. A program without a `main` parser has one made for it where its meaning is clear: around
+//! Elaborates parsers. A program without a `main` parser gets one where its meaning is unambiguous: around
 //! `eth_main`, or around the only packet event `eth`.
 
 use super::builder::{Builder, Purpose, as_local};
-use super::statements::{Frame, Returns};
+use super::frame::{Frame, Returns};
 use super::values::Value;
-use super::{Done, Elaborator, Scope, codes};
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::check::{Builtin, Definition, Type};
 use crate::core::{
     self, EventId, Expression, ExpressionKind, LUCID_ETHER_TYPE, LocalId, Parser, ParserAction,
@@ -22,7 +22,7 @@ const ETHERNET_NAMES: [&str; 3] = ["dmac", "smac", "ether_type"];
 
 impl<'a> Elaborator<'a> {
     /// Elaborates all parsers that have one type, and finds or makes the main one.
-    pub(super) fn all_parsers(&mut self) -> Done<()> {
+    pub(super) fn all_parsers(&mut self) -> Elaborated<()> {
         let mut main = None;
         let mut ethernet = None;
         for (id, declaration) in self.index.parsers.clone() {
@@ -46,7 +46,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The parser with these values for its variables.
-    fn parser(&mut self, id: NodeId, mut scope: Scope, span: Span) -> Done<ParserId> {
+    fn parser(&mut self, id: NodeId, mut scope: Scope, span: Span) -> Elaborated<ParserId> {
         let found = self.index.parsers.iter().find(|(parser, _)| *parser == id);
         let Some((_, declaration)) = found.copied() else {
             return Err(self.internal(span, "a parser that is not declared"));
@@ -95,7 +95,7 @@ impl<'a> Elaborator<'a> {
         block: &'a ast::ParserBlock,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<ParserBlock> {
+    ) -> Elaborated<ParserBlock> {
         stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
             let outer = std::mem::take(&mut builder.parser_actions);
             let step = self.parser_steps(block, scope, builder);
@@ -109,7 +109,7 @@ impl<'a> Elaborator<'a> {
         block: &'a ast::ParserBlock,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<ParserStep> {
+    ) -> Elaborated<ParserStep> {
         for action in &block.actions {
             self.parser_action(action, scope, builder)?;
             self.assignments(builder)?;
@@ -118,7 +118,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Makes parser actions of the statements that expressions left: assignments, of functions.
-    fn assignments(&mut self, builder: &mut Builder) -> Done<()> {
+    fn assignments(&mut self, builder: &mut Builder) -> Elaborated<()> {
         for statement in std::mem::take(&mut builder.statements) {
             let core::StatementKind::Assign { local, value, .. } = statement.kind else {
                 let message = "a parser cannot do this";
@@ -138,7 +138,7 @@ impl<'a> Elaborator<'a> {
         action: &'a ast::ParserAction,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         match &action.kind {
             ParserActionKind::Read { name, .. } => {
                 let ty = self.type_of(name.id, scope, name.span)?;
@@ -209,7 +209,7 @@ impl<'a> Elaborator<'a> {
         step: &'a ast::ParserStep,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<ParserStep> {
+    ) -> Elaborated<ParserStep> {
         match step {
             ast::ParserStep::Match { subjects, branches, .. } => {
                 let subjects = self.subjects(subjects, scope, builder)?;
@@ -257,7 +257,11 @@ impl<'a> Elaborator<'a> {
     }
 
     /// `Payload.parse(pkt)`: the unread rest of the packet, in a parser.
-    pub(super) fn rest_of_packet(&mut self, span: Span, builder: &mut Builder) -> Done<Value> {
+    pub(super) fn rest_of_packet(
+        &mut self,
+        span: Span,
+        builder: &mut Builder,
+    ) -> Elaborated<Value> {
         if builder.purpose != Purpose::Parser {
             let message = "only a parser has a packet to read";
             let diagnostic = Diagnostic::error(codes::PARSER_EXPRESSION, span, message);
@@ -271,9 +275,9 @@ impl<'a> Elaborator<'a> {
         Ok(Value::local(local, ty, span))
     }
 
-    /// A main parser that reads an Ethernet header and leaves other packets than the compiler's own
+    /// A main parser that reads an Ethernet header and passes packets other than the compiler's own
     /// to `eth_main`.
-    fn around_ethernet(&mut self, parser: ParserId, span: Span) -> Done<ParserId> {
+    fn around_ethernet(&mut self, parser: ParserId, span: Span) -> Elaborated<ParserId> {
         let callee = &self.program.parsers[parser.0 as usize];
         let given = callee.locals.iter().take(callee.parameter_count as usize);
         let types: Vec<core::Type> = given.map(|local| local.ty).collect();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `printf`: the format taken apart. `%d` and `%b` take the next argument whatever its type, `%%` is a
-//! percent sign; everything else is text.
+//! Elaborates `printf`: splits the format into text and values. `%d` and `%b` take the next argument
+//! whatever its type, `%%` is a percent sign.
 
 use super::builder::Builder;
 use super::values::Value;
-use super::{Done, Elaborator, Scope, codes};
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::core::{PrintPiece, StatementKind as Core, Type};
 use crate::syntax::ast;
 use source::{Diagnostic, Span};
@@ -19,7 +19,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         self.effects_allowed(span, builder)?;
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events with globals that something outside the program names: `update_one` for `arr1`, with the
-//! names that globals and their parts have in the core program.
+//! Roots: events over globals that something outside the program names, such as `update_one` for `arr1`,
+//! by the names that globals and their parts have in the core program.
 
 use super::values::Value;
-use super::{Done, Elaborator, Root, Scope, Stop, codes};
+use super::{Elaborated, Elaborator, Reported, Root, Scope, codes};
 use crate::check::Type;
 use source::{Diagnostic, Span};
 
 impl Elaborator<'_> {
-    /// Makes the copies of events that are asked for.
-    pub(super) fn root_events(&mut self, roots: &[Root]) -> Done<()> {
+    /// Makes the copies of events that the roots name.
+    pub(super) fn root_events(&mut self, roots: &[Root]) -> Elaborated<()> {
         let mut failed = false;
         for root in roots {
             failed |= self.root_event(root).is_err();
         }
-        if failed { Err(Stop) } else { Ok(()) }
+        if failed { Err(Reported) } else { Ok(()) }
     }
 
-    fn root_event(&mut self, root: &Root) -> Done<()> {
+    fn root_event(&mut self, root: &Root) -> Elaborated<()> {
         let found = self.index.events.iter().find(|event| *self.full_name(event.id) == *root.event);
         let Some(declaration) = found.copied() else {
             let message = format!("there is no event `{}`", root.event);
@@ -67,7 +67,7 @@ impl Elaborator<'_> {
     }
 
     /// A global or a part of one by its name, with its closed type.
-    fn global_named(&mut self, name: &str, span: Span) -> Done<(Value, Type)> {
+    fn global_named(&mut self, name: &str, span: Span) -> Elaborated<(Value, Type)> {
         let end = name.find(['#', '[']).unwrap_or(name.len());
         let (whole, mut parts) = name.split_at(end);
         let mut ids = self.index.values.iter().filter(|id| self.index.globals.contains_key(id));

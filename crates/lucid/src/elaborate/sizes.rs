@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sizes and types once everything in them is known: a *closed* type has numbers for sizes and no
-//! variables. What variables stand for goes from a use into the declaration that is used.
+//! Evaluates sizes and types to *closed* types, which have numbers for sizes and no variables.
+//! Instantiations of variables are passed from a use into the declaration that is used.
 
-use super::{Done, Elaborator, Scope, codes};
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::check::{Instantiation, Size, SizeTerm, TableType, Type, UserTypeBody, Variable};
 use crate::core::MAX_INTEGER_BITS;
 use crate::syntax::ast::NodeId;
 use source::{Diagnostic, Span};
 
-/// What a size variable stands for that nothing decides: the width of a plain `int`.
+/// The value of an undetermined size variable: the width of a plain `int`.
 const DEFAULT_SIZE: u128 = 32;
 
 impl Elaborator<'_> {
     /// The value of a size.
-    pub(super) fn size(&mut self, size: &Size, scope: &Scope, span: Span) -> Done<u128> {
+    pub(super) fn size(&mut self, size: &Size, scope: &Scope, span: Span) -> Elaborated<u128> {
         let mut sum = size.constant;
         for term in &size.terms {
             let value = match term {
@@ -32,7 +32,7 @@ impl Elaborator<'_> {
     }
 
     /// A width of an integer in bits.
-    pub(super) fn width_of(&mut self, bits: u128, span: Span) -> Done<u32> {
+    pub(super) fn width_of(&mut self, bits: u128, span: Span) -> Elaborated<u32> {
         if (1..=u128::from(MAX_INTEGER_BITS)).contains(&bits) {
             return Ok(bits as u32);
         }
@@ -46,7 +46,7 @@ impl Elaborator<'_> {
     }
 
     /// The width of a closed integer type.
-    pub(super) fn int_width(&mut self, ty: &Type, span: Span) -> Done<u32> {
+    pub(super) fn int_width(&mut self, ty: &Type, span: Span) -> Elaborated<u32> {
         match self.shape(ty, span)? {
             Type::Int(size) => self.width_of(size.constant, span),
             other => {
@@ -56,8 +56,8 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A type with everything in it known.
-    pub(super) fn close(&mut self, ty: &Type, scope: &Scope, span: Span) -> Done<Type> {
+    /// A closed type: without variables.
+    pub(super) fn close(&mut self, ty: &Type, scope: &Scope, span: Span) -> Elaborated<Type> {
         let closed = match ty {
             Type::Bool
             | Type::Void
@@ -112,7 +112,12 @@ impl Elaborator<'_> {
         Ok(closed)
     }
 
-    fn close_table(&mut self, table: &TableType, scope: &Scope, span: Span) -> Done<TableType> {
+    fn close_table(
+        &mut self,
+        table: &TableType,
+        scope: &Scope,
+        span: Span,
+    ) -> Elaborated<TableType> {
         Ok(TableType {
             key: self.close(&table.key, scope, span)?,
             // The older spelling of tables does not say what entries hold.
@@ -125,7 +130,7 @@ impl Elaborator<'_> {
         })
     }
 
-    fn closed_size(&mut self, size: &Size, scope: &Scope, span: Span) -> Done<Size> {
+    fn closed_size(&mut self, size: &Size, scope: &Scope, span: Span) -> Elaborated<Size> {
         Ok(Size::constant(self.size(size, scope, span)?))
     }
 
@@ -134,7 +139,7 @@ impl Elaborator<'_> {
         &mut self,
         mut definition: NodeId,
         mut name: std::sync::Arc<str>,
-    ) -> Done<(NodeId, std::sync::Arc<str>)> {
+    ) -> Elaborated<(NodeId, std::sync::Arc<str>)> {
         for _ in 0..=self.checked.user_types.len() {
             let Some(user) = self.checked.user_types.get(&definition) else { break };
             let UserTypeBody::Aliased { alias, then, otherwise } = &user.body else { break };
@@ -147,7 +152,7 @@ impl Elaborator<'_> {
     }
 
     /// What a closed type is, if it is a user type, at its head. Inside it user types stay.
-    pub(super) fn shape(&mut self, ty: &Type, span: Span) -> Done<Type> {
+    pub(super) fn shape(&mut self, ty: &Type, span: Span) -> Elaborated<Type> {
         let mut ty = ty.clone();
         for _ in 0..=self.checked.user_types.len() {
             let Type::User { definition, sizes, .. } = &ty else { return Ok(ty) };
@@ -164,20 +169,20 @@ impl Elaborator<'_> {
     }
 
     /// The closed type of an expression or of a binder.
-    pub(super) fn type_of(&mut self, id: NodeId, scope: &Scope, span: Span) -> Done<Type> {
+    pub(super) fn type_of(&mut self, id: NodeId, scope: &Scope, span: Span) -> Elaborated<Type> {
         match self.checked.types.get(&id) {
             Some(ty) => self.close(&ty.clone(), scope, span),
             None => Err(self.internal(span, "something without a type")),
         }
     }
 
-    /// What the variables of a declaration stand for at a use of it.
+    /// The instantiation of a declaration's variables at a use.
     pub(super) fn instantiated(
         &mut self,
         use_site: NodeId,
         scope: &Scope,
         span: Span,
-    ) -> Done<Scope> {
+    ) -> Elaborated<Scope> {
         let mut inner = Scope::default();
         if let Some(instantiation) = self.checked.instantiations.get(&use_site) {
             let Instantiation { sizes, types } = instantiation;
@@ -193,7 +198,7 @@ impl Elaborator<'_> {
         Ok(inner)
     }
 
-    /// Finds out what variables in `pattern` stand for if it is to be the closed type `ty`. Those
+    /// Matches the closed type `ty` against `pattern` and binds its variables. Variables
     /// that are known already stay.
     pub(super) fn match_types(
         &mut self,
@@ -201,7 +206,7 @@ impl Elaborator<'_> {
         ty: &Type,
         scope: &mut Scope,
         span: Span,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         match (pattern, ty) {
             (Type::Variable(variable), _) => {
                 scope.types.entry(*variable).or_insert_with(|| ty.clone());
@@ -260,7 +265,7 @@ impl Elaborator<'_> {
         ty: &Type,
         scope: &mut Scope,
         span: Span,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let conditions = self.conditions.clone();
         let inner = self.checked.expand_with(pattern, &|alias| conditions.get(&alias).copied());
         let shape = self.shape(ty, span)?;
@@ -276,7 +281,7 @@ impl Elaborator<'_> {
         value: u128,
         scope: &mut Scope,
         span: Span,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let unknown: Vec<Variable> = (pattern.terms.iter())
             .filter_map(|term| match term {
                 SizeTerm::Variable(variable) if !scope.sizes.contains_key(variable) => {

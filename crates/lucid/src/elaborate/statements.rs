@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements of handlers and of functions that are inlined. What follows a statement on whose paths
-//! some return goes into the one branch that falls through; where several do, a boolean tells whether
-//! the function has returned. Loops are unrolled.
+//! Elaborates statements of handlers and of inlined functions, and unrolls loops. If some paths of a
+//! statement return, the statements behind it move into the one branch that falls through; if several
+//! branches fall through, a boolean records whether the function has returned.
 
 use super::builder::Builder;
-use super::calls::{Call, Destination};
+use super::calls::{Call, ResultUse};
+use super::frame::Returns;
 use super::values::Value;
-use super::{Done, Elaborator, Scope, codes};
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::core::{self, Expression, LocalId, StatementKind as Core};
 use crate::syntax::ast::{self, Block, ExpressionKind, Statement, StatementKind};
 use source::{Diagnostic, Span};
@@ -14,37 +15,7 @@ use source::{Diagnostic, Span};
 /// How deep what follows may be pushed into branches before a boolean takes over.
 const PUSH_LIMIT: u32 = 32;
 
-/// What a function's `return` does.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Returns {
-    /// Leaves the handler.
-    #[default]
-    Handler,
-    /// Gives nothing, or nobody wants what it gives.
-    Nothing,
-    /// Gives a value to these locals.
-    Into(Value),
-}
-
-/// The function or handler at hand.
-#[derive(Default)]
-pub(super) struct Frame {
-    returns: Returns,
-    /// Tells that the function has returned.
-    returned: Option<LocalId>,
-    /// In how many statements we are after which that is asked.
-    asked: u32,
-    /// How deep what follows was pushed.
-    pushed: u32,
-}
-
-impl Frame {
-    pub fn function(returns: Returns) -> Frame {
-        Frame { returns, ..Frame::default() }
-    }
-}
-
-/// What runs after a list of statements, on the path that gets to its end.
+/// The statements that run after a list of statements, if its end is reached.
 pub(super) struct Continuation<'c, 'a> {
     list: &'a [Statement],
     next: Option<&'c Continuation<'c, 'a>>,
@@ -58,7 +29,7 @@ impl<'a> Elaborator<'a> {
         rest: Option<&Continuation<'_, 'a>>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
             for (at, statement) in list.iter().enumerate() {
                 let paths = self.index.paths(statement);
@@ -100,7 +71,7 @@ impl<'a> Elaborator<'a> {
         after: &Continuation<'_, 'a>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let returned = begin_asking(statement.span, scope, builder);
         let pushed = std::mem::replace(&mut scope.frame.pushed, 0);
         self.statement(statement, None, scope, builder)?;
@@ -113,7 +84,7 @@ impl<'a> Elaborator<'a> {
                 let (piece, behind) = list.split_at(returning.map_or(list.len(), |at| at + 1));
                 let ends = piece.last().is_some_and(|last| self.index.paths(last).falls == 0);
                 if ends || (behind.is_empty() && then.is_none()) {
-                    // Nobody asks behind the last piece.
+                    // No test of the boolean follows the last piece.
                     scope.frame.asked -= 1;
                     asking = false;
                 }
@@ -143,7 +114,7 @@ impl<'a> Elaborator<'a> {
         rest: Option<&Continuation<'_, 'a>>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Vec<core::Statement>> {
+    ) -> Elaborated<Vec<core::Statement>> {
         let outer = builder.open();
         let done = self.statements(list, rest, scope, builder);
         let inner = builder.close(outer);
@@ -156,7 +127,7 @@ impl<'a> Elaborator<'a> {
         rest: Option<&Continuation<'_, 'a>>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let span = statement.span;
         self.step(span, builder)?;
         match &statement.kind {
@@ -198,7 +169,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let ty = self.type_of(name.id, scope, name.span)?;
         if self.is_static(&ty, name.span)? {
             // A memop; globals are never in locals.
@@ -220,7 +191,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let local = match self.definition(target)? {
             crate::check::Definition::Local(id) => scope.locals.get(&id).cloned(),
             _ => None,
@@ -240,40 +211,40 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
-        let destination = Destination::Into(target.clone());
-        let value = self.expression_to(expression, destination, scope, builder)?;
+    ) -> Elaborated<()> {
+        let result_use = ResultUse::Into(target.clone());
+        let value = self.expression_to(expression, result_use, scope, builder)?;
         self.assign(target, &value, no_inline, span, builder)
     }
 
-    /// Evaluates an expression; calls may put their results where they are wanted.
+    /// Evaluates an expression; calls may assign their results to `result_use`.
     pub(super) fn expression_to(
         &mut self,
         expression: &'a ast::Expression,
-        destination: Destination,
+        result_use: ResultUse,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         match &expression.kind {
             ExpressionKind::Call { function, arguments, .. } => {
                 self.step(expression.span, builder)?;
                 let call = Call { expression, function, arguments };
                 stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
-                    self.call(call, destination, scope, builder)
+                    self.call(call, result_use, scope, builder)
                 })
             }
             _ => self.expression(expression, scope, builder),
         }
     }
 
-    /// Evaluates an expression for what it does.
+    /// Evaluates an expression for its effects.
     pub(super) fn discarded(
         &mut self,
         expression: &'a ast::Expression,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
-        self.expression_to(expression, Destination::Discard, scope, builder).map(|_| ())
+    ) -> Elaborated<()> {
+        self.expression_to(expression, ResultUse::Discard, scope, builder).map(|_| ())
     }
 
     /// Assigns the parts of a value to locals, all at once. Parts that are there already stay.
@@ -284,7 +255,7 @@ impl<'a> Elaborator<'a> {
         no_inline: bool,
         span: Span,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let (targets, values) = (target.leaves(), value.leaves());
         if targets.len() != values.len() {
             return Err(self.internal(span, "an assignment of another type"));
@@ -325,7 +296,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let condition = self.scalar(condition, scope, builder)?;
         let otherwise = otherwise.map_or(&[][..], |block| block.statements.as_slice());
         if let Some(truth) = Self::known_truth(&condition) {
@@ -344,7 +315,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         match scope.frame.returns.clone() {
             Returns::Handler => {
                 if let Some(value) = value {
@@ -369,7 +340,7 @@ impl<'a> Elaborator<'a> {
         if scope.frame.asked > 0
             && let Some(returned) = scope.frame.returned
         {
-            let truth = super::values::constant(core::Constant::Bool(true), span);
+            let truth = Expression::bool(true, span);
             builder.assign(returned, truth, false, span);
         }
         Ok(())
@@ -382,7 +353,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let bound = self.loop_bound(variable, scope)?;
         let leaves_function = bound > 1
             && !matches!(scope.frame.returns, Returns::Handler)
@@ -407,7 +378,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// From here on `return` tells the boolean.
+/// From here on `return` sets the boolean.
 fn begin_asking(span: Span, scope: &mut Scope, builder: &mut Builder) -> LocalId {
     let returned = match scope.frame.returned {
         Some(returned) => returned,
@@ -415,7 +386,7 @@ fn begin_asking(span: Span, scope: &mut Scope, builder: &mut Builder) -> LocalId
     };
     scope.frame.returned = Some(returned);
     if scope.frame.asked == 0 {
-        let truth = super::values::constant(core::Constant::Bool(false), span);
+        let truth = Expression::bool(false, span);
         builder.assign(returned, truth, false, span);
     }
     scope.frame.asked += 1;

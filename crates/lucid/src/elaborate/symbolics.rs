@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of symbolic sizes and symbolic constants, and giving each declaration its value.
+//! Values of symbolic sizes and symbolic constants, and their assignment to the declarations.
 //! `specification::read_symbolics` reads them from files.
 
-use super::values::{Value, constant};
-use super::{Done, Elaborator, Scope, Stop, codes};
+use super::values::Value;
+use super::{Elaborated, Elaborator, Reported, Scope, codes};
 use crate::check::Type;
-use crate::core::{Constant, arithmetic};
+use crate::core::{Constant, Expression, arithmetic};
 use crate::syntax::ast::NodeId;
 use source::{Diagnostic, Span};
 use std::collections::HashMap;
@@ -37,8 +37,8 @@ fn lookup(map: &HashMap<String, u128>, name: &str) -> Option<u128> {
 }
 
 impl Elaborator<'_> {
-    /// Looks whether all symbolics have values, and gives them to their declarations.
-    pub(super) fn symbolics(&mut self) -> Done<()> {
+    /// Checks that all symbolics have values, and assigns the values to their declarations.
+    pub(super) fn symbolics(&mut self) -> Elaborated<()> {
         let mut missing: Vec<(String, Span)> = Vec::new();
         for (id, span) in self.index.symbolic_sizes.clone() {
             let name = self.full_name(id);
@@ -49,7 +49,7 @@ impl Elaborator<'_> {
         for (id, span) in self.index.symbolics.clone() {
             let Some(ty) = self.checked.types.get(&id).cloned() else { continue };
             if mentions_missing_size(self, &ty) {
-                // It is told by its size.
+                // The error at its size reports it.
                 continue;
             }
             let ty = self.close(&ty, &Scope::default(), span)?;
@@ -57,7 +57,7 @@ impl Elaborator<'_> {
             self.symbolic_parts(id, &name, &ty, span, &mut missing)?;
         }
         if missing.is_empty() {
-            return if self.diagnostics.has_errors() { Err(Stop) } else { Ok(()) };
+            return if self.diagnostics.has_errors() { Err(Reported) } else { Ok(()) };
         }
         let names: Vec<String> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
         let (_, first) = missing[0];
@@ -92,7 +92,7 @@ impl Elaborator<'_> {
         ty: &Type,
         span: Span,
         missing: &mut Vec<(String, Span)>,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let leaves = self.flatten(name, ty, span)?;
         let mut values = Vec::with_capacity(leaves.len());
         for (leaf, ty) in leaves {
@@ -112,7 +112,7 @@ impl Elaborator<'_> {
                     continue;
                 }
             };
-            values.push(Value::Scalar(constant(known, span)));
+            values.push(Value::Scalar(Expression::constant(known, span)));
         }
         let mut values = values.into_iter();
         if let Ok(value) = self.assembled(ty, &mut values, span) {
@@ -127,7 +127,7 @@ impl Elaborator<'_> {
         ty: &Type,
         leaves: &mut dyn Iterator<Item = Value>,
         span: Span,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         Ok(match self.shape(ty, span)? {
             Type::Record(fields) => {
                 let mut values = Vec::with_capacity(fields.len());
@@ -143,13 +143,13 @@ impl Elaborator<'_> {
                 }
                 Value::vector(values)
             }
-            // Without a leaf: what is missing was told.
-            _ => leaves.next().ok_or(Stop)?,
+            // Without a leaf: the missing value is already reported.
+            _ => leaves.next().ok_or(Reported)?,
         })
     }
 
     /// The value of a symbolic size.
-    pub(super) fn symbolic_size(&mut self, id: NodeId, span: Span) -> Done<u128> {
+    pub(super) fn symbolic_size(&mut self, id: NodeId, span: Span) -> Elaborated<u128> {
         let name = self.full_name(id);
         match self.symbolics.size(&name) {
             Some(value) => Ok(value),
@@ -158,7 +158,7 @@ impl Elaborator<'_> {
     }
 
     /// The value of a symbolic constant.
-    pub(super) fn symbolic_value(&mut self, id: NodeId, span: Span) -> Done<Value> {
+    pub(super) fn symbolic_value(&mut self, id: NodeId, span: Span) -> Elaborated<Value> {
         match self.symbolic_values.get(&id) {
             Some(value) => Ok(value.clone()),
             None => Err(self.internal(span, "a symbolic without a value")),

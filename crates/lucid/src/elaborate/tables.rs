@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Match tables: making them, looking up, installing entries.
+//! Elaborates match tables: creation, lookups, installs.
 
 use super::builder::Builder;
-use super::calls::{Call, Destination};
-use super::values::{Value, known};
-use super::{Done, Elaborator, Scope, codes, fold};
+use super::calls::{Call, ResultUse};
+use super::values::Value;
+use super::{Elaborated, Elaborator, Scope, codes};
 use crate::check::{Builtin, TableType, Type};
 use crate::core::{
     self, ActionId, Constant, Expression, ExpressionKind, GlobalId, GlobalKind,
@@ -13,7 +13,7 @@ use crate::core::{
 use crate::syntax::ast;
 use source::{Diagnostic, Span};
 
-/// What entries have for a priority if none is written; of equal ones the earlier comes first.
+/// The default priority of entries; of equal priorities the earlier entry wins.
 const DEFAULT_PRIORITY: u32 = 50;
 
 impl<'a> Elaborator<'a> {
@@ -23,7 +23,7 @@ impl<'a> Elaborator<'a> {
         call: Call<'a>,
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = call.expression.span;
         let ty = self.type_of(call.expression.id, scope, span)?;
         let Type::Table(ty) = self.shape(&ty, span)? else {
@@ -63,7 +63,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A table of a type, without entries and actions.
-    fn table(&mut self, ty: &TableType, span: Span) -> Done<Table> {
+    fn table(&mut self, ty: &TableType, span: Span) -> Elaborated<Table> {
         let mut key_widths = Vec::new();
         for (name, ty) in self.flatten("key", &ty.key, span)? {
             match ty {
@@ -91,7 +91,7 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    fn as_action(&mut self, value: &Value, span: Span) -> Done<ActionId> {
+    fn as_action(&mut self, value: &Value, span: Span) -> Elaborated<ActionId> {
         match value {
             Value::Action(id) => Ok(*id),
             _ => Err(self.internal(span, "an action that is not known")),
@@ -106,7 +106,7 @@ impl<'a> Elaborator<'a> {
         given: Vec<core::Type>,
         span: Span,
         builder: &Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let action = &self.program.actions[action.0 as usize];
         let installed = action.parameters.iter().take(action.install_count as usize);
         let wanted: Vec<core::Type> = installed.map(|parameter| parameter.ty).collect();
@@ -127,7 +127,7 @@ impl<'a> Elaborator<'a> {
         Err(self.report_in(builder, diagnostic))
     }
 
-    fn as_table(&mut self, value: Option<&Value>, span: Span) -> Done<(GlobalId, Table)> {
+    fn as_table(&mut self, value: Option<&Value>, span: Span) -> Elaborated<(GlobalId, Table)> {
         if let Some(Value::Global(id)) = value
             && let Some(global) = self.program.globals.get(id.0 as usize)
             && let GlobalKind::Table(table) = &global.kind
@@ -142,10 +142,10 @@ impl<'a> Elaborator<'a> {
         &mut self,
         call: Call<'a>,
         arguments: Vec<Value>,
-        destination: Destination,
+        result_use: ResultUse,
         scope: &Scope,
         builder: &mut Builder,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         let span = call.expression.span;
         let (table, shape) = self.as_table(arguments.first(), span)?;
         let key = self.key_fields(arguments.get(1), span)?;
@@ -159,8 +159,8 @@ impl<'a> Elaborator<'a> {
             let leaves = value.leaves();
             leaves.into_iter().map(super::builder::as_local).collect::<Option<Vec<_>>>()
         };
-        let fitting = match &destination {
-            Destination::Into(value) => locals(value)
+        let fitting = match &result_use {
+            ResultUse::Into(value) => locals(value)
                 .filter(|found| found.len() == shape.result_types.len())
                 .map(|found| (value.clone(), found)),
             _ => None,
@@ -180,12 +180,12 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A key's fields as integers.
-    fn key_fields(&mut self, key: Option<&Value>, span: Span) -> Done<Vec<Expression>> {
+    fn key_fields(&mut self, key: Option<&Value>, span: Span) -> Elaborated<Vec<Expression>> {
         let mut fields = Vec::new();
         for leaf in key.map(Value::leaves).unwrap_or_default() {
             let leaf = self.as_scalar(leaf.clone(), span)?;
             fields.push(match leaf.ty {
-                core::Type::Bool => fold::cast(leaf, 1, span),
+                core::Type::Bool => Expression::cast(leaf, 1, span),
                 _ => leaf,
             });
         }
@@ -200,7 +200,7 @@ impl<'a> Elaborator<'a> {
         call: Call<'a>,
         arguments: Vec<Value>,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let span = call.expression.span;
         let ternary = builtin == Builtin::TableInstallTernary;
         let key = self.entry_key(arguments.get(1), span)?;
@@ -229,7 +229,7 @@ impl<'a> Elaborator<'a> {
         entries: &'a [ast::TableEntry],
         scope: &mut Scope,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         self.effects_allowed(table.span, builder)?;
         let value = self.expression(table, scope, builder)?;
         let ty = self.type_of(table.id, scope, table.span)?;
@@ -268,7 +268,7 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    fn installed(&mut self, handed: &[Value], span: Span) -> Done<Vec<Expression>> {
+    fn installed(&mut self, handed: &[Value], span: Span) -> Elaborated<Vec<Expression>> {
         let mut arguments = Vec::new();
         for value in handed {
             for leaf in value.leaves() {
@@ -283,12 +283,12 @@ impl<'a> Elaborator<'a> {
         &mut self,
         key: Option<&Value>,
         span: Span,
-    ) -> Done<Vec<(Expression, Option<Expression>)>> {
+    ) -> Elaborated<Vec<(Expression, Option<Expression>)>> {
         let mut fields = Vec::new();
         for leaf in key.map(Value::leaves).unwrap_or_default() {
             fields.push(match leaf {
                 Value::Pattern { value, mask } => {
-                    let whole = |mask: &Expression| match (known(mask), mask.ty) {
+                    let whole = |mask: &Expression| match (mask.as_constant(), mask.ty) {
                         (Some(Constant::Int(bits, _)), core::Type::Int(width)) => {
                             *bits == arithmetic::mask(width)
                         }
@@ -299,7 +299,7 @@ impl<'a> Elaborator<'a> {
                 other => {
                     let value = self.as_scalar(other.clone(), span)?;
                     match value.ty {
-                        core::Type::Bool => (fold::cast(value, 1, span), None),
+                        core::Type::Bool => (Expression::cast(value, 1, span), None),
                         _ => (value, None),
                     }
                 }
@@ -314,7 +314,7 @@ impl<'a> Elaborator<'a> {
         entry: Entry,
         span: Span,
         builder: &mut Builder,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         let (table, shape) = self.as_table(table, span)?;
         if !shape.actions.contains(&entry.action) {
             let action = &self.program.actions[entry.action.0 as usize];
@@ -332,10 +332,10 @@ impl<'a> Elaborator<'a> {
             // Bits outside the mask mean nothing.
             let plain = matches!(value.kind, ExpressionKind::Constant(_));
             match mask {
-                Some(mask) if plain && known(&mask).is_some() => {
+                Some(mask) if plain && mask.as_constant().is_some() => {
                     let and = ast::BinaryOperator::BitAnd;
                     let (ty, span) = (value.ty, value.span);
-                    (fold::binary(and, value, mask.clone(), ty, span), Some(mask))
+                    (Expression::binary(and, value, mask.clone(), ty, span), Some(mask))
                 }
                 mask => (value, mask),
             }

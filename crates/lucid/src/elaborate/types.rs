@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Closed types taken apart: which core types they have at their leaves, how many, and locals for
-//! them.
+//! Flattens closed types: the core types of their leaves, their number, and locals for them.
 
 use super::builder::Builder;
 use super::values::Value;
-use super::{Done, Elaborator, LEAF_LIMIT, codes};
+use super::{Elaborated, Elaborator, LEAF_LIMIT, codes};
 use crate::check::Type;
 use crate::core;
 use source::{Diagnostic, Span};
@@ -21,8 +20,8 @@ pub(super) struct Extent {
 }
 
 impl Elaborator<'_> {
-    /// An error if a closed type is too large to take apart.
-    pub(super) fn small_enough(&mut self, ty: &Type, span: Span) -> Done<()> {
+    /// Reports a closed type that is too large to flatten.
+    pub(super) fn small_enough(&mut self, ty: &Type, span: Span) -> Elaborated<()> {
         if self.extent(ty, span, 0)?.is_some() {
             return Ok(());
         }
@@ -35,8 +34,8 @@ impl Elaborator<'_> {
         ))))
     }
 
-    /// How large a closed type is; `None` if it is too large to take apart.
-    fn extent(&mut self, ty: &Type, span: Span, depth: u32) -> Done<Option<Extent>> {
+    /// The extent of a closed type; `None` if it is too large to flatten.
+    fn extent(&mut self, ty: &Type, span: Span, depth: u32) -> Elaborated<Option<Extent>> {
         if depth > DEPTH_LIMIT {
             return Ok(None);
         }
@@ -58,7 +57,7 @@ impl Elaborator<'_> {
             }
             Type::Vector(element, length) => {
                 let length = u64::try_from(length.constant).unwrap_or(u64::MAX);
-                // Vectors of nothing are gone through too.
+                // Counts vectors of empty elements too.
                 self.extent(element, span, depth + 1)?.map(|inner| Extent {
                     leaves: inner.leaves.max(1).saturating_mul(length),
                     depth: inner.depth + 1,
@@ -75,7 +74,12 @@ impl Elaborator<'_> {
         Ok(extent)
     }
 
-    fn sum_of_extents(&mut self, types: &[&Type], span: Span, depth: u32) -> Done<Option<Extent>> {
+    fn sum_of_extents(
+        &mut self,
+        types: &[&Type],
+        span: Span,
+        depth: u32,
+    ) -> Elaborated<Option<Extent>> {
         let mut all = Extent { leaves: 0, depth: 0 };
         for ty in types {
             let Some(extent) = self.extent(ty, span, depth + 1)? else { return Ok(None) };
@@ -85,8 +89,8 @@ impl Elaborator<'_> {
         Ok(Some(Extent { depth: all.depth + 1, ..all }))
     }
 
-    /// The type of a leaf that a local can have; `None` for what exists only before the run.
-    pub(super) fn leaf_type(&mut self, ty: &Type, span: Span) -> Done<Option<core::Type>> {
+    /// The type of a leaf that a local can have; `None` for values that exist only at compile time.
+    pub(super) fn leaf_type(&mut self, ty: &Type, span: Span) -> Elaborated<Option<core::Type>> {
         Ok(match ty {
             Type::Bool => Some(core::Type::Bool),
             Type::Int(size) => Some(core::Type::Int(self.width_of(size.constant, span)?)),
@@ -98,7 +102,7 @@ impl Elaborator<'_> {
     }
 
     /// Whether a closed type holds something that exists only before the run.
-    pub(super) fn is_static(&mut self, ty: &Type, span: Span) -> Done<bool> {
+    pub(super) fn is_static(&mut self, ty: &Type, span: Span) -> Elaborated<bool> {
         match ty {
             Type::User { definition, .. } => {
                 // Sizes do not matter.
@@ -143,7 +147,7 @@ impl Elaborator<'_> {
         name: &str,
         ty: &Type,
         span: Span,
-    ) -> Done<Vec<(String, core::Type)>> {
+    ) -> Elaborated<Vec<(String, core::Type)>> {
         self.small_enough(ty, span)?;
         let mut leaves = Vec::new();
         self.flatten_into(name, ty, span, &mut leaves)?;
@@ -156,7 +160,7 @@ impl Elaborator<'_> {
         ty: &Type,
         span: Span,
         leaves: &mut Vec<(String, core::Type)>,
-    ) -> Done<()> {
+    ) -> Elaborated<()> {
         match self.shape(ty, span)? {
             Type::Record(fields) => {
                 for (label, field) in &fields {
@@ -192,7 +196,7 @@ impl Elaborator<'_> {
         name: &str,
         ty: &Type,
         span: Span,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         self.small_enough(ty, span)?;
         let name = builder.unique(name);
         self.declare_within(builder, &name, ty, span)
@@ -204,7 +208,7 @@ impl Elaborator<'_> {
         name: &str,
         ty: &Type,
         span: Span,
-    ) -> Done<Value> {
+    ) -> Elaborated<Value> {
         Ok(match self.shape(ty, span)? {
             Type::Record(fields) => {
                 let mut values = Vec::with_capacity(fields.len());

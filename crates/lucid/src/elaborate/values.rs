@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an expression of the source is worth while a program is elaborated: core expressions at the
-//! leaves of records, vectors and tuples, and what only exists before the run, such as globals and
-//! memops.
+//! Values of source expressions during elaboration: core expressions at the leaves of records, vectors and
+//! tuples, and values that exist only at compile time, such as globals and memops.
 
 use crate::core::walk::each_read;
-use crate::core::{
-    ActionId, Constant, Expression, ExpressionKind, GlobalId, GlobalKind, LocalId, Type,
-};
+use crate::core::{ActionId, Expression, ExpressionKind, GlobalId, GlobalKind, LocalId, Type};
 use crate::syntax::ast::NodeId;
 use source::Span;
 use std::sync::Arc;
@@ -24,7 +21,7 @@ pub(super) enum Value {
     Tuple(Arc<[Value]>),
     /// An array, pair array, counter or table.
     Global(GlobalId),
-    /// One that a constructor made and that has no name and place in the order yet.
+    /// State that a constructor made, still without a name and a position in the order.
     New(Arc<NewGlobal>),
     /// A memop by its binder; its width is that of the cells it is used on.
     Memop(NodeId),
@@ -44,7 +41,7 @@ pub(super) enum Value {
 #[derive(Debug)]
 pub(super) struct Record {
     pub fields: Vec<(Arc<str>, Value)>,
-    /// What a user calls it, if it is a global or a part of one.
+    /// Its name, if it is a global or a part of one.
     pub name: Option<Arc<str>>,
 }
 
@@ -74,11 +71,11 @@ impl Value {
     }
 
     pub fn int(value: u128, width_bits: u32, span: Span) -> Value {
-        Value::Scalar(constant(Constant::Int(value, width_bits), span))
+        Value::Scalar(Expression::int(value, width_bits, span))
     }
 
     pub fn local(local: LocalId, ty: Type, span: Span) -> Value {
-        Value::Scalar(Expression { kind: ExpressionKind::Local(local), ty, span })
+        Value::Scalar(Expression::local(local, ty, span))
     }
 
     /// The parts that a value is made of, in order; none of one that has no parts.
@@ -91,7 +88,7 @@ impl Value {
         }
     }
 
-    /// The same value with other parts at its leaves.
+    /// Maps the leaves of a value.
     pub fn map<E>(&self, leaf: &mut dyn FnMut(&Value) -> Result<Value, E>) -> Result<Value, E> {
         Ok(match self {
             Value::Record(record) => {
@@ -177,20 +174,6 @@ impl Value {
             text.push(';');
         }
         Some(text)
-    }
-}
-
-/// A constant as an expression.
-pub(super) fn constant(constant: Constant, span: Span) -> Expression {
-    let ty = crate::core::constant_type(&constant);
-    Expression { kind: ExpressionKind::Constant(constant), ty, span }
-}
-
-/// The value of an expression that is a constant.
-pub(super) fn known(expression: &Expression) -> Option<&Constant> {
-    match &expression.kind {
-        ExpressionKind::Constant(constant) => Some(constant),
-        _ => None,
     }
 }
 

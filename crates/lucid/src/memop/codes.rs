@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of memops that no stateful ALU can run: `LU-E02xx`. The words of a particular report are
-//! where it is found.
+//! Codes of memops that no stateful ALU can run, `LU-E02xx`. Each message is written where the check finds
+//! the error.
 
 use source::{Code, Explanation};
 
 /// The body of a two-argument memop has another form than one return, or an if with two.
 pub const FORM: Code = Code("LU-E0201");
-/// A variable stands twice in one expression.
+/// A variable that one expression uses twice.
 pub const VARIABLE_TWICE: Code = Code("LU-E0202");
 /// An operator that a stateful ALU lacks.
 pub const OPERATOR: Code = Code("LU-E0203");
@@ -14,7 +14,7 @@ pub const OPERATOR: Code = Code("LU-E0203");
 pub const COMPOUND: Code = Code("LU-E0204");
 /// A memop's parameters: number and names.
 pub const PARAMETERS: Code = Code("LU-E0205");
-/// A method that cannot carry the memop it is handed.
+/// A method that cannot run the memop it is passed.
 pub const METHOD: Code = Code("LU-E0206");
 /// The body of a memop of three or four arguments has another form than the hardware.
 pub const COMPLEX_FORM: Code = Code("LU-E0207");
@@ -85,7 +85,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: METHOD,
-        title: "a method that cannot carry the memop it is handed",
+        title: "a method that cannot run the memop it is passed",
         text: "Array.update runs two memops in one instruction, so each may use half of the \
                stateful ALU: one comparison. A memop with a compound condition fits only a method \
                that runs nothing beside it: Array.getm and Array.setm. Memops of three arguments \

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The rules that a memop's body keeps (Lucid §4.2; three and four arguments: the reference manual's
-//! section on memops). The result is its [`Shape`] or what is wrong, with a rewrite where there is
-//! one. What a method can carry is in `uses`.
+//! Checks the body of a memop (Lucid §4.2; three and four arguments: the reference manual's section on
+//! memops). Returns its [`Shape`], or diagnostics with a corrected memop where one exists. `uses` checks
+//! which methods can take it.
 
 use super::codes;
 use super::expression::{ExpressionCheck, Role};
 use super::rewrite;
-use super::shape::{Complex, Declared, Shape};
-use crate::check::{Builtin, CheckedProgram, Definition, Type};
-use crate::syntax::ast::{
-    Block, Expression, ExpressionKind, NodeId, Path, Statement, StatementKind,
-};
+use super::shape::{Complex, MemopDeclaration, Shape, cell_of, each_memop};
+use crate::check::{CheckedProgram, Definition, Type};
+use crate::syntax::ast::{Block, Expression, ExpressionKind, NodeId, Statement, StatementKind};
 use source::{Diagnostic, Diagnostics, Span};
 
 /// Statements of a block without `skip`.
@@ -26,10 +24,22 @@ fn only_return(block: &Block) -> Option<&Expression> {
     }
 }
 
+/// The shape of a memop (by its binder), or `None` if its body breaks a rule of memops or there is
+/// no such memop.
+pub fn shape(program: &CheckedProgram, memop: NodeId) -> Option<Shape<'_>> {
+    let mut found = None;
+    each_memop(&program.tree.declarations, &mut |declared| {
+        if declared.name.id == memop {
+            found = Some(declared);
+        }
+    });
+    analyze(program, found?).ok()
+}
+
 /// Takes a memop apart, or says which rules it breaks.
 pub(crate) fn analyze<'p>(
     program: &'p CheckedProgram,
-    declared: Declared<'p>,
+    declared: MemopDeclaration<'p>,
 ) -> Result<Shape<'p>, Diagnostics> {
     let mut analysis = Analysis { program, declared, found: Diagnostics::new() };
     analysis.parameters();
@@ -46,7 +56,7 @@ pub(crate) fn analyze<'p>(
 
 struct Analysis<'p> {
     program: &'p CheckedProgram,
-    declared: Declared<'p>,
+    declared: MemopDeclaration<'p>,
     found: Diagnostics,
 }
 
@@ -166,7 +176,7 @@ impl<'p> Analysis<'p> {
             }
             (StatementKind::If { .. }, Some(second)) => {
                 report(second.span, format!("memop {name} goes on after its if"))
-                    .help("remove what stands after the if")
+                    .help("remove the statements after the if")
             }
             (StatementKind::If { then, otherwise: Some(otherwise), .. }, None) => {
                 let block = if only_return(then).is_none() { then } else { otherwise };
@@ -458,15 +468,6 @@ impl<'p> Analysis<'p> {
             ))
             .help("assign the value to `cell2` first and return that"),
         );
-    }
-}
-
-/// Whether a path is `cell1` (`Some(false)`) or `cell2` (`Some(true)`).
-pub(crate) fn cell_of(program: &CheckedProgram, path: &Path) -> Option<bool> {
-    match program.definitions.get(&path.id) {
-        Some(Definition::Builtin(Builtin::Cell1)) => Some(false),
-        Some(Definition::Builtin(Builtin::Cell2)) => Some(true),
-        _ => None,
     }
 }
 

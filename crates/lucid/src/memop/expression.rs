@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The rules of one expression in a memop: operators that a stateful ALU has, each variable at most
-//! once, at most two comparisons (Lucid §4.2 and appendix C). Which expressions a body has is
-//! `declaration`'s.
+//! Checks one expression of a memop: the operators of a stateful ALU, each variable at most once, at most
+//! two comparisons (Lucid §4.2 and appendix C). `declaration` checks which expressions a body has.
 
 use super::codes;
-use super::declaration::cell_of;
 use super::rewrite;
-use super::shape::Declared;
+use super::shape::{MemopDeclaration, cell_of};
 use crate::check::{CheckedProgram, Definition};
 use crate::syntax::ast::{
     BinaryOperator, Binder, Expression, ExpressionKind, NodeId, UnaryOperator,
@@ -16,19 +14,19 @@ use source::{Diagnostic, Diagnostics, Span};
 /// How many comparisons one stateful ALU instruction can make.
 pub(crate) const COMPARATORS: usize = 2;
 
-/// What a parameter is to the hardware.
+/// The role of a parameter in the ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A stored value.
     Cell,
-    /// A value handed in.
+    /// An argument of the access.
     Argument,
 }
 
 /// How many comparisons a condition of a two-argument memop makes, its constants not counted.
 pub(crate) fn comparisons(
     program: &CheckedProgram,
-    declared: Declared<'_>,
+    declared: MemopDeclaration<'_>,
     condition: &Expression,
 ) -> usize {
     let variables = declared.parameters.iter().map(|each| (each.name.id, Role::Cell)).collect();
@@ -41,12 +39,12 @@ pub(crate) fn comparisons(
 /// Checks expressions of one memop.
 pub(crate) struct ExpressionCheck<'p> {
     program: &'p CheckedProgram,
-    declared: Declared<'p>,
+    declared: MemopDeclaration<'p>,
     memop: &'p str,
     variables: Vec<(NodeId, Role)>,
 }
 
-/// Where each role's variable was used first in the expression at hand.
+/// Where the checked expression first uses the variable of each role.
 #[derive(Default)]
 struct Used {
     cell: Option<(NodeId, Span)>,
@@ -59,7 +57,7 @@ struct Used {
 impl<'p> ExpressionCheck<'p> {
     pub(crate) fn new(
         program: &'p CheckedProgram,
-        declared: Declared<'p>,
+        declared: MemopDeclaration<'p>,
         variables: Vec<(NodeId, Role)>,
     ) -> ExpressionCheck<'p> {
         ExpressionCheck { program, declared, memop: &declared.name.name, variables }
@@ -367,7 +365,7 @@ impl<'p> ExpressionCheck<'p> {
             Some(Definition::Local(id)) => {
                 self.variables.iter().find(|(variable, _)| variable == id)
             }
-            // Was complained about where names are resolved.
+            // Name resolution has reported it.
             None => return,
             _ => None,
         };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether memops fit one stateful ALU (Lucid §4.2, appendix C), and whether the methods they are
-//! handed to can carry them. Types and widths are `check`'s, the order of accesses is `order`'s.
+//! Checks that memops fit one stateful ALU (Lucid §4.2, appendix C), and that the methods they are passed to
+//! can run them. `check` has checked types and widths; `order` checks the order of accesses.
 
 pub mod codes;
 mod declaration;
@@ -9,7 +9,8 @@ mod rewrite;
 mod shape;
 mod uses;
 
-pub use shape::{Complex, Shape, shape};
+pub use declaration::shape;
+pub use shape::{Complex, Shape};
 
 use crate::check::CheckedProgram;
 use source::Diagnostics;

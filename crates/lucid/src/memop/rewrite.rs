@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Memops that fit, as text for a message's advice. Only what may stand in a memop is printed; the
-//! formatter of whole programs is `syntax`'s.
+//! Corrected memops as text for a message's help. It prints only what a memop may contain; `syntax` formats
+//! whole programs.
 
-use super::shape::Declared;
+use super::shape::MemopDeclaration;
 use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind};
 
 /// An expression over names, numbers and operators as text; `None` for others.
@@ -35,7 +35,7 @@ fn nested(value: &Expression) -> Option<String> {
 /// `if (c) { return a; } else { return b; }` as a memop of three or four arguments that returns the
 /// choice from `cell2` and leaves the cell alone.
 pub(crate) fn as_complex(
-    declared: Declared<'_>,
+    declared: MemopDeclaration<'_>,
     condition: &Expression,
     yes: &Expression,
     no: &Expression,
@@ -57,7 +57,7 @@ pub(crate) fn as_complex(
 /// A two-argument memop with a condition of two comparisons as a memop of three arguments that
 /// writes the choice and returns it.
 pub(crate) fn compound(
-    declared: Declared<'_>,
+    declared: MemopDeclaration<'_>,
     condition: &Expression,
     yes: &Expression,
     no: &Expression,
@@ -88,7 +88,7 @@ pub(crate) fn compound(
 }
 
 /// A name like this one that no parameter has.
-fn fresh(declared: Declared<'_>, name: &str) -> String {
+fn fresh(declared: MemopDeclaration<'_>, name: &str) -> String {
     let mut name = name.to_owned();
     while declared.parameters.iter().any(|each| *each.name.name == *name) {
         name.push('_');

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parts of a memop whose body has the right form: what elaboration turns into a core memop. The
-//! messages for bodies of another form are in `declaration`.
+//! `Shape`: the parts of a valid memop body, which elaboration turns into a core memop. `declaration`
+//! recognizes the shape and reports other bodies.
 
-use crate::check::CheckedProgram;
+use crate::check::{Builtin, CheckedProgram, Definition};
 use crate::syntax::ast::{
-    Binder, Block, Declaration, DeclarationKind, Expression, NodeId, Parameter,
+    Binder, Block, Declaration, DeclarationKind, Expression, Parameter, Path,
 };
 
 /// A memop's body taken apart. Names in its expressions are the tree's: parameters and the booleans
@@ -34,33 +34,33 @@ pub struct Complex<'p> {
 
 /// A memop as declared.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Declared<'p> {
+pub(crate) struct MemopDeclaration<'p> {
     pub name: &'p Binder,
     pub parameters: &'p [Parameter],
     pub body: &'p Block,
 }
 
-/// The shape of a memop (by its binder), or `None` if its body breaks a rule of memops or there is
-/// no such memop.
-pub fn shape(program: &CheckedProgram, memop: NodeId) -> Option<Shape<'_>> {
-    let mut found = None;
-    each_memop(&program.tree.declarations, &mut |declared| {
-        if declared.name.id == memop {
-            found = Some(declared);
-        }
-    });
-    super::declaration::analyze(program, found?).ok()
-}
-
-/// Hands over each memop that is declared, those of modules too.
-pub(crate) fn each_memop<'p>(declarations: &'p [Declaration], visit: &mut dyn FnMut(Declared<'p>)) {
+/// Visits each declared memop, those of modules too.
+pub(crate) fn each_memop<'p>(
+    declarations: &'p [Declaration],
+    visit: &mut dyn FnMut(MemopDeclaration<'p>),
+) {
     for declaration in declarations {
         match &declaration.kind {
             DeclarationKind::Memop { name, parameters, body } => {
-                visit(Declared { name, parameters, body });
+                visit(MemopDeclaration { name, parameters, body });
             }
             DeclarationKind::Module { declarations, .. } => each_memop(declarations, visit),
             _ => {}
         }
+    }
+}
+
+/// Whether a path is `cell1` (`Some(false)`) or `cell2` (`Some(true)`).
+pub(crate) fn cell_of(program: &CheckedProgram, path: &Path) -> Option<bool> {
+    match program.definitions.get(&path.id) {
+        Some(Definition::Builtin(Builtin::Cell1)) => Some(false),
+        Some(Definition::Builtin(Builtin::Cell2)) => Some(true),
+        _ => None,
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether the methods that memops are handed to can carry them, also through the memop parameters
-//! of functions (Lucid §4.2, appendix C): Array.update runs two memops in one instruction, so each
-//! may compare once; memops of three and four arguments have methods of their own.
+//! Checks that each method can run the memops that it is passed, also through memop parameters of functions
+//! (Lucid §4.2, appendix C): `Array.update` runs two memops in one instruction, so each may compare once;
+//! memops of three and four arguments have methods of their own.
 
 use super::codes;
 use super::declaration::analyze;
 use super::rewrite;
-use super::shape::{Declared, Shape, each_memop};
+use super::shape::{MemopDeclaration, Shape, each_memop};
 use crate::check::{Builtin, CheckedProgram, Definition};
 use crate::syntax::ast::{
     Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Parameter,
@@ -15,7 +15,7 @@ use crate::syntax::walk::each_expression;
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
 
-/// What a method asks of a memop.
+/// The requirements of a method on a memop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Method {
     name: &'static str,
@@ -45,33 +45,33 @@ fn memop_arguments(builtin: Builtin, count: usize) -> Vec<(usize, Method)> {
 
 /// A memop as its uses see it.
 struct Memop<'p> {
-    declared: Declared<'p>,
+    declared: MemopDeclaration<'p>,
     /// Comparisons of the condition, for two arguments.
     condition: Option<(&'p Expression, usize, &'p Expression, &'p Expression)>,
 }
 
-/// What a function does with a memop that it is handed.
+/// A use of a memop parameter by a function.
 #[derive(Clone, Debug)]
-struct Handed {
+struct MemopUse {
     parameter: usize,
     method: Method,
     /// Where the method is called.
     span: Span,
-    /// Functions on the way, the nearest first.
-    way: Vec<std::sync::Arc<str>>,
+    /// Functions that hand the memop on, the nearest first.
+    path: Vec<std::sync::Arc<str>>,
 }
 
 struct Uses<'p> {
     program: &'p CheckedProgram,
     memops: HashMap<NodeId, Memop<'p>>,
     /// By function.
-    handed: HashMap<NodeId, Vec<Handed>>,
+    handed: HashMap<NodeId, Vec<MemopUse>>,
     found: Diagnostics,
 }
 
 /// Through which functions a memop goes.
-fn handed_on(way: &[&str]) -> String {
-    format!("it is handed to {}", way.join(", which hands it to "))
+fn handed_on(path: &[&str]) -> String {
+    format!("it is passed to {}", path.join(", which passes it to "))
 }
 
 /// Checks all calls of a program.
@@ -116,11 +116,11 @@ impl<'p> Uses<'p> {
         &mut self,
         call: &'p Expression,
         parameters: &'p [Parameter],
-        handed: &mut Vec<Handed>,
+        handed: &mut Vec<MemopUse>,
     ) {
         let ExpressionKind::Call { function, arguments, .. } = &call.kind else { return };
         let Some(definition) = self.program.definitions.get(&function.id) else { return };
-        let mut asked: Vec<Handed> = Vec::new();
+        let mut asked: Vec<MemopUse> = Vec::new();
         self.asked(definition, arguments.len(), call.span, &mut asked);
         for asks in asked {
             let Some(argument) = arguments.get(asks.parameter) else { continue };
@@ -130,9 +130,9 @@ impl<'p> Uses<'p> {
                 let Some(at) = parameters.iter().position(|own| own.name.id == *id) else {
                     continue;
                 };
-                let same = |own: &Handed| own.parameter == at && own.method == asks.method;
+                let same = |own: &MemopUse| own.parameter == at && own.method == asks.method;
                 if !handed.iter().any(same) {
-                    handed.push(Handed { parameter: at, ..asks });
+                    handed.push(MemopUse { parameter: at, ..asks });
                 }
             } else {
                 self.carried(definition, argument.span, &asks);
@@ -140,19 +140,19 @@ impl<'p> Uses<'p> {
         }
     }
 
-    /// What a callee does with memops that it is handed.
-    fn asked(&self, definition: &Definition, count: usize, span: Span, asked: &mut Vec<Handed>) {
+    /// Checks the memop arguments of a call against the callee's uses.
+    fn asked(&self, definition: &Definition, count: usize, span: Span, asked: &mut Vec<MemopUse>) {
         match definition {
             Definition::Builtin(builtin) => {
                 for (parameter, method) in memop_arguments(*builtin, count) {
-                    asked.push(Handed { parameter, method, span, way: Vec::new() });
+                    asked.push(MemopUse { parameter, method, span, path: Vec::new() });
                 }
             }
             Definition::Function(id) => {
                 let name = self.program.binders.get(id).map(|binder| binder.name.clone());
                 for handed in self.handed.get(id).into_iter().flatten() {
                     let mut handed = handed.clone();
-                    handed.way.insert(0, name.clone().unwrap_or_default());
+                    handed.path.insert(0, name.clone().unwrap_or_default());
                     asked.push(handed);
                 }
             }
@@ -165,7 +165,7 @@ impl<'p> Uses<'p> {
     }
 
     /// Whether the method can carry the memop.
-    fn carried(&mut self, definition: &Definition, span: Span, asks: &Handed) {
+    fn carried(&mut self, definition: &Definition, span: Span, asks: &MemopUse) {
         let id = match definition {
             Definition::Memop(id) => id,
             Definition::Aliased { then, otherwise, .. } => {
@@ -220,13 +220,13 @@ impl<'p> Uses<'p> {
             return;
         };
         let diagnostic = diagnostic.label(memop.declared.name.span, format!("memop {name}"));
-        self.found.push(if asks.way.is_empty() {
+        self.found.push(if asks.path.is_empty() {
             diagnostic
         } else {
-            let way: Vec<&str> = asks.way.iter().map(|name| &**name).collect();
+            let path: Vec<&str> = asks.path.iter().map(|name| &**name).collect();
             diagnostic
                 .label(asks.span, format!("{method} is called here"))
-                .note(format!("{}, which hands it to {method}", handed_on(&way)))
+                .note(format!("{}, which passes it to {method}", handed_on(&path)))
         });
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements and expressions in the order they run, and the places of expressions that are globals.
-//! Calls are in `calls`, loops in `loops`.
+//! Walks statements and expressions in execution order, and finds the places of expressions that are
+//! globals. Calls are in `calls`, loops in `loops`.
 
+use super::body_check::BodyCheck;
 use super::effect::Flow;
 use super::place::{Base, Place, Step};
-use super::unit::Unit;
 use crate::check::{Definition, Size, SizeTerm, Type, UserTypeBody};
 use crate::syntax::ast::{
     Block, Branch, Expression, ExpressionKind, NodeId, PatternKind, Segment, Statement,
@@ -14,7 +14,7 @@ use crate::syntax::walk;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
-impl<'p> Unit<'_, 'p> {
+impl<'p> BodyCheck<'_, 'p> {
     /// The statements of a block.
     pub(crate) fn block(&mut self, block: &'p Block, flow: &mut Flow) {
         walk::deep(|| {
@@ -170,9 +170,9 @@ impl<'p> Unit<'_, 'p> {
         None
     }
 
-    /// Says that it cannot be told which global an expression is.
+    /// Reports that the check cannot determine which global an expression is.
     pub(crate) fn no_place(&mut self, expression: &Expression) {
-        // What is put together in a body is complained about where types are checked.
+        // The type checker has reported globals that are built in a body.
         if matches!(
             expression.kind,
             ExpressionKind::Record(_)
@@ -186,7 +186,7 @@ impl<'p> Unit<'_, 'p> {
             Diagnostic::error(
                 super::codes::WHICH_GLOBAL,
                 expression.span,
-                "which global this is cannot be told",
+                "the compiler cannot determine which global this is",
             )
             .note("which stage an access needs must be known before the program runs")
             .help("hand over the global itself, by its name"),
@@ -208,7 +208,7 @@ impl<'p> Unit<'_, 'p> {
         Size::term(SizeTerm::Loop(variable))
     }
 
-    /// How a function or event is called here.
+    /// The name of a function or event here.
     pub(crate) fn name_of(&self, id: NodeId) -> Arc<str> {
         self.order.index.name_from(id, &self.around)
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls: accesses by the language's own methods, functions by their summaries, and event values by
-//! the constraints of their events. A function's body is never looked at again at a call.
+//! Checks calls: accesses by built-in methods, functions by their summaries, and event values by the
+//! constraints of their events. A call never walks the body of the function again.
 
+use super::body_check::{BodyCheck, DemandOutcome};
 use super::constraints::Constraints;
-use super::effect::{Access, Demand, Flow, Passed, Reason, Site, Summary, Touch, merge};
+use super::effect::{Access, AccessSite, Demand, Flow, GlobalUse, Passed, Reason, Summary, merge};
 use super::index::View;
 use super::place::{Base, Place, Step};
-use super::unit::{Held, Unit};
 use crate::check::{Builtin, Definition, Instantiation, SizeTerm};
 use crate::syntax::ast::{Expression, NodeId, Parameter, Path};
 use source::Span;
@@ -29,17 +29,17 @@ fn access(builtin: Builtin, arguments: usize) -> Option<Access> {
     .filter(|_| arguments > 0)
 }
 
-/// A call at hand.
+/// The call that is checked.
 struct Call<'a> {
     span: Span,
-    /// How the callee is called here.
+    /// The callee's name here.
     name: Arc<str>,
     /// Its arguments' places, those that have one.
     arguments: &'a [Option<Place>],
     instantiation: Option<&'a Instantiation>,
 }
 
-impl<'p> Unit<'_, 'p> {
+impl<'p> BodyCheck<'_, 'p> {
     /// A call whose arguments have been evaluated.
     pub(crate) fn call(
         &mut self,
@@ -54,8 +54,8 @@ impl<'p> Unit<'_, 'p> {
             let Some(access) = access(*builtin, arguments.len()) else { return };
             match self.place(&arguments[0]) {
                 Some(place) => {
-                    let site = Site { access, span, calls: None };
-                    self.touch(Touch::Access { place: place.clone(), site: site.clone() });
+                    let site = AccessSite { access, span, calls: None };
+                    self.touch(GlobalUse::Access { place: place.clone(), site: site.clone() });
                     if !unordered {
                         self.pass(flow, place, site);
                     }
@@ -116,7 +116,7 @@ impl<'p> Unit<'_, 'p> {
         }
     }
 
-    /// Holds a function's summary against what has been passed.
+    /// Checks a function's summary against the passed places.
     fn apply(&mut self, summary: &Summary, call: &Call<'_>, unordered: bool, flow: &mut Flow) {
         if flow.stopped {
             return;
@@ -151,7 +151,7 @@ impl<'p> Unit<'_, 'p> {
             .collect();
         if !end.is_empty() {
             // What was passed before the call is before its first accesses, and so before its end,
-            // unless somebody only wrote that end down.
+            // unless that end is only declared.
             self.end_declared |= summary.end_declared;
             if !summary.end_declared {
                 flow.passed = late;
@@ -160,22 +160,22 @@ impl<'p> Unit<'_, 'p> {
         }
     }
 
-    /// Notes what a function touches, in any order.
+    /// Records the globals that a function uses, in any order.
     fn touch_all(&mut self, summary: &Summary, call: &Call<'_>) {
         for touch in &summary.touches {
             match touch {
-                Touch::Access { place, site } => {
+                GlobalUse::Access { place, site } => {
                     if let Some(place) = handed_over(place, summary, call) {
                         let site = site.through(call.span, &call.name);
-                        self.touch(Touch::Access { place, site });
+                        self.touch(GlobalUse::Access { place, site });
                     }
                 }
-                Touch::Event { event, arguments, span } => {
+                GlobalUse::Event { event, arguments, span } => {
                     let arguments = arguments
                         .iter()
                         .map(|place| handed_over(place.as_ref()?, summary, call))
                         .collect();
-                    self.touch(Touch::Event { event: *event, arguments, span: *span });
+                    self.touch(GlobalUse::Event { event: *event, arguments, span: *span });
                 }
             }
         }
@@ -200,7 +200,7 @@ impl<'p> Unit<'_, 'p> {
         };
         if arguments.iter().any(Option::is_some) {
             let arguments = arguments.to_vec();
-            self.touch(Touch::Event { event, arguments, span });
+            self.touch(GlobalUse::Event { event, arguments, span });
         }
         let Some(ordered) = ordered else { return };
         let constraints = Constraints::of_event(self.order, ordered, &name);
@@ -223,7 +223,8 @@ impl<'p> Unit<'_, 'p> {
                 site: Some((span, None)),
                 of_event: *of_event,
             };
-            let _: Held = self.require(Demand { before, after, strict: demand.strict, reason });
+            let _: DemandOutcome =
+                self.require(Demand { before, after, strict: demand.strict, reason });
         }
     }
 
@@ -290,9 +291,13 @@ fn handed_over(place: &Place, summary: &Summary, call: &Call<'_>) -> Option<Plac
 }
 
 /// An access of a callee as its caller sees it.
-fn site_through(site: &Site, summary: &Summary, call: &Call<'_>) -> Site {
+fn site_through(site: &AccessSite, summary: &Summary, call: &Call<'_>) -> AccessSite {
     if summary.opaque {
-        return Site { access: Access::Opaque(call.name.clone()), span: call.span, calls: None };
+        return AccessSite {
+            access: Access::Opaque(call.name.clone()),
+            span: call.span,
+            calls: None,
+        };
     }
     site.through(call.span, &call.name)
 }
@@ -309,7 +314,7 @@ fn reason_through(reason: &Reason, summary: &Summary, call: &Call<'_>) -> Reason
                 None => (call.span, None),
                 Some((span, calls)) => {
                     let inner =
-                        Site { access: Access::Declared, span: *span, calls: calls.clone() };
+                        AccessSite { access: Access::Declared, span: *span, calls: calls.clone() };
                     (*span, inner.through(call.span, &call.name).calls)
                 }
             };

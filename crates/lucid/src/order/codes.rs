@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of programs that touch globals out of order: `LU-E03xx`. The words of a particular report
-//! are in `report` and where it is found.
+//! Codes of programs that access globals out of order, `LU-E03xx`. `report` words the messages about
+//! accesses, the other checks word their own.
 
 use source::{Code, Explanation};
 
@@ -8,19 +8,19 @@ use source::{Code, Explanation};
 pub const DISORDER: Code = Code("LU-E0301");
 /// A second access to a global in one pass.
 pub const REPEATED: Code = Code("LU-E0302");
-/// An order that nothing declares.
+/// An order without a constraint.
 pub const UNDECLARED: Code = Code("LU-E0303");
-/// Orders that no globals can have at once.
+/// Orders that exclude each other.
 pub const CONTRADICTION: Code = Code("LU-E0304");
-/// An interface that says less than its module needs.
+/// An interface that is weaker than its module needs.
 pub const INTERFACE: Code = Code("LU-E0305");
-/// A global that cannot be told when the program is compiled.
+/// A global that the compiler cannot determine.
 pub const WHICH_GLOBAL: Code = Code("LU-E0306");
-/// A constraint that says nothing about an order.
+/// A constraint that states no order.
 pub const CONSTRAINT: Code = Code("LU-E0307");
 /// A global in both pipelines.
 pub const BOTH_PIPELINES: Code = Code("LU-E0308");
-/// Globals handed over in another order than was asked for.
+/// Globals passed in another order than a constraint demands.
 pub const ARGUMENTS: Code = Code("LU-E0309");
 
 /// What `plane explain` says about each.
@@ -80,8 +80,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: INTERFACE,
-        title: "an interface that says less than its module needs",
-        text: "Callers outside a module know of a function only what the interface says: `start <= \
+        title: "an interface that is weaker than its module needs",
+        text: "Callers outside a module know only the interface of a function: `start <= \
                p` that p has not been passed before, `p < q` in which order globals are, `end q` \
                that q and what comes before it have been passed. These must imply what the body \
                needs and does. With one global as its only one, `[start <= p; end p]` may be left \
@@ -95,7 +95,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: WHICH_GLOBAL,
-        title: "a global that cannot be told when the program is compiled",
+        title: "a global that is not known at compile time",
         text: "Globals are ordered by their declarations, so each access names one: a declared \
                global, a parameter that stands for one, or a part of these. What a function gives \
                back has no place in that order.",
@@ -105,7 +105,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: CONSTRAINT,
-        title: "a constraint that says nothing about an order",
+        title: "a constraint that states no order",
         text: "Constraints are chains `p < q <= r` over parameters that are globals and declared \
                globals; `start` may begin one; `end p` stands at most once.",
         wrong: "fun void put(Array.t<32> a, int i)[a < start] { Array.set(a, i, 1); }\n",
@@ -125,7 +125,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: ARGUMENTS,
-        title: "globals handed over in another order than was asked for",
+        title: "globals passed in another order than a constraint requires",
         text: "An event, a function or an interface declares in which order its globals must be; \
                here it is given globals that are in another order.",
         wrong: "global Array.t<32> a = Array.create(4);\nglobal Array.t<32> b = \

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Constraints as written, `[start <= p; p < q; end q]`, as demands: of functions, events and entries
-//! of interfaces. What they are held against is in `unit` and `interfaces`.
+//! Converts constraints as written, `[start <= p; p < q; end q]`, to demands: of functions, events and
+//! entries of interfaces. `body_check` and `interfaces` check them.
 
 use super::Order;
+use super::body_check::BodyCheck;
 use super::codes;
-use super::effect::{Access, Demand, Flow, Passed, Reason, Site, Summary};
+use super::effect::{Access, AccessSite, Demand, Flow, Passed, Reason, Summary};
 use super::facts::{Fact, Facts};
 use super::index::Ordered;
 use super::place::{Base, Place};
-use super::unit::Unit;
 use crate::check::Definition;
 use crate::syntax::ast::{Constraint, Path};
 use source::{Diagnostic, Span};
@@ -20,7 +20,7 @@ pub(crate) struct Constraints {
     pub demands: Vec<Demand>,
     /// Places that `start` is at or before.
     pub first: Vec<Place>,
-    /// What has been passed at the end, and the constraint that says so.
+    /// The passed places at the end, and the constraint that declares them.
     pub end: Option<(Place, Span)>,
     /// Name and parameters.
     pub empty: Summary,
@@ -80,7 +80,7 @@ impl Constraints {
         constraints
     }
 
-    /// Without constraints, what has one global as its only one starts before it and ends behind it,
+    /// Without constraints, a function with a single global starts before it and ends behind it,
     /// as in the reference implementation.
     fn infer(&mut self, order: &Order<'_>, ordered: Ordered<'_>) {
         if !ordered.constraints.is_empty() {
@@ -140,10 +140,13 @@ impl Constraints {
         });
     }
 
-    /// What those know who know nothing but the constraints.
+    /// The summary that the constraints alone give.
     pub(crate) fn summary(self) -> Summary {
-        let site =
-            Site { access: Access::Opaque(self.empty.name.clone()), span: Span::NONE, calls: None };
+        let site = AccessSite {
+            access: Access::Opaque(self.empty.name.clone()),
+            span: Span::NONE,
+            calls: None,
+        };
         let passed = |place: Place| Passed { place, site: site.clone() };
         let mut facts = Facts::default();
         for Demand { before, after, strict, .. } in &self.demands {
@@ -164,7 +167,7 @@ impl Constraints {
     }
 }
 
-/// What an operand of a constraint stands for.
+/// The place of an operand of a constraint.
 fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Option<Place> {
     let name = &operand.segments.last()?.name;
     let parameter = ordered.parameters.iter().rfind(|parameter| parameter.name.name == *name);
@@ -175,7 +178,7 @@ fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Opt
             let number = order.index.global_numbers.get(id)?;
             Some(Place::whole(Base::Global(*number)))
         }
-        // What is not a global was complained about where names and types are checked.
+        // The type checker has reported operands that are not globals.
         _ => match parameter.filter(|_| simple) {
             Some(parameter) => Some(Place::whole(Base::Parameter(parameter.name.id))),
             None if simple && **name == *"start" => Some(Place::whole(Base::Start)),
@@ -184,8 +187,8 @@ fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Opt
     }
 }
 
-/// Makes the constraints that a function declares for itself part of what it asks for.
-pub(crate) fn declare_own(unit: &mut Unit<'_, '_>, ordered: Ordered<'_>) -> Option<Passed> {
+/// Adds the constraints that a function declares to its demands.
+pub(crate) fn declare_own(unit: &mut BodyCheck<'_, '_>, ordered: Ordered<'_>) -> Option<Passed> {
     if ordered.constraints.is_empty() {
         return None;
     }
@@ -193,7 +196,7 @@ pub(crate) fn declare_own(unit: &mut Unit<'_, '_>, ordered: Ordered<'_>) -> Opti
     let constraints = Constraints::of_function(unit.order, ordered, &name);
     for place in constraints.first {
         let span = ordered.span;
-        let site = Site { access: Access::Declared, span, calls: None };
+        let site = AccessSite { access: Access::Declared, span, calls: None };
         unit.enter(&Flow::default(), &place, &site, false);
     }
     for demand in constraints.demands {
@@ -201,6 +204,6 @@ pub(crate) fn declare_own(unit: &mut Unit<'_, '_>, ordered: Ordered<'_>) -> Opti
     }
     constraints.end.map(|(place, span)| Passed {
         place,
-        site: Site { access: Access::Declared, span, calls: None },
+        site: AccessSite { access: Access::Declared, span, calls: None },
     })
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Effects: which places have been passed, with where and through which calls (Lucid §5.2, the stage
-//! of the typing judgement). The paper's stage is one number; here it is a set of places that the
-//! branches of a body may end behind, so that two branches need not end at the same one. What effects
-//! a body has is `body`'s.
+//! Effects: the places that a body has passed, with the access and the calls of each (Lucid §5.2, the stage
+//! of the typing judgement). The paper's stage is one number; here it is a set of places, so two branches
+//! need not end at the same place. `body` computes the effects of a body.
 
 use super::place::{Place, Relation};
 use crate::syntax::ast::NodeId;
@@ -31,7 +30,7 @@ pub(crate) enum Access {
     Declared,
 }
 
-/// A call on the way to an access; the outermost first.
+/// A call that leads to an access; the outermost first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     /// The call.
@@ -43,7 +42,7 @@ pub(crate) struct Link {
 
 /// Where an access happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Site {
+pub(crate) struct AccessSite {
     pub access: Access,
     /// The access itself, in the body that has it.
     pub span: Span,
@@ -51,16 +50,16 @@ pub(crate) struct Site {
     pub calls: Option<Rc<Link>>,
 }
 
-impl Site {
-    /// The place in the body at hand: the outermost call, or the access.
+impl AccessSite {
+    /// The place in the checked body: the outermost call, or the access.
     pub(crate) fn outer(&self) -> Span {
         self.calls.as_ref().map_or(self.span, |link| link.span)
     }
 
     /// The same access, reached through one more call.
-    pub(crate) fn through(&self, span: Span, function: &Arc<str>) -> Site {
+    pub(crate) fn through(&self, span: Span, function: &Arc<str>) -> AccessSite {
         let link = Link { span, function: function.clone(), next: self.calls.clone() };
-        Site { calls: Some(Rc::new(link)), ..self.clone() }
+        AccessSite { calls: Some(Rc::new(link)), ..self.clone() }
     }
 }
 
@@ -68,10 +67,10 @@ impl Site {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub place: Place,
-    pub site: Site,
+    pub site: AccessSite,
 }
 
-/// What has been passed when control reaches a point. Nothing passed means: what was passed before
+/// The passed places at a point of the body. An empty list means: those passed before
 /// the body began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
@@ -81,7 +80,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// What may have been passed on either of two ways.
+    /// The places that may have been passed on either of two paths.
     pub(crate) fn join(self, other: Flow) -> Flow {
         if self.stopped {
             return other;
@@ -95,7 +94,7 @@ impl Flow {
     }
 }
 
-/// Adds what has been passed on another way; of two places of which one is behind the other, the
+/// Adds what has been passed on another path; of two places of which one is behind the other, the
 /// later is enough.
 pub(crate) fn merge(passed: &mut Vec<Passed>, others: impl IntoIterator<Item = Passed>) {
     for other in others {
@@ -115,19 +114,19 @@ pub(crate) fn merge(passed: &mut Vec<Passed>, others: impl IntoIterator<Item = P
     }
 }
 
-/// Why one place has to be before another.
+/// The reason why one place must come before another.
 #[derive(Clone, Debug)]
 pub(crate) enum Reason {
     /// They are accessed in this order.
     Sequence {
-        first: Site,
-        second: Site,
+        first: AccessSite,
+        second: AccessSite,
         /// Whether the second access is one round of a loop later.
         next_round: bool,
     },
-    /// A constraint that somebody wrote.
+    /// A constraint in the source.
     Declared {
-        /// What asks: `event update`, `function f`.
+        /// The source of the demand: `event update`, `function f`.
         who: Arc<str>,
         /// The names of the operands as they are in the constraint.
         names: (Arc<str>, Arc<str>),
@@ -140,7 +139,7 @@ pub(crate) enum Reason {
     },
 }
 
-/// `before < after` (or `<=`), asked for by a body of those who call it.
+/// A demand of a body on its callers: `before < after` (or `<=`).
 #[derive(Clone, Debug)]
 pub(crate) struct Demand {
     pub before: Place,
@@ -149,21 +148,21 @@ pub(crate) struct Demand {
     pub reason: Reason,
 }
 
-/// What a body has to do with globals, in whatever order.
+/// A use of globals by a body, regardless of the order.
 #[derive(Clone, Debug)]
-pub(crate) enum Touch {
+pub(crate) enum GlobalUse {
     /// An access.
-    Access { place: Place, site: Site },
+    Access { place: Place, site: AccessSite },
     /// An event value made, with the places of its arguments.
     Event { event: NodeId, arguments: Vec<Option<Place>>, span: Span },
 }
 
-impl Touch {
-    /// Makes it one of all rounds of a loop.
+impl GlobalUse {
+    /// Generalizes it to all rounds of a loop.
     pub(crate) fn any_round(&mut self, variable: NodeId) {
         match self {
-            Touch::Access { place, .. } => *place = place.of_all_rounds(variable),
-            Touch::Event { arguments, .. } => {
+            GlobalUse::Access { place, .. } => *place = place.of_all_rounds(variable),
+            GlobalUse::Event { arguments, .. } => {
                 for place in arguments.iter_mut().flatten() {
                     *place = place.of_all_rounds(variable);
                 }
@@ -172,7 +171,7 @@ impl Touch {
     }
 }
 
-/// What callers of a function need to know of its accesses.
+/// The summary of a function's accesses for its callers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
     pub name: Arc<str>,
@@ -180,16 +179,16 @@ pub(crate) struct Summary {
     pub parameters: Vec<NodeId>,
     /// Places that must not have been passed when it is called.
     pub first: Vec<Passed>,
-    /// What it asks of its arguments.
+    /// Its demands on its arguments.
     pub demands: Vec<Demand>,
     /// Those that events ask, even if they follow from others: for unordered calls.
     pub event_demands: Vec<Demand>,
-    /// What has been passed when it returns.
+    /// The passed places when it returns.
     pub end: Vec<Passed>,
-    /// Whether a constraint says so, and nothing that it begins before that.
+    /// Whether the end is declared by a constraint, without one for its begin.
     pub end_declared: bool,
     /// All that it touches.
-    pub touches: Vec<Touch>,
-    /// Known by its interface only: what is inside is told as an access by the call.
+    pub touches: Vec<GlobalUse>,
+    /// Known by its interface only: messages name the call as the access.
     pub opaque: bool,
 }

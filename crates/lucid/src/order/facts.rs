@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known about the order of places while a body is checked, and what follows from it: the
-//! declared order of globals, the order of parts, and constraints, closed under transitivity. It is
-//! complete for constraints of the form `p < q` and `p <= q` over places that are ranges of one order,
-//! so no solver is needed.
+//! The order of places that is known in a body, and what it implies: the declared order of globals, the order
+//! of parts, and constraints, closed under transitivity. It is complete for constraints of the form `p < q`
+//! and `p <= q` over places that are ranges of one order, so no solver is needed.
 
 use super::place::{Place, Relation};
 
@@ -20,7 +19,7 @@ pub(crate) struct Facts {
     list: Vec<Fact>,
 }
 
-/// What a search is for.
+/// The goal of a search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goal {
     /// All of the first is before all of the second.
@@ -55,12 +54,12 @@ impl Facts {
         self.search(after, before, Goal::Refute)
     }
 
-    /// Follows facts from `from` until the goal holds for `to`; returns the facts on the way.
+    /// Follows facts from `from` until the goal holds for `to`; returns the facts of that path.
     fn search(&self, from: &Place, to: &Place, goal: Goal) -> Option<Vec<usize>> {
         if reached(from, false, to, goal) {
             return Some(Vec::new());
         }
-        // A state is a fact that was followed last, and whether the way so far is strict.
+        // A state is a fact that was followed last, and whether the path so far is strict.
         let mut seen = vec![[false; 2]; self.list.len()];
         let mut states: Vec<(usize, bool, Option<usize>)> = Vec::new();
         let mut next = 0;
@@ -75,14 +74,14 @@ impl Facts {
                 }
                 states.push((number, strict, state));
                 if reached(&fact.after, strict, to, goal) {
-                    let mut way = Vec::new();
+                    let mut path = Vec::new();
                     let mut at = Some(states.len() - 1);
                     while let Some(state) = at {
-                        way.push(states[state].0);
+                        path.push(states[state].0);
                         at = states[state].2;
                     }
-                    way.reverse();
-                    return Some(way);
+                    path.reverse();
+                    return Some(path);
                 }
             }
             here = states
@@ -158,7 +157,7 @@ mod tests {
         assert!(chain.implies(&a, &c));
         assert!(!chain.implies(&c, &a));
         assert!(chain.refutation(&c, &a).is_some());
-        // Parts follow their wholes, not the other way round.
+        // Parts follow their wholes, not vice versa.
         assert!(chain.implies(&field(&a, 0), &field(&c, 3)));
         let parts = facts(&[(field(&a, 0), b.clone(), true)]);
         assert!(!parts.implies(&a, &b));
@@ -168,7 +167,7 @@ mod tests {
         assert!(mixed.implies(&a, &global(5)));
         assert!(!mixed.implies(&a, &global(2)));
         assert_eq!(mixed.refutation(&global(4), &a), Some(vec![0]));
-        // Strictness comes from anywhere on the way.
+        // One strict fact makes the path strict.
         let loose = facts(&[(a.clone(), b.clone(), false), (b.clone(), c.clone(), true)]);
         assert!(!loose.implies(&a, &b));
         assert!(loose.implies_or_same(&a, &b));

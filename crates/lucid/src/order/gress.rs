@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Globals of ingress and egress. A global is in one stage of one of the two pipelines, so egress
-//! handlers use other globals than ingress handlers (reference manual, egress handlers). A handler of
-//! an event over globals counts for each choice of globals that the event is made with.
+//! Checks that ingress and egress use different globals: a global is in one stage of one of the two
+//! pipelines (reference manual, egress handlers). A handler of an event over globals counts for each choice
+//! of globals that the event is made with.
 
 use super::Order;
 use super::codes;
-use super::effect::{Site, Touch};
+use super::effect::{AccessSite, GlobalUse};
 use super::place::{Base, Place};
 use crate::syntax::ast::{HandlerSort, NodeId};
 use source::Diagnostic;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// What a handler touches.
+/// The globals that a handler uses.
 #[derive(Clone, Debug)]
-pub(crate) struct HandlerTouches {
+pub(crate) struct HandlerUses {
     pub who: Arc<str>,
     pub event: Option<NodeId>,
     pub sort: HandlerSort,
     pub parameters: Vec<NodeId>,
-    pub touches: Vec<Touch>,
+    pub touches: Vec<GlobalUse>,
 }
 
-/// So many choices of globals for events are looked at; no program that fits a switch has as many.
+/// Limit of checked choices of globals for events; no program that fits a switch has as many.
 const CHOICES: usize = 100_000;
 
 /// Reports each global that handlers of both pipelines touch.
@@ -30,15 +30,15 @@ pub(crate) fn check(order: &mut Order<'_>) {
     if order.handlers.iter().all(|handler| handler.sort != HandlerSort::Egress) {
         return;
     }
-    let mut ingress: BTreeMap<u32, (Arc<str>, Site)> = BTreeMap::new();
-    let mut egress: BTreeMap<u32, (Arc<str>, Site)> = BTreeMap::new();
+    let mut ingress: BTreeMap<u32, (Arc<str>, AccessSite)> = BTreeMap::new();
+    let mut egress: BTreeMap<u32, (Arc<str>, AccessSite)> = BTreeMap::new();
     // Handlers of events without globals run as they are; others with what events are made with.
     let mut work: Vec<(usize, Vec<Option<Place>>)> = (0..order.handlers.len())
         .map(|handler| (handler, vec![None; order.handlers[handler].parameters.len()]))
         .collect();
     let mut seen: HashSet<(usize, Vec<Option<Place>>)> = work.iter().cloned().collect();
     while let Some((handler, arguments)) = work.pop() {
-        let HandlerTouches { who, sort, parameters, touches, .. } = &order.handlers[handler];
+        let HandlerUses { who, sort, parameters, touches, .. } = &order.handlers[handler];
         let outside = |place: &Place| -> Option<Place> {
             match place.base {
                 Base::Start => None,
@@ -61,12 +61,12 @@ pub(crate) fn check(order: &mut Order<'_>) {
         if let Some(touched) = touched {
             for touch in touches {
                 match touch {
-                    Touch::Access { place, site } => {
+                    GlobalUse::Access { place, site } => {
                         if let Some(Place { base: Base::Global(number), .. }) = outside(place) {
                             touched.entry(number).or_insert_with(|| (who.clone(), site.clone()));
                         }
                     }
-                    Touch::Event { event, arguments, .. } => {
+                    GlobalUse::Event { event, arguments, .. } => {
                         let arguments: Vec<Option<Place>> =
                             arguments.iter().map(|place| outside(place.as_ref()?)).collect();
                         made.push((*event, arguments));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the order check needs to find quickly in a program's tree: globals in the order of their
-//! declaration, fields of records, and which modules something is declared in, so that those outside
-//! see it as an interface shows it. Nothing here decides about an order.
+//! Index for the order check: globals in the order of their declaration, fields of records, and the modules
+//! that contain a declaration, so that code outside sees it as the interface declares it.
 
 use crate::syntax::ast::{
     Constraint, Declaration, DeclarationKind, InterfaceItem, InterfaceItemKind, NodeId, Parameter,
@@ -14,7 +13,7 @@ use std::sync::Arc;
 /// A global.
 #[derive(Clone, Debug)]
 pub(crate) struct GlobalEntry {
-    /// With its modules.
+    /// Its name, with its modules.
     pub name: Arc<str>,
     /// Where its name is declared.
     pub span: Span,
@@ -29,12 +28,12 @@ pub(crate) struct Ordered<'p> {
     pub constraints: &'p [Constraint],
 }
 
-/// How something is seen.
+/// The side from which a declaration is seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum View<'p> {
-    /// As it is.
+    /// From inside the module.
     Inside,
-    /// As an interface shows it; the name that users call it.
+    /// Through an interface, by the name in the interface.
     Interface(Ordered<'p>),
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Interfaces of modules held against what is behind them. An interface's constraints are all that
-//! those outside know of a function, so they must imply what its body needs and tell what it passes.
+//! Checks interfaces of modules against the bodies behind them. Callers outside know only an interface's
+//! constraints, so these must imply what the body needs and declare what it passes.
 
 use super::Order;
 use super::codes;
 use super::constraints::Constraints;
-use super::effect::{Demand, Reason, Site, Summary};
+use super::effect::{AccessSite, Demand, Reason, Summary};
 use super::facts::{Fact, Facts};
 use super::index::{Ordered, interface_entry};
 use super::place::{Base, Place, Relation};
@@ -15,7 +15,7 @@ use crate::syntax::ast::{
 use source::Diagnostic;
 use std::sync::Arc;
 
-/// Holds the interfaces of modules against the functions and events behind them.
+/// Checks the interfaces of modules against the functions and events behind them.
 pub(crate) fn check<'p>(
     order: &mut Order<'p>,
     module_name: &str,
@@ -71,14 +71,14 @@ pub(crate) fn check<'p>(
     }
 }
 
-/// What an interface leaves out.
+/// A constraint that an interface lacks.
 struct Missing {
-    /// The constraint that would say it.
+    /// The constraint that would declare it.
     constraint: String,
-    /// What is needed, in words.
+    /// The missing guarantee, in words.
     need: String,
-    /// What needs it.
-    site: Option<Site>,
+    /// The access that needs it.
+    site: Option<AccessSite>,
 }
 
 /// Whether an interface's constraints imply what a body needs, and its end what a body passes.
@@ -103,7 +103,7 @@ fn held_against(
     let mut diagnostic = Diagnostic::error(
         codes::INTERFACE,
         ordered.span,
-        format!("the interface of {module_name} says too little about {what} {}", ordered.name),
+        format!("the interface of {module_name} is too weak for {what} {}", ordered.name),
     )
     .here(missing[0].need.clone());
     if let Some(site) = &missing[0].site {
@@ -125,14 +125,12 @@ fn held_against(
     } else {
         format!("add to the interface: `[{}]`", written.join("; "))
     };
-    order.found.push(
-        diagnostic
-            .note("callers outside the module know of it only what its interface says")
-            .help(advice),
-    );
+    order
+        .found
+        .push(diagnostic.note("callers outside the module know only its interface").help(advice));
 }
 
-/// What a body needs or does that constraints leave out.
+/// Demands and effects of a body that the constraints lack.
 fn left_out(order: &Order<'_>, shown: &Constraints, body: &Summary) -> Vec<Missing> {
     let start = Place::whole(Base::Start);
     let mut facts = Facts::default();
@@ -188,11 +186,11 @@ fn left_out(order: &Order<'_>, shown: &Constraints, body: &Summary) -> Vec<Missi
     }
     for passed in &body.end {
         let place = outside(&passed.place);
-        let told = shown.end.as_ref().is_some_and(|(end, _)| {
+        let is_declared = shown.end.as_ref().is_some_and(|(end, _)| {
             matches!(end.relation(&place), Relation::Same | Relation::Holds | Relation::After)
                 || facts.implies(&place, end)
         });
-        if !told {
+        if !is_declared {
             missing.push(Missing {
                 constraint: format!("end {}", whole(&place)),
                 need: format!("it has passed {} when it returns", order.show(&place)),

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops and comprehensions. A loop with few rounds is followed round by round, which is exact. Of
-//! one whose number of rounds is a variable, or large, one round is checked whatever its number, then
-//! the first round against what came before, and a round against the one before it; the rest follows,
-//! because a place with a loop variable only moves forward from round to round. That is conservative
-//! where a loop runs no round or one: it is checked as if it ran at least two.
+//! Checks loops and comprehensions. A loop with few rounds is followed round by round, which is exact. For a
+//! loop with a variable or large number of rounds, the check takes one symbolic round, then the first round
+//! against the code before the loop, and a round against its predecessor; this suffices because a place with
+//! a loop variable only moves forward from round to round. It is conservative for loops of no round or one:
+//! the check assumes at least two.
 
+use super::body_check::BodyCheck;
 use super::effect::{Demand, Flow, Passed, Reason, merge};
 use super::place::Place;
-use super::unit::Unit;
 use crate::check::Size;
 use crate::syntax::ast::NodeId;
 
-/// Loops are followed round by round up to so many rounds, loops around counted in.
+/// Limit of rounds up to which the check unrolls loops, multiplied over nested loops.
 pub(crate) const FOLLOWED_ROUNDS: u128 = 256;
 
-impl<'p> Unit<'_, 'p> {
+impl<'p> BodyCheck<'_, 'p> {
     /// Runs a body once for each value of a variable below its bound.
     pub(crate) fn repeated(
         &mut self,

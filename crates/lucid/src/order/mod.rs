@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether every handler touches globals in the order of their declarations, each at most once
+//! Checks that every handler accesses globals in the order of their declarations, each at most once
 //! (Lucid §5, appendix A). This is the paper's type-and-effect system with its inference, run after
-//! types are known: an effect is the set of places that have been passed, a function is summarised
-//! once, and what depends on its arguments is asked of its callers.
+//! type inference: an effect is the set of passed places, a function is summarized once, and demands that
+//! depend on its arguments are checked at its callers.
 //!
-//! A program that passes never reaches a global out of order, whatever its branches do. What is
-//! rejected has an execution out of order, except that
+//! A program that passes never accesses a global out of order, whatever its branches do. A rejected program
+//! has an execution out of order, except that
 //!
-//! - all branches count as possible, and what follows from their conditions is not looked at;
-//! - a loop whose number of rounds is a variable counts as one of no round or of at least two, which
-//!   pass all of a vector that it walks through;
-//! - elements of a vector are told apart by their indexes only if one is the other plus a number;
-//! - functions of a module with an interface do what the interface says, and handlers of events
-//!   over globals run for all globals that the event's constraints allow;
+//! - all branches count as possible; the check ignores what their conditions imply;
+//! - a loop with a variable number of rounds counts as one of no round or of at least two, which
+//!   pass all of a vector that it iterates over;
+//! - elements of a vector are distinct by their indexes only if one is the other plus a number;
+//! - functions of a module with an interface have the effects that the interface declares, and handlers of
+//!   events over globals run for all globals that the event's constraints allow;
 //! - of a module alias whose condition is not known, functions of both modules count;
 //! - each function must be callable with some arguments, and each handler may run, even if nothing
 //!   calls or generates it.
 //!
-//! Calls marked `unordered` are left out, except that event values keep their constraints.
-//! `Table.install` is an access; the artifact's `table_install` statement, which the switch's
-//! processor carries out, is none.
+//! Calls marked `unordered` are exempt, except that event values keep their constraints.
+//! `Table.install` is an access; the artifact's `table_install` statement is not, because the switch's
+//! processor carries it out.
 
 mod body;
+mod body_check;
 mod calls;
 pub mod codes;
 mod constraints;
@@ -33,25 +34,25 @@ mod interfaces;
 mod loops;
 mod place;
 mod report;
-mod unit;
+mod violation;
 
 use crate::check::{CheckedProgram, Definition};
 use crate::syntax::ast::{
     Block, Declaration, DeclarationKind, HandlerSort, NodeId, Parameter, ParserActionKind,
     ParserBlock, ParserStep,
 };
+use body_check::BodyCheck;
 use effect::{Demand, Flow, Passed, Reason, Summary, merge};
-use gress::HandlerTouches;
+use gress::HandlerUses;
 use index::{Index, Ordered};
 use place::Base;
-use report::Violation;
 use source::{Diagnostics, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
-use unit::{Owner, Unit};
+use violation::{Owner, Violation};
 
-/// Checks a whole program. Where an earlier check has left gaps, nothing is said.
+/// Checks a whole program. Skips parts in which an earlier check reported errors.
 pub fn check(program: &CheckedProgram) -> Diagnostics {
     let mut order = Order::new(program);
     order.declarations(&program.tree.declarations, &mut Vec::new());
@@ -68,7 +69,7 @@ pub(crate) struct Order<'p> {
     violations: Vec<Violation>,
     /// For a global and one behind it, who accesses them one after the other, and where the second.
     witnesses: BTreeMap<u32, BTreeMap<u32, (Arc<str>, Span)>>,
-    handlers: Vec<HandlerTouches>,
+    handlers: Vec<HandlerUses>,
     found: Diagnostics,
 }
 
@@ -85,7 +86,7 @@ impl<'p> Order<'p> {
         }
     }
 
-    /// What was found; of one pair of accesses, the first report.
+    /// The violations; of one pair of accesses only the first.
     fn diagnostics(mut self) -> Diagnostics {
         let mut reported = HashSet::new();
         for violation in std::mem::take(&mut self.violations) {
@@ -110,7 +111,7 @@ impl<'p> Order<'p> {
         self.found
     }
 
-    /// Notes that an order holds, for advice about others.
+    /// Records an order that holds, for the help of other violations.
     fn satisfied(&mut self, who: &Arc<str>, demand: &Demand) {
         if let (Base::Global(before), Base::Global(after), Reason::Sequence { second, .. }) =
             (demand.before.base, demand.after.base, &demand.reason)
@@ -155,7 +156,7 @@ impl<'p> Order<'p> {
                 DeclarationKind::Parser { name, body, .. } => {
                     let who = format!("parser {}", name.name).into();
                     let owner = Owner::Handler { event: None };
-                    let mut unit = Unit::new(self, who, owner, around);
+                    let mut unit = BodyCheck::new(self, who, owner, around);
                     unit.parser_block(body, &mut Flow::default());
                 }
                 _ => {}
@@ -171,7 +172,7 @@ impl<'p> Order<'p> {
         around: &[usize],
     ) -> Summary {
         let who = format!("function {}", self.index.name_from(id, &[])).into();
-        let mut unit = Unit::new(self, who, Owner::Function, around);
+        let mut unit = BodyCheck::new(self, who, Owner::Function, around);
         for parameter in ordered.parameters {
             unit.parameter(parameter.name.id, true);
         }
@@ -211,7 +212,7 @@ impl<'p> Order<'p> {
         };
         let name = event.map_or_else(|| name.clone(), |event| self.index.name_from(event, &[]));
         let who: Arc<str> = format!("{kind} {name}").into();
-        let mut unit = Unit::new(self, who.clone(), Owner::Handler { event }, around);
+        let mut unit = BodyCheck::new(self, who.clone(), Owner::Handler { event }, around);
         for parameter in parameters {
             unit.parameter(parameter.name.id, true);
         }
@@ -220,12 +221,12 @@ impl<'p> Order<'p> {
         }
         unit.block(body, &mut Flow::default());
         let touches =
-            HandlerTouches { who, event, sort, parameters: unit.parameters, touches: unit.touches };
+            HandlerUses { who, event, sort, parameters: unit.parameters, touches: unit.touches };
         self.handlers.push(touches);
     }
 }
 
-impl<'p> Unit<'_, 'p> {
+impl<'p> BodyCheck<'_, 'p> {
     /// A parser's events are made under the constraints of any other; parsers touch no globals.
     fn parser_block(&mut self, block: &'p ParserBlock, flow: &mut Flow) {
         for action in &block.actions {

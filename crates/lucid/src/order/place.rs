@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Places in the order of globals, and how two of them lie to each other. A place is what the paper
-//! calls a stage (Lucid §5.2): the declared position of a global, or a parameter that stands for one,
-//! then fields in the order of their declaration and elements in the order of their index. Which
-//! places a program visits is elsewhere.
+//! Places in the order of globals, and the relation of two places. A place is the paper's stage
+//! (Lucid §5.2): the declared position of a global, or a parameter that stands for one, then fields in the
+//! order of their declaration and elements in the order of their index.
 
 use crate::check::{Size, SizeTerm};
 use crate::syntax::ast::NodeId;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 /// Where a place begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Base {
-    /// Where the function at hand begins: no place of a global, but comparable with them.
+    /// The beginning of the checked function: not the place of a global, but comparable with places.
     Start,
     /// A global, by its number in order of declaration.
     Global(u32),
@@ -36,12 +35,12 @@ pub(crate) struct Place {
     pub steps: Vec<Step>,
 }
 
-/// How one place lies to another.
+/// The relation of two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
     /// All of the first is before all of the second.
     Before,
-    /// The other way round.
+    /// The converse.
     After,
     /// They are the same.
     Same,
@@ -49,10 +48,10 @@ pub(crate) enum Relation {
     Holds,
     /// The first is a part of the second.
     Within,
-    /// Elements of one vector whose indexes cannot be told apart or put in order for all values of
+    /// Elements of one vector whose indexes are neither distinct nor ordered for all values of
     /// the sizes in them.
     Unclear,
-    /// It depends on what the parameters stand for.
+    /// It depends on the values of the parameters.
     Open,
 }
 
@@ -69,7 +68,7 @@ impl Place {
         part
     }
 
-    /// How this place lies to another.
+    /// The relation of this place to another.
     pub(crate) fn relation(&self, other: &Place) -> Relation {
         match (self.base, other.base) {
             (Base::Global(own), Base::Global(others)) if own < others => return Relation::Before,
@@ -100,7 +99,7 @@ impl Place {
                         Relation::Unclear
                     };
                 }
-                // No value has both fields and elements; checking complained.
+                // No value has both fields and elements; the type checker has reported it.
                 _ => return Relation::Unclear,
             }
         }

@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user is told about places out of order: both places, where each is declared, the two
-//! accesses through the calls that lead to them, and what to do. That something is wrong is found in
-//! `unit`.
+//! Diagnostics of accesses out of order: both places, where each is declared, the two accesses with the
+//! calls that lead to them, and corrections. `body_check` finds the violations.
 
 use super::Order;
 use super::codes;
-use super::effect::{Access, Demand, Link, Reason, Site};
+use super::effect::{Access, AccessSite, Demand, Link, Reason};
 use super::place::{Base, Place, Relation, Step};
-use super::unit::Owner;
+use super::violation::{Owner, Violation, ViolationKind};
 use source::{Diagnostic, Span};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// So many accesses that need an order are shown.
-const NEEDS_TOLD: usize = 3;
+/// Limit of shown accesses that need an order.
+const MAX_SHOWN_NEEDS: usize = 3;
 
-/// What is wrong with a demand.
-#[derive(Clone, Debug)]
-pub(crate) enum Kind {
-    /// The declarations have the other order.
-    Reversed,
-    /// They are the same, or one is a part of the other.
-    Repeated,
-    /// Elements of one vector that cannot be told apart.
-    Unclear,
-    /// Nothing says that it holds.
-    Undeclared,
-    /// These demands say the contrary.
-    Contradiction(Vec<Demand>),
-}
-
-/// A demand that does not hold.
-#[derive(Clone, Debug)]
-pub(crate) struct Violation {
-    pub who: Arc<str>,
-    pub owner: Owner,
-    pub demand: Demand,
-    pub kind: Kind,
-}
-
-/// What an access does to a place of this name, after "handler h".
+/// The verb phrase of an access in a message, after "handler h".
 fn deed(access: &Access, name: &str) -> String {
     match access {
         Access::Read => format!("reads {name}"),
@@ -50,7 +25,7 @@ fn deed(access: &Access, name: &str) -> String {
         Access::LookUp => format!("looks up in {name}"),
         Access::Install => format!("installs into {name}"),
         Access::Opaque(function) => format!("calls {function} on {name}"),
-        Access::Declared => format!("asks for {name}"),
+        Access::Declared => format!("requires {name}"),
     }
 }
 
@@ -64,23 +39,23 @@ fn deed_here(access: &Access, name: &str) -> String {
         Access::LookUp => format!("{name} is looked up in here"),
         Access::Install => format!("an entry is installed into {name} here"),
         Access::Opaque(function) => format!("{function} works on {name} here"),
-        Access::Declared => format!("{name} is asked for here"),
+        Access::Declared => format!("{name} is required here"),
     }
 }
 
-/// An access as the end of a sentence, with the first call on the way.
-fn told(site: &Site, name: &str) -> String {
+/// An access as the end of a sentence, with the first call that leads to it.
+fn access_clause(site: &AccessSite, name: &str) -> String {
     match &site.calls {
         None => deed(&site.access, name),
         Some(link) => format!("calls {}, which {}", link.function, deed(&site.access, name)),
     }
 }
 
-/// What the names of a constraint stand for at a call.
+/// The arguments for the names of a constraint at a call.
 fn stand_for(names: &[(&str, &str)]) -> String {
-    let told = names.iter().filter(|(name, place)| name != place);
-    let told: Vec<String> = told.map(|(name, place)| format!("{name} is {place}")).collect();
-    told.join(" and ")
+    let renamed = names.iter().filter(|(name, place)| name != place);
+    let renamed: Vec<String> = renamed.map(|(name, place)| format!("{name} is {place}")).collect();
+    renamed.join(" and ")
 }
 
 fn links(calls: &Option<Rc<Link>>) -> impl Iterator<Item = &Link> {
@@ -161,7 +136,13 @@ impl Order<'_> {
     }
 
     /// Labels inside the functions that an access was reached through, and how it was reached.
-    fn way(&self, diagnostic: Diagnostic, who: &str, site: &Site, name: &str) -> Diagnostic {
+    fn label_calls(
+        &self,
+        diagnostic: Diagnostic,
+        who: &str,
+        site: &AccessSite,
+        name: &str,
+    ) -> Diagnostic {
         if site.calls.is_none() {
             return diagnostic;
         }
@@ -172,9 +153,9 @@ impl Order<'_> {
                 diagnostic =
                     diagnostic.label(link.span, format!("{} is called here", link.function));
             }
-            let way = functions.join(", which calls ");
+            let path = functions.join(", which calls ");
             let deed = deed(&site.access, name);
-            diagnostic = diagnostic.note(format!("{who} calls {way}, which {deed}"));
+            diagnostic = diagnostic.note(format!("{who} calls {path}, which {deed}"));
         }
         diagnostic
     }
@@ -192,8 +173,8 @@ impl Order<'_> {
     fn describe_sequence(
         &self,
         violation: &Violation,
-        first: &Site,
-        second: &Site,
+        first: &AccessSite,
+        second: &AccessSite,
         next_round: bool,
     ) -> Diagnostic {
         let Violation { who, demand: Demand { before, after, .. }, kind, .. } = violation;
@@ -205,47 +186,53 @@ impl Order<'_> {
             (Some(one), Some(two)) => one.span == two.span && one.function == two.function,
             _ => false,
         };
-        let again = matches!(kind, Kind::Repeated) && one == two;
+        let again = matches!(kind, ViolationKind::Repeated) && one == two;
         let two_named = if again { "it" } else { &*two };
         let mut deeds = match (same_call, next_round) {
             (true, false) => {
-                format!("{} and then {}", told(first, &one), deed(&second.access, two_named))
+                format!(
+                    "{} and then {}",
+                    access_clause(first, &one),
+                    deed(&second.access, two_named)
+                )
             }
             (_, true) => format!(
                 "{}{} in the next round of a loop {}",
-                told(first, &one),
+                access_clause(first, &one),
                 if first.calls.is_some() { ", and" } else { " and" },
-                told(second, two_named)
+                access_clause(second, two_named)
             ),
             (false, false) => format!(
                 "{}{} then {}",
-                told(first, &one),
+                access_clause(first, &one),
                 if first.calls.is_some() { ", and" } else { " and" },
-                told(second, two_named)
+                access_clause(second, two_named)
             ),
         };
         if again {
             deeds.push_str(" again");
         }
         let why = match kind {
-            Kind::Reversed if before.base != after.base => {
+            ViolationKind::Reversed if before.base != after.base => {
                 format!("but {} is declared first", self.show(&Place::whole(after.base)))
             }
-            Kind::Reversed => format!("but {two} comes first"),
-            Kind::Repeated if again => "but one pass can access it only once".to_owned(),
-            Kind::Repeated => match before.relation(after) {
+            ViolationKind::Reversed => format!("but {two} comes first"),
+            ViolationKind::Repeated if again => "but one pass can access it only once".to_owned(),
+            ViolationKind::Repeated => match before.relation(after) {
                 Relation::Within => format!("but {one} is a part of it that has been passed"),
                 _ => format!("but {two} is a part of {one}, which has been passed"),
             },
-            Kind::Unclear => format!("and nothing shows that {two} comes later"),
-            Kind::Undeclared => format!("but nothing says that {one} comes before {two}"),
-            Kind::Contradiction(_) => format!("but it needs {two} to come before {one}"),
+            ViolationKind::Unclear => format!("and the check cannot show that {two} comes later"),
+            ViolationKind::Undeclared => {
+                format!("but no constraint states that {one} comes before {two}")
+            }
+            ViolationKind::Contradiction(_) => format!("but it needs {two} to come before {one}"),
         };
         let code = match kind {
-            Kind::Reversed => codes::DISORDER,
-            Kind::Repeated | Kind::Unclear => codes::REPEATED,
-            Kind::Undeclared => codes::UNDECLARED,
-            Kind::Contradiction(_) => codes::CONTRADICTION,
+            ViolationKind::Reversed => codes::DISORDER,
+            ViolationKind::Repeated | ViolationKind::Unclear => codes::REPEATED,
+            ViolationKind::Undeclared => codes::UNDECLARED,
+            ViolationKind::Contradiction(_) => codes::CONTRADICTION,
         };
         let at_second = match &second.calls {
             None => deed_here(&second.access, &two),
@@ -262,8 +249,8 @@ impl Order<'_> {
             };
             diagnostic = diagnostic.label(first.outer(), text);
         }
-        diagnostic = self.way(diagnostic, who, first, &one);
-        diagnostic = self.way(diagnostic, who, second, &two);
+        diagnostic = self.label_calls(diagnostic, who, first, &one);
+        diagnostic = self.label_calls(diagnostic, who, second, &two);
         diagnostic = self.at_declarations(diagnostic, before, after);
         self.advice(diagnostic, violation, &one, &two, Some((first, second, next_round)))
     }
@@ -279,24 +266,26 @@ impl Order<'_> {
         let sign = if demand.strict { "<" } else { "<=" };
         let asked = format!("{} {sign} {}", names.0, names.1);
         let why = match kind {
-            Kind::Reversed if demand.before.base != demand.after.base => {
+            ViolationKind::Reversed if demand.before.base != demand.after.base => {
                 format!("{} is declared first", self.show(&Place::whole(demand.after.base)))
             }
-            Kind::Reversed => format!("{two} comes first"),
-            Kind::Repeated if one == two => format!("both are {one}"),
-            Kind::Repeated => format!("one of {one} and {two} is a part of the other"),
-            Kind::Unclear => format!("nothing shows that {two} comes after {one}"),
-            Kind::Undeclared => format!("nothing says that {one} comes before {two}"),
-            Kind::Contradiction(_) => format!("it needs {two} to come before {one}"),
+            ViolationKind::Reversed => format!("{two} comes first"),
+            ViolationKind::Repeated if one == two => format!("both are {one}"),
+            ViolationKind::Repeated => format!("one of {one} and {two} is a part of the other"),
+            ViolationKind::Unclear => format!("the check cannot show that {two} comes after {one}"),
+            ViolationKind::Undeclared => {
+                format!("no constraint states that {one} comes before {two}")
+            }
+            ViolationKind::Contradiction(_) => format!("it needs {two} to come before {one}"),
         };
         let code = match kind {
-            Kind::Undeclared => codes::UNDECLARED,
-            Kind::Contradiction(_) => codes::CONTRADICTION,
+            ViolationKind::Undeclared => codes::UNDECLARED,
+            ViolationKind::Contradiction(_) => codes::CONTRADICTION,
             _ => codes::ARGUMENTS,
         };
         let diagnostic = match site {
             None => {
-                Diagnostic::error(code, *constraint, format!("{asks} asks for {asked}, but {why}"))
+                Diagnostic::error(code, *constraint, format!("{asks} requires {asked}, but {why}"))
             }
             Some((span, calls)) => {
                 let outer = calls.as_ref().map_or(*span, |link| link.span);
@@ -311,7 +300,7 @@ impl Order<'_> {
                 let mut diagnostic = Diagnostic::error(
                     code,
                     outer,
-                    format!("{through}, but it asks for {asked}, and {why}"),
+                    format!("{through}, but it requires {asked}, and {why}"),
                 )
                 .here(stand_for(&[(&names.0, &one), (&names.1, &two)]));
                 for link in links(calls).skip(1) {
@@ -322,7 +311,7 @@ impl Order<'_> {
                     let text = if *of_event { "the event is made here" } else { "called here" };
                     diagnostic = diagnostic.label(*span, text);
                 }
-                diagnostic.label(*constraint, "the order is asked for here")
+                diagnostic.label(*constraint, "this constraint requires the order")
             }
         };
         let diagnostic = self.at_declarations(diagnostic, &demand.before, &demand.after);
@@ -354,19 +343,19 @@ impl Order<'_> {
         needed
     }
 
-    /// What to do about it.
+    /// Adds the help to a violation's diagnostic.
     fn advice(
         &self,
         diagnostic: Diagnostic,
         violation: &Violation,
         one: &str,
         two: &str,
-        accesses: Option<(&Site, &Site, bool)>,
+        accesses: Option<(&AccessSite, &AccessSite, bool)>,
     ) -> Diagnostic {
         let Violation { demand: Demand { before, after, .. }, kind, owner, .. } = violation;
         let mut diagnostic = diagnostic;
         match kind {
-            Kind::Reversed => {
+            ViolationKind::Reversed => {
                 let mut advice = Vec::new();
                 let parting = before.steps.iter().zip(&after.steps).find(|(one, two)| one != two);
                 if let (Base::Global(later), Base::Global(earlier)) = (before.base, after.base)
@@ -377,7 +366,7 @@ impl Order<'_> {
                         self.show(&Place::whole(after.base)),
                     );
                     let needed = self.needed_order(earlier, later);
-                    for (_, who, span) in needed.iter().take(NEEDS_TOLD) {
+                    for (_, who, span) in needed.iter().take(MAX_SHOWN_NEEDS) {
                         diagnostic = diagnostic.label(*span, format!("{who} needs this order"));
                     }
                     if needed.is_empty() {
@@ -385,13 +374,13 @@ impl Order<'_> {
                     } else {
                         let mut needs: Vec<String> = needed
                             .iter()
-                            .take(NEEDS_TOLD)
+                            .take(MAX_SHOWN_NEEDS)
                             .map(|((one, two), who, _)| {
                                 let name = |number: u32| &self.index.globals[number as usize].name;
                                 format!("{who} accesses {} before {}", name(*one), name(*two))
                             })
                             .collect();
-                        if needed.len() > NEEDS_TOLD {
+                        if needed.len() > MAX_SHOWN_NEEDS {
                             needs.push(format!("so on up to {later_name}"));
                         }
                         diagnostic = diagnostic.note(format!(
@@ -415,15 +404,14 @@ impl Order<'_> {
                             "generate an event that accesses {two} in a further pass"
                         ));
                     }
-                    None => advice.push(
-                        "hand over the globals in the order of their declarations".to_owned(),
-                    ),
+                    None => advice
+                        .push("pass the globals in the order of their declarations".to_owned()),
                 }
                 for (at, text) in advice.into_iter().enumerate() {
                     diagnostic = diagnostic.help(if at == 0 { text } else { format!("or {text}") });
                 }
             }
-            Kind::Repeated | Kind::Unclear => {
+            ViolationKind::Repeated | ViolationKind::Unclear => {
                 let one_array = accesses.filter(|(first, second, next_round)| {
                     one == two
                         && !next_round
@@ -447,10 +435,10 @@ impl Order<'_> {
                         "generate an event that accesses {two} in a further pass, or declare a \
                          second global"
                     )),
-                    None => diagnostic.help("hand over different globals"),
+                    None => diagnostic.help("pass different globals"),
                 };
             }
-            Kind::Undeclared => {
+            ViolationKind::Undeclared => {
                 let names =
                     (self.show(&Place::whole(before.base)), self.show(&Place::whole(after.base)));
                 diagnostic = diagnostic.note(
@@ -471,8 +459,8 @@ impl Order<'_> {
                     None => format!("declare the constraint `{} < {}`", names.0, names.1),
                 });
             }
-            Kind::Contradiction(way) => {
-                for demand in way {
+            ViolationKind::Contradiction(path) => {
+                for demand in path {
                     let (one, two) = (self.show(&demand.before), self.show(&demand.after));
                     diagnostic = match &demand.reason {
                         Reason::Sequence { second, .. } => diagnostic.label(
@@ -484,7 +472,7 @@ impl Order<'_> {
                     };
                 }
                 diagnostic = diagnostic
-                    .note("no globals can be handed over that are in both orders")
+                    .note("no globals can satisfy both orders")
                     .help("access each global once, in one order on all paths");
             }
         }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tree of a Lucid program as written. Every node that a later step says something about has a
-//! [`NodeId`]; what checking finds out stands in side tables (`check::CheckedProgram`), never here.
-//! Both spellings of a construct (paper and later) give the same tree; [`Spelling`] keeps which one
-//! was written where the formatter needs it.
+//! The syntax tree. Every node that a later step refers to has a [`NodeId`]; results of checks are in side
+//! tables (`check::CheckedProgram`), never here. Both spellings of a construct (paper and later) give the
+//! same tree; [`Spelling`] keeps the spelling that was written where the formatter needs it.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of what is wrong with a program's text, LU-E00xx and LU-W00xx, and their explanations.
+//! Codes of errors in a program's text, LU-E00xx and LU-W00xx, and their explanations.
 
 use source::{Code, Explanation};
 
@@ -11,7 +11,7 @@ pub const UNTERMINATED_COMMENT: Code = Code("LU-E0002");
 pub const UNTERMINATED_STRING: Code = Code("LU-E0003");
 /// A number that is none, or too large.
 pub const MALFORMED_NUMBER: Code = Code("LU-E0004");
-/// Too many errors to tell.
+/// Too many errors.
 pub const TOO_MANY_ERRORS: Code = Code("LU-E0005");
 /// A comment of another language.
 pub const FOREIGN_COMMENT: Code = Code("LU-E0006");
@@ -103,7 +103,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: TOO_MANY_ERRORS,
-        title: "too many errors to tell them all",
+        title: "too many errors to report them all",
         text: "After a hundred errors in one file the others are only counted. The file is \
                probably no Lucid program, or one mistake near its beginning makes the rest \
                unreadable.",
@@ -137,7 +137,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: INCLUDE_CYCLE,
         title: "a file that includes itself",
         text: "Files are included once, each before what follows its first `include`. A file \
-               that includes itself, also by way of others, has no such order. Move what both \
+               that includes itself, also through others, has no such order. Move what both \
                need into a file of its own.",
         wrong: "",
         right: "",
@@ -242,14 +242,14 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: ASSIGNMENT_IN_CONDITION,
         title: "`=` where a comparison is meant",
-        text: "`==` compares, `=` assigns and stands in statements only.",
+        text: "`==` compares; `=` assigns, and only in statements.",
         wrong: "event e(int x) { if (x = 1) { skip; } }\n",
         right: "event e(int x) { if (x == 1) { skip; } }\n",
     },
     Explanation {
         code: BRACES_REQUIRED,
         title: "a body without braces",
-        text: "What follows `if (...)` and `else` stands in braces, also when it is one \
+        text: "The statements after `if (...)` and `else` need braces, also when it is one \
                statement.",
         wrong: "event e(int x) { if (x == 1) skip; }\n",
         right: "event e(int x) { if (x == 1) { skip; } }\n",
@@ -313,7 +313,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: UNKNOWN_PRAGMA,
-        title: "a pragma that nobody knows",
+        title: "an unknown pragma",
         text: "Known are `@main` before a declaration, `@egress` before a handler and \
                `@noinline` before a declaration or a variable. Others are ignored.",
         wrong: "@inline\nevent e();\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs of several files: each file is read once, and its declarations stand where the first
-//! `include` of it stands. Files themselves come through a [`Loader`].
+//! Reads programs of several files: each file is read once, and its declarations stand where its first
+//! `include` stands. A [`Loader`] supplies the files.
 
 use super::ast::{Declaration, Include, Program};
 use super::codes;
@@ -36,8 +36,8 @@ impl Loader for NoFiles {
     }
 }
 
-/// A file on the way from the main file to where the reader is.
-struct Open {
+/// A file in the chain of includes from the main file.
+struct OpenFile {
     path: String,
     /// The `include` that is being followed.
     include: Span,
@@ -49,9 +49,9 @@ pub(super) struct Reader<'a> {
     pub diagnostics: Diagnostics,
     pub next_id: u32,
     loaded: HashMap<String, FileId>,
-    chain: Vec<Open>,
+    chain: Vec<OpenFile>,
     bytes: u64,
-    /// A limit was reached and told.
+    /// A limit was reached and reported.
     stopped: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         let path = normalized(name);
         let file = self.map.add(name, text);
         self.loaded.insert(path.clone(), file);
-        self.chain.push(Open { path, include: Span::NONE });
+        self.chain.push(OpenFile { path, include: Span::NONE });
         self.file(file, &mut program.declarations, &mut program.includes);
         program.node_count = self.next_id;
         (program, self.diagnostics)
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         };
         let file = self.map.add(path.as_str(), text);
         self.loaded.insert(path.clone(), file);
-        self.chain.push(Open { path, include: include.span });
+        self.chain.push(OpenFile { path, include: include.span });
         // A chain of includes is as deep as there are files.
         stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
             self.file(file, declarations, includes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text to tokens. Comments are handed out apart, for the formatter. What the lexer finds wrong it
-//! reports, and goes on behind it.
+//! The lexer: text to tokens, with comments in a list of their own for the formatter. It reports errors and
+//! continues behind them.
 
 use super::codes;
 use super::token::{Token, TokenKind};
@@ -32,7 +32,7 @@ const ERROR_LIMIT: usize = 100;
 
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f\x0B]+")]
-enum Raw {
+enum RawToken {
     #[regex("[A-Za-z_][A-Za-z0-9_]*")]
     Word,
     #[regex("'[A-Za-z_][A-Za-z0-9_]*")]
@@ -100,7 +100,7 @@ enum Raw {
 
 /// Takes the rest of a string; whether it is closed. It ends with its line at the latest, so that a
 /// forgotten quote does not swallow the program.
-fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
+fn string(lexer: &mut Lexer<'_, RawToken>) -> bool {
     let rest = lexer.remainder();
     let line = rest.find(['"', '\n', '\r']).unwrap_or(rest.len());
     if rest[line..].starts_with('"') {
@@ -113,15 +113,15 @@ fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
 }
 
 /// Takes the rest of a block comment; whether it is closed. Comments nest.
-fn block_comment(lexer: &mut Lexer<'_, Raw>) -> bool {
+fn block_comment(lexer: &mut Lexer<'_, RawToken>) -> bool {
     nested_comment(lexer, *b"/*", *b"*/")
 }
 
-fn foreign_comment(lexer: &mut Lexer<'_, Raw>) -> bool {
+fn foreign_comment(lexer: &mut Lexer<'_, RawToken>) -> bool {
     nested_comment(lexer, *b"(*", *b"*)")
 }
 
-fn nested_comment(lexer: &mut Lexer<'_, Raw>, open: [u8; 2], close: [u8; 2]) -> bool {
+fn nested_comment(lexer: &mut Lexer<'_, RawToken>, open: [u8; 2], close: [u8; 2]) -> bool {
     let rest = lexer.remainder();
     let bytes = rest.as_bytes();
     let mut depth = 1usize;
@@ -152,17 +152,17 @@ pub fn lex(map: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> Lexe
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut lexed = Lexed::default();
     let mut reports = Reports { diagnostics, foreign_comments: 0, count: 0 };
-    let mut raws = Raw::lexer(&text[mark..]);
+    let mut raws = RawToken::lexer(&text[mark..]);
     while let Some(raw) = raws.next() {
         let range = raws.span();
         let span = Span::new(file, (range.start + mark) as u32, (range.end + mark) as u32);
         let slice = raws.slice();
         let kind = match raw {
-            Ok(Raw::LineComment) => {
+            Ok(RawToken::LineComment) => {
                 lexed.comments.push(Comment { span, is_line: true });
                 continue;
             }
-            Ok(Raw::BlockComment(closed)) => {
+            Ok(RawToken::BlockComment(closed)) => {
                 if !closed {
                     reports.unterminated_comment(span, slice);
                     lexed.broken.push(span);
@@ -170,25 +170,25 @@ pub fn lex(map: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> Lexe
                 lexed.comments.push(Comment { span, is_line: false });
                 continue;
             }
-            Ok(Raw::ForeignComment(closed)) => {
+            Ok(RawToken::ForeignComment(closed)) => {
                 reports.foreign_comment(span, closed);
                 lexed.broken.push(span);
                 continue;
             }
-            Ok(Raw::Word) => TokenKind::reserved(slice).unwrap_or(TokenKind::Identifier),
-            Ok(Raw::Variable) => TokenKind::Variable,
-            Ok(Raw::Number) => TokenKind::Number,
-            Ok(Raw::BitPattern) => TokenKind::BitPattern,
-            Ok(Raw::Annotation) => TokenKind::Annotation,
-            Ok(Raw::Symbol(kind)) => kind,
-            Ok(Raw::String(closed)) => {
+            Ok(RawToken::Word) => TokenKind::reserved(slice).unwrap_or(TokenKind::Identifier),
+            Ok(RawToken::Variable) => TokenKind::Variable,
+            Ok(RawToken::Number) => TokenKind::Number,
+            Ok(RawToken::BitPattern) => TokenKind::BitPattern,
+            Ok(RawToken::Annotation) => TokenKind::Annotation,
+            Ok(RawToken::Symbol(kind)) => kind,
+            Ok(RawToken::String(closed)) => {
                 if !closed {
                     reports.unterminated_string(span);
                     lexed.broken.push(span);
                 }
                 TokenKind::String
             }
-            Ok(Raw::Character) => {
+            Ok(RawToken::Character) => {
                 reports.character(span, slice);
                 lexed.broken.push(span);
                 TokenKind::Number
@@ -216,7 +216,7 @@ pub fn lex(map: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> Lexe
     lexed
 }
 
-/// What the lexer tells.
+/// Diagnostics of the lexer.
 struct Reports<'d> {
     diagnostics: &'d mut Diagnostics,
     foreign_comments: usize,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kinds of Lucid's tokens and their spellings. Which words are reserved everywhere is said here;
-//! words that mean something in one place only (`end`, `read`, `entry`) stay names and are known to
-//! the parser alone.
+//! Token kinds and their spellings, with the reserved words. Words that are keywords in one place only
+//! (`end`, `read`, `entry`) are names here; the parser recognizes them.
 
 #![allow(missing_docs, reason = "most kinds are their own spelling")]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ways through syntax trees: expressions of a statement, blocks inside it, operands of an expression, and all
-//! expressions of a block. What a visit does is its caller's.
+//! Walkers of syntax trees: expressions of a statement, its nested blocks, operands of an expression, and
+//! all expressions of a block.
 
 use super::ast::{Block, Expression, ExpressionKind, GenerateTarget, Statement, StatementKind};
 

@@ -335,7 +335,7 @@ fn large_programs_are_no_trouble() {
         let checked = Checked::of("large.dpt", program, &root());
         assert!(checked.said().is_empty(), "{}", checked.said());
     }
-    // What is too large is told, and once is enough.
+    // What is too large is reported once.
     let growing = [
         format!(
             "event e(int x) {{ auto l0 = [x; x]; {} }}",
@@ -355,7 +355,7 @@ fn large_programs_are_no_trouble() {
         let large = checked.diagnostics.iter().filter(|one| one.code.0 == "LU-E0126").count();
         assert!(checked.diagnostics.has_errors() && large > 0, "{}", checked.said());
     }
-    // A name that is missing thousands of times, and a circle at the end of a long way.
+    // A name that is missing thousands of times, and a circle at the end of a long chain.
     let missing = repeat(3000, &|i| format!("event e{i}(int x) {{ generate f{i}(x); }}\n"));
     assert!(Checked::of("missing.dpt", &missing, &root()).diagnostics.has_errors());
     let circle = format!(

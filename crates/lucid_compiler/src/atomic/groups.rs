@@ -6,7 +6,7 @@
 use crate::compiled::PortGroup;
 use lucid::core::walk::each_statement;
 use lucid::core::{
-    Body, Constant, Expression, ExpressionKind, ExternId, Program, StatementKind, Target,
+    Body, Constant, Destination, Expression, ExpressionKind, ExternId, Program, StatementKind,
 };
 
 /// A group as a program names it.
@@ -37,10 +37,10 @@ impl Groups {
 
     fn add(&mut self, body: &Body) {
         each_statement(&body.statements, &mut |statement| {
-            let StatementKind::Generate { target, .. } = &statement.kind else { return };
-            let (list, group) = match target {
-                Target::Ports(group) => (&mut self.ports, group),
-                Target::Switches(group) => (&mut self.switches, group),
+            let StatementKind::Generate { destination, .. } = &statement.kind else { return };
+            let (list, group) = match destination {
+                Destination::Ports(group) => (&mut self.ports, group),
+                Destination::Switches(group) => (&mut self.switches, group),
                 _ => return,
             };
             if let Some(named) = named(group)

@@ -6,7 +6,9 @@
 use super::dependencies::dependencies;
 use super::program::{AtomicProgram, Index, Operand, Operation, Statement};
 use lucid::core::{GlobalId, GlobalKind, Program, Type};
-use pisa::{Array, ArrayId, MatchKind, OwnKey, OwnTable, Problem, Resource, Unit, Variable};
+use pisa::{
+    Array, ArrayId, MatchKind, Problem, ProgramKey, ProgramTable, Resource, Unit, Variable,
+};
 use std::collections::{BTreeMap, HashSet};
 
 /// Widest container, in bits: what one instruction writes.
@@ -29,7 +31,7 @@ pub fn problem(core: &Program, program: &AtomicProgram, name: &str) -> Problem {
             gress: statement.gress,
             guard: statement.guard.clone(),
             mergeable: !matches!(statement.operation, Operation::Lookup { .. }),
-            table: own_table(core, program, &statement.operation),
+            table: program_table(core, program, &statement.operation),
             array: match statement.operation {
                 Operation::Memory { array, .. } => Some(ArrayId(array.0)),
                 _ => None,
@@ -94,11 +96,15 @@ fn demand(
     demand
 }
 
-fn own_table(core: &Program, program: &AtomicProgram, operation: &Operation) -> Option<OwnTable> {
+fn program_table(
+    core: &Program,
+    program: &AtomicProgram,
+    operation: &Operation,
+) -> Option<ProgramTable> {
     let Operation::Lookup { table, key, .. } = operation else { return None };
     let GlobalKind::Table(table) = &core.globals.get(table.0 as usize)?.kind else { return None };
     let keys = key.iter().filter_map(|part| match part {
-        Operand::Variable(variable) => Some(OwnKey {
+        Operand::Variable(variable) => Some(ProgramKey {
             variable: *variable,
             kind: MatchKind::Ternary,
             width_bits: program.variable(*variable).width_bits,
@@ -112,7 +118,7 @@ fn own_table(core: &Program, program: &AtomicProgram, operation: &Operation) -> 
             installed.map(|parameter| bits(parameter.ty)).sum()
         })
         .max();
-    Some(OwnTable {
+    Some(ProgramTable {
         keys: keys.collect(),
         entries: table.capacity,
         actions: table.actions.len() as u32,

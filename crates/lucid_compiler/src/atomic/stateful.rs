@@ -7,11 +7,12 @@
 use super::program::{MemoryAccess, MemoryUse, Operand};
 use lucid::core::arithmetic::{self, mask};
 use lucid::core::{
-    CONDITION_1, CONDITION_2, Constant, Expression, ExpressionKind, LocalId, MemopBody, MemopId,
-    NEW_CELL_1, NEW_CELL_2, Program, Type,
+    CONDITION_1, CONDITION_2, Expression, ExpressionKind, LocalId, MemopBody, MemopId, NEW_CELL_1,
+    NEW_CELL_2, Program, Type,
 };
 use lucid::syntax::ast::BinaryOperator;
 use pisa::target::StatefulAlu;
+use source::Span;
 
 /// A stateful ALU set up. In expressions the locals 0 and 1 are the old cells, 2 and 3 the operands.
 #[derive(Clone, Debug)]
@@ -128,22 +129,13 @@ fn simple(core: &Program, get: Option<&MemoryUse>, set: Option<&MemoryUse>) -> C
 
 /// Uses without a memop.
 fn plain(of: Option<&MemoryUse>, argument: LocalId) -> Vec<(Predicate, Expression)> {
-    let local = |id: LocalId| Expression {
-        kind: ExpressionKind::Local(id),
-        ty: Type::Int(128),
-        span: source::Span::NONE,
-    };
+    let local = |id: LocalId| Expression::local(id, Type::Int(128), Span::NONE);
     let value = match of {
         Some(MemoryUse::Value(_)) => local(argument),
-        Some(MemoryUse::Add(_)) => Expression {
-            kind: ExpressionKind::Binary(
-                BinaryOperator::Add,
-                Box::new(local(LocalId(0))),
-                Box::new(local(argument)),
-            ),
-            ty: Type::Int(128),
-            span: source::Span::NONE,
-        },
+        Some(MemoryUse::Add(_)) => {
+            let (cell, argument) = (local(LocalId(0)), local(argument));
+            Expression::binary(BinaryOperator::Add, cell, argument, Type::Int(128), Span::NONE)
+        }
         Some(MemoryUse::Old | MemoryUse::Memop(..)) | None => return Vec::new(),
     };
     vec![(Predicate::ALWAYS, value)]
@@ -180,11 +172,7 @@ fn complex(
     let conditions = match conditions {
         [None, None] => Vec::new(),
         [first, second] => {
-            let never = || Expression {
-                kind: ExpressionKind::Constant(Constant::Bool(false)),
-                ty: Type::Bool,
-                span: source::Span::NONE,
-            };
+            let never = || Expression::bool(false, Span::NONE);
             let of = |condition: &Option<Expression>| {
                 condition.as_ref().map_or_else(never, |it| renamed(it, &local))
             };
@@ -308,27 +296,12 @@ pub fn memop_value(of: &Expression, local: &dyn Fn(LocalId) -> u128) -> u128 {
             arithmetic::integer_unary(*operator, memop_value(inner, local), width(of))
         }
         ExpressionKind::Binary(operator, left, right) => {
-            use lucid::syntax::ast::BinaryOperator as B;
             let values = [left, right].map(|side| memop_value(side, local));
-            match operator {
-                B::And => values[0] & values[1],
-                B::Or => values[0] | values[1],
-                _ => match arithmetic::integer_comparison(*operator, values[0], values[1]) {
-                    Some(holds) => u128::from(holds),
-                    None => arithmetic::integer_binary(
-                        *operator,
-                        values[0],
-                        values[1],
-                        width(left),
-                        width(right),
-                    )
-                    .unwrap_or(0),
-                },
-            }
+            arithmetic::word_binary(*operator, values[0], values[1], width(left), width(right))
         }
         ExpressionKind::Cast(inner) => memop_value(inner, local) & mask(width(of)),
         ExpressionKind::Slice(inner, low) => {
-            memop_value(inner, local).checked_shr(*low).unwrap_or(0) & mask(width(of))
+            arithmetic::slice(memop_value(inner, local), *low, width(of))
         }
         _ => 0,
     }

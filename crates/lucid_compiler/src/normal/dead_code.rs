@@ -3,15 +3,13 @@
 //! statements, locals that are not mentioned. Random draws stay, since schedules count them, and so
 //! does what the user marked `@noinline`.
 
-use super::locals::constant;
 use super::simplify::simplify;
 use lucid::core::walk::{
     bodies_mut, deep, each_read, each_statement, each_statement_mut, expressions, expressions_mut,
     written, written_mut,
 };
 use lucid::core::{
-    Access, Body, Constant, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind,
-    Type,
+    Access, Body, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
 };
 use lucid::syntax::ast::UnaryOperator;
 use std::collections::{HashMap, HashSet};
@@ -73,7 +71,7 @@ fn is_wanted(statement: &mut Statement, live: &mut HashSet<LocalId>) -> bool {
             }
             if then.is_empty() {
                 std::mem::swap(then, otherwise);
-                let truth = constant(Constant::Bool(true), condition.span);
+                let truth = Expression::bool(true, condition.span);
                 let inner = Box::new(std::mem::replace(condition, truth));
                 let kind = ExpressionKind::Unary(UnaryOperator::Not, inner);
                 *condition = Expression { kind, ty: Type::Bool, span: condition.span };

@@ -8,10 +8,11 @@
 mod shapes;
 mod statements;
 
-use super::locals::{NewLocals, assign, read};
+use super::locals::{NewLocals, assign};
 use lucid::core::walk::{each_expression, each_statement, expressions, written};
 use lucid::core::{
-    Body, Event, EventId, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
+    Body, Event, EventId, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind,
+    Type,
 };
 use shapes::Shapes;
 use source::Span;
@@ -78,12 +79,12 @@ fn this_as_constructor(events: &[Event], own: EventId, body: &mut Body) {
         let mut local = LocalId(at as u32);
         if assigned.contains(&local) {
             let copy = locals.add(&format!("this.{}", parameter.name), parameter.ty, span);
-            let value = read(local, parameter.ty, span);
+            let value = Expression::local(local, parameter.ty, span);
             let kind = StatementKind::Assign { local: copy, value, no_inline: false };
             copies.push(Statement { kind, span, inlined_at: Arc::from([]) });
             local = copy;
         }
-        arguments.push(read(local, parameter.ty, span));
+        arguments.push(Expression::local(local, parameter.ty, span));
     }
     lucid::core::walk::each_statement_mut(&mut body.statements, &mut |statement| {
         for expression in lucid::core::walk::expressions_mut(statement) {
@@ -163,7 +164,7 @@ impl Rewriter<'_> {
         let set = |local: &LocalId| {
             let span = self.locals.get(*local).map_or(Span::NONE, |local| local.span);
             let place = Statement { kind: StatementKind::Return, span, inlined_at: Arc::from([]) };
-            let none = super::locals::number(0, self.shapes.tag_bits(), span);
+            let none = Expression::int(0, self.shapes.tag_bits(), span);
             self.parts.get(local).map(|parts| assign(&place, parts.tag, none))
         };
         locals.into_iter().filter_map(set).collect()

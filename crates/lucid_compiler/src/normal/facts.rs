@@ -31,7 +31,7 @@ impl Facts {
                 Type::Bool => Constant::Bool(value != 0),
                 _ => return None,
             };
-            return Some(super::locals::constant(value, read.span));
+            return Some(Expression::constant(value, read.span));
         }
         let copy = self.copies.get(&local).filter(|copy| copy.ty == read.ty)?;
         Some(Expression { span: read.span, ..copy.clone() })

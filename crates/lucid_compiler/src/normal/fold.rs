@@ -7,9 +7,7 @@ use super::facts::Facts;
 use super::simplify::simplify;
 use super::substitution::put;
 use lucid::core::walk::{bodies_mut, deep, expressions_mut, written};
-use lucid::core::{
-    Branch, Constant, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind,
-};
+use lucid::core::{Branch, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind};
 
 /// Folds all handlers, actions and parsers.
 pub(super) fn run(program: &mut Program) {
@@ -50,7 +48,7 @@ fn fold(mut statement: Statement, facts: &mut Facts, out: &mut Vec<Statement>) {
             out.push(statement);
         }
         StatementKind::If { condition, then, otherwise } => {
-            if let ExpressionKind::Constant(Constant::Bool(truth)) = condition.kind {
+            if let Some(truth) = condition.as_bool() {
                 out.extend(block(if truth { then } else { otherwise }, facts));
                 return;
             }
@@ -86,7 +84,7 @@ fn fold_match(
     // Subjects that are known are decided now.
     let mut at = 0;
     while at < subjects.len() {
-        if let ExpressionKind::Constant(Constant::Int(value, _)) = subjects[at].kind {
+        if let Some(value) = subjects[at].as_int() {
             branches.retain(|branch| {
                 branch.patterns.get(at).is_none_or(|one| value & one.mask == one.value)
             });

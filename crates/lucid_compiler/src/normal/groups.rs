@@ -7,13 +7,13 @@
 mod sources;
 
 use super::events::choice;
-use super::locals::{NewLocals, assign, constant, equal, number, read, widened};
+use super::locals::{NewLocals, assign, equal, widened};
 use lucid::core::walk::{
     blocks_mut, bodies_mut, deep, each_expression_mut, expressions_mut, is_leaf,
 };
 use lucid::core::{
-    Body, Constant, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind, Target,
-    Type,
+    Body, Constant, Destination, Expression, ExpressionKind, LocalId, Program, Statement,
+    StatementKind, Type,
 };
 use lucid::syntax::ast::{BinaryOperator, UnaryOperator};
 use source::Span;
@@ -63,12 +63,12 @@ impl Groups<'_> {
             let (name, span) = (declared.name, declared.span);
             let place = Statement { kind: StatementKind::Return, span, inlined_at: Arc::from([]) };
             let which = self.locals.add(&format!("{name}.which"), Type::Int(bits), span);
-            initial.push(assign(&place, which, number(0, bits, span)));
+            initial.push(assign(&place, which, Expression::int(0, bits, span)));
             let mut port = None;
             if self.sources.of_local(local).contains(&Source::Flood) {
                 let name = format!("{name}.port");
                 let local = self.locals.add(&name, Type::Int(port_bits), span);
-                initial.push(assign(&place, local, number(0, port_bits, span)));
+                initial.push(assign(&place, local, Expression::int(0, port_bits, span)));
                 port = Some(local);
             }
             self.parts.insert(local, Parts { which, port });
@@ -91,8 +91,8 @@ impl Groups<'_> {
                 StatementKind::Assign { local, value, .. } if value.ty == Type::Group => {
                     self.assignment(*local, value, &statement, &mut made);
                 }
-                StatementKind::Generate { event, target } => {
-                    self.generate(event, target, &statement, &mut made);
+                StatementKind::Generate { event, destination } => {
+                    self.generate(event, destination, &statement, &mut made);
                 }
                 _ => made.push(statement),
             }
@@ -123,10 +123,10 @@ impl Groups<'_> {
         let bits = self.sources.bits();
         match &value.kind {
             ExpressionKind::Local(local) => match self.parts.get(local) {
-                Some(parts) => read(parts.which, Type::Int(bits), value.span),
-                None => number(0, bits, value.span),
+                Some(parts) => Expression::local(parts.which, Type::Int(bits), value.span),
+                None => Expression::int(0, bits, value.span),
             },
-            _ => number(self.sources.number(value), bits, value.span),
+            _ => Expression::int(self.sources.number(value), bits, value.span),
         }
     }
 
@@ -136,7 +136,7 @@ impl Groups<'_> {
         match &value.kind {
             ExpressionKind::Local(local) => {
                 let port = self.parts.get(local)?.port?;
-                Some(read(port, Type::Int(bits), value.span))
+                Some(Expression::local(port, Type::Int(bits), value.span))
             }
             ExpressionKind::Flood(port) => Some(widened((**port).clone(), bits)),
             _ => None,
@@ -158,7 +158,7 @@ impl Groups<'_> {
                 if !is_flood(left) && !is_flood(right) {
                     // Ports count if both are floods.
                     let flood = self.sources.number_of(&Source::Flood);
-                    let flood = number(flood, self.sources.bits(), span);
+                    let flood = Expression::int(flood, self.sources.bits(), span);
                     let flood = equal(self.which(left), flood, span);
                     let kind = ExpressionKind::Unary(UnaryOperator::Not, flood.into());
                     ports = joined(BinaryOperator::Or, boolean(kind, span), ports, span);
@@ -178,23 +178,23 @@ impl Groups<'_> {
     fn generate(
         &mut self,
         event: &Expression,
-        target: &Target,
+        destination: &Destination,
         statement: &Statement,
         out: &mut Vec<Statement>,
     ) {
-        let to_ports = matches!(target, Target::Ports(_));
-        let (Target::Ports(group) | Target::Switches(group)) = target else {
+        let to_ports = matches!(destination, Destination::Ports(_));
+        let (Destination::Ports(group) | Destination::Switches(group)) = destination else {
             out.push(statement.clone());
             return;
         };
-        let one = |target: Target| {
+        let one = |destination: Destination| {
             let mut one = statement.clone();
-            one.kind = StatementKind::Generate { event: event.clone(), target };
+            one.kind = StatementKind::Generate { event: event.clone(), destination };
             one
         };
         let to = |group: Expression| match to_ports {
-            true => Target::Ports(group),
-            false => Target::Switches(group),
+            true => Destination::Ports(group),
+            false => Destination::Switches(group),
         };
         let span = group.span;
         match &group.kind {
@@ -228,7 +228,7 @@ impl Groups<'_> {
             ExpressionKind::Flood(port) if !is_leaf(port) => {
                 let local = self.locals.add("flood.port", port.ty, span);
                 out.push(assign(statement, local, (**port).clone()));
-                out.push(one(to(flood(read(local, port.ty, span), span))));
+                out.push(one(to(flood(Expression::local(local, port.ty, span), span))));
             }
             _ => out.push(statement.clone()),
         }
@@ -240,13 +240,17 @@ fn to_members(
     members: &[u32],
     span: Span,
     to_ports: bool,
-    one: &dyn Fn(Target) -> Statement,
+    one: &dyn Fn(Destination) -> Statement,
 ) -> Vec<Statement> {
-    let switch = |member: &u32| one(Target::Switch(number(u128::from(*member), 32, span)));
+    let switch =
+        |member: &u32| one(Destination::Switch(Expression::int(u128::from(*member), 32, span)));
     match (members, to_ports) {
         ([], _) => Vec::new(),
         (members, true) => {
-            vec![one(Target::Ports(constant(Constant::Group(members.to_vec()), span)))]
+            vec![one(Destination::Ports(Expression::constant(
+                Constant::Group(members.to_vec()),
+                span,
+            )))]
         }
         (members, false) => members.iter().map(switch).collect(),
     }

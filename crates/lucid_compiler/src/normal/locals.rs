@@ -4,7 +4,7 @@
 
 use crate::names::Unique;
 use lucid::core::{
-    Body, Constant, Expression, ExpressionKind, Local, LocalId, Statement, StatementKind, Type,
+    Body, Expression, ExpressionKind, Local, LocalId, Statement, StatementKind, Type,
 };
 use lucid::syntax::ast::BinaryOperator;
 use source::Span;
@@ -41,30 +41,10 @@ impl<'a> NewLocals<'a> {
     }
 }
 
-/// `local`
-pub(super) fn read(local: LocalId, ty: Type, span: Span) -> Expression {
-    Expression { kind: ExpressionKind::Local(local), ty, span }
-}
-
-/// A number of a width in bits.
-pub(super) fn number(value: u128, width_bits: u32, span: Span) -> Expression {
-    constant(Constant::Int(value, width_bits), span)
-}
-
-/// A constant.
-pub(super) fn constant(value: Constant, span: Span) -> Expression {
-    let ty = lucid::core::constant_type(&value);
-    Expression { kind: ExpressionKind::Constant(value), ty, span }
-}
-
 /// An integer, filled with zeros up to a width that is no smaller than its own.
 pub(super) fn widened(value: Expression, width_bits: u32) -> Expression {
-    let ty = Type::Int(width_bits);
-    if value.ty == ty {
-        return value;
-    }
     let span = value.span;
-    Expression { kind: ExpressionKind::Cast(Box::new(value)), ty, span }
+    Expression::cast(value, width_bits, span)
 }
 
 /// `left == right`

@@ -12,10 +12,10 @@
 //! 1. **Events.** No parameter, local, assignment or table has the type `Event`; there is no `this`,
 //!    no `IfEvent`, no `Locate`, no `LocateMany`. An event value stands in a `Generate` only, as
 //!    `Event { .. }` or `Delay { Event { .. }, nanoseconds }`; in a parser's `Generate` as
-//!    `Event { .. }`. [`lucid::core::Target::Event`] means *here*: this switch (an exit event: out
+//!    `Event { .. }`. [`lucid::core::Destination::Event`] means *here*: this switch (an exit event: out
 //!    of the network).
 //! 2. **Groups.** No parameter, local, assignment or table has the type `Group`. A group stands in
-//!    `Target::Ports` and `Target::Switches` only: as a constant (members ascending, each once, at
+//!    `Destination::Ports` and `Destination::Switches` only: as a constant (members ascending, each once, at
 //!    least one), as an extern, or as `Flood(port)` of a leaf (a local, constant, extern or
 //!    built-in). Events to known switches are single events, so that there is no `Switches` of a
 //!    constant, and `support` refuses floods there. Groups are not compared.

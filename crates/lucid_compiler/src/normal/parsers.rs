@@ -5,7 +5,7 @@
 
 use super::event_values::{Base, taken_apart};
 use super::facts::Facts;
-use super::locals::{NewLocals, read};
+use super::locals::NewLocals;
 use super::substitution::put;
 use lucid::core::walk::{deep, each_expression_mut, each_read};
 use lucid::core::{
@@ -80,7 +80,7 @@ fn events_of_block(
                     Some((event, kept)) => {
                         let argument = |local: &LocalId| {
                             let ty = locals.get(*local).map_or(Type::Bool, |local| local.ty);
-                            read(*local, ty, span)
+                            Expression::local(*local, ty, span)
                         };
                         let arguments = kept.iter().map(argument).collect();
                         ExpressionKind::Event { event: *event, arguments }

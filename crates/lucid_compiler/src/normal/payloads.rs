@@ -3,12 +3,12 @@
 //! for a handler can move a payload or leave it, nothing else. A generated event with such a payload
 //! becomes two, one of which runs.
 
-use super::locals::{NewLocals, assign, constant, read};
+use super::locals::{NewLocals, assign};
 use lucid::core::walk::{
     blocks_mut, bodies_mut, deep, each_expression_mut, each_statement, written,
 };
 use lucid::core::{
-    Body, Constant, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
+    Body, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
 };
 use source::Span;
 use std::collections::{HashMap, HashSet};
@@ -47,7 +47,7 @@ fn of_body(body: &mut Body) {
         let (span, inlined_at) = (declared.span, Arc::from([]));
         let kept = locals.add(&format!("{}.kept", declared.name), Type::Bool, span);
         let place = Statement { kind: StatementKind::Return, span, inlined_at };
-        let value = constant(Constant::Bool(Some(local) == own), span);
+        let value = Expression::bool(Some(local) == own, span);
         statements.push(assign(&place, kept, value));
         made.kept.insert(local, kept);
     }
@@ -93,10 +93,10 @@ impl Payloads {
     fn is_kept(&self, value: &Expression) -> Expression {
         match &value.kind {
             ExpressionKind::Local(local) => match self.kept.get(local) {
-                Some(kept) => read(*kept, Type::Bool, value.span),
-                None => constant(Constant::Bool(Some(*local) == self.own), value.span),
+                Some(kept) => Expression::local(*kept, Type::Bool, value.span),
+                None => Expression::bool(Some(*local) == self.own, value.span),
             },
-            _ => constant(Constant::Bool(false), value.span),
+            _ => Expression::bool(false, value.span),
         }
     }
 
@@ -105,7 +105,7 @@ impl Payloads {
         let mut found = None;
         lucid::core::walk::each_read(event, &mut |local| {
             if let Some(kept) = self.kept.get(&local) {
-                found = Some((local, read(*kept, Type::Bool, Span::NONE)));
+                found = Some((local, Expression::local(*kept, Type::Bool, Span::NONE)));
             }
         });
         found.map(|(local, condition)| (local, Expression { span: event.span, ..condition }))

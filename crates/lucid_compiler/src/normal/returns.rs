@@ -6,8 +6,7 @@
 use super::locals::NewLocals;
 use lucid::core::walk::{blocks_mut, bodies_mut, deep, each_statement};
 use lucid::core::{
-    Body, Branch, Constant, Expression, ExpressionKind, LocalId, Pattern, Program, Statement,
-    StatementKind, Type,
+    Body, Branch, Expression, LocalId, Pattern, Program, Statement, StatementKind, Type,
 };
 use lucid::syntax::ast::UnaryOperator;
 use source::Span;
@@ -94,16 +93,14 @@ fn block(statements: &mut Vec<Statement>, flag: LocalId) -> Leaves {
 /// `if (!returned) { rest }`
 fn if_staying(flag: LocalId, rest: Vec<Statement>, behind: &Statement) -> Statement {
     let span = behind.span;
-    let bool = |kind| Expression { kind, ty: Type::Bool, span };
-    let left = Box::new(bool(ExpressionKind::Local(flag)));
-    let condition = bool(ExpressionKind::Unary(UnaryOperator::Not, left));
+    let left = Expression::local(flag, Type::Bool, span);
+    let condition = Expression::unary(UnaryOperator::Not, left, span);
     let kind = StatementKind::If { condition, then: rest, otherwise: Vec::new() };
     Statement { kind, span, inlined_at: behind.inlined_at.clone() }
 }
 
 fn set(flag: LocalId, value: bool, span: Span, inlined_at: Arc<[Span]>) -> Statement {
-    let kind = ExpressionKind::Constant(Constant::Bool(value));
-    let value = Expression { kind, ty: Type::Bool, span };
+    let value = Expression::bool(value, span);
     let kind = StatementKind::Assign { local: flag, value, no_inline: false };
     Statement { kind, span, inlined_at }
 }

@@ -1,40 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions with their known parts computed and without casts, slices and operands that change
-//! nothing. Each rule looks at an expression whose operands are done. What locals are worth is not
-//! known here.
+//! Simplifies expressions: folds constants, and removes casts, slices and operands that change nothing.
+//! Each rule sees an expression whose operands are already simplified; the values of locals are unknown.
 //!
-//! Where there is a choice: a cast only widens (or takes a boolean), narrowing is a slice from bit 0;
-//! `!` stands before what is no comparison; constants are right operands of operators that commute.
+//! Canonical forms: a cast only widens (or takes a boolean), and narrowing is a slice from bit 0; `!`
+//! stands only before what is not a comparison; the constant operand of a commutative operator is on
+//! the right.
 
-use super::locals::{constant, number};
 use lucid::core::walk::{each_expression_mut, is_leaf};
-use lucid::core::{Constant, Expression, ExpressionKind as Kind, Type, arithmetic};
+use lucid::core::{Expression, ExpressionKind as Kind, Type, arithmetic};
 use lucid::syntax::ast::{BinaryOperator as B, UnaryOperator};
 
 /// Simplifies an expression and everything in it.
 pub(super) fn simplify(expression: &mut Expression) {
     each_expression_mut(expression, &mut step);
-}
-
-fn known(expression: &Expression) -> Option<&Constant> {
-    match &expression.kind {
-        Kind::Constant(constant) => Some(constant),
-        _ => None,
-    }
-}
-
-fn known_int(expression: &Expression) -> Option<u128> {
-    match known(expression) {
-        Some(Constant::Int(value, _)) => Some(*value),
-        _ => None,
-    }
-}
-
-fn known_bool(expression: &Expression) -> Option<bool> {
-    match known(expression) {
-        Some(Constant::Bool(value)) => Some(*value),
-        _ => None,
-    }
 }
 
 fn width(expression: &Expression) -> u32 {
@@ -57,7 +35,7 @@ fn step(expression: &mut Expression) {
             Type::Int(width) => slice(*operand, low, width, span),
             _ => Expression { kind: Kind::Slice(operand, low), ty, span },
         },
-        Kind::Delay { event, nanoseconds } => match known_int(&nanoseconds) {
+        Kind::Delay { event, nanoseconds } => match nanoseconds.as_int() {
             Some(0) if !matches!(event.kind, Kind::Delay { .. }) => *event,
             _ => Expression { kind: Kind::Delay { event, nanoseconds }, ty, span },
         },
@@ -67,22 +45,14 @@ fn step(expression: &mut Expression) {
 }
 
 fn unary(operator: UnaryOperator, operand: Expression, ty: Type, span: source::Span) -> Expression {
-    if let Some(value) = known(&operand).and_then(|known| arithmetic::unary(operator, known)) {
-        return constant(value, span);
-    }
     match (operator, operand.kind) {
-        (UnaryOperator::Not, Kind::Unary(UnaryOperator::Not, inner))
-        | (UnaryOperator::BitNot, Kind::Unary(UnaryOperator::BitNot, inner)) => *inner,
+        (UnaryOperator::BitNot, Kind::Unary(UnaryOperator::BitNot, inner)) => *inner,
         (UnaryOperator::Not, Kind::Binary(comparison, left, right))
-            if opposite(comparison).is_some() =>
+            if let Some(comparison) = opposite(comparison) =>
         {
-            let comparison = opposite(comparison).unwrap_or(comparison);
             Expression { kind: Kind::Binary(comparison, left, right), ty, span }
         }
-        (operator, kind) => {
-            let operand = Box::new(Expression { kind, ..operand });
-            Expression { kind: Kind::Unary(operator, operand), ty, span }
-        }
+        (operator, kind) => Expression::unary(operator, Expression { kind, ..operand }, span),
     }
 }
 
@@ -126,12 +96,8 @@ fn binary(
     ty: Type,
     span: source::Span,
 ) -> Expression {
-    if let (Some(one), Some(other)) = (known(&left), known(&right))
-        && let Some(value) = arithmetic::binary(operator, one, other)
-    {
-        return constant(value, span);
-    }
-    if known(&left).is_some()
+    if left.as_constant().is_some()
+        && right.as_constant().is_none()
         && let Some(operator) = mirrored(operator)
     {
         return with_known_right(operator, right, left, ty, span);
@@ -149,8 +115,10 @@ fn with_known_right(
 ) -> Expression {
     let bits = width(&left);
     let ones = arithmetic::mask(bits);
-    let value = known_int(&right);
-    match (operator, value) {
+    if left.as_constant().is_some() && right.as_constant().is_some() {
+        return Expression::binary(operator, left, right, ty, span);
+    }
+    match (operator, right.as_int()) {
         (
             B::Add
             | B::Subtract
@@ -162,26 +130,24 @@ fn with_known_right(
             | B::ShiftRight,
             Some(0),
         ) => return left,
-        (B::BitAnd, Some(0)) => return number(0, bits, span),
+        (B::BitAnd, Some(0)) => return Expression::int(0, bits, span),
         (B::BitAnd, Some(value)) if value == ones => return left,
-        (B::BitOr, Some(value)) if value == ones => return number(ones, bits, span),
+        (B::BitOr, Some(value)) if value == ones => return Expression::int(ones, bits, span),
         (B::ShiftLeft | B::ShiftRight, Some(by)) if by >= u128::from(bits) => {
-            return number(0, bits, span);
+            return Expression::int(0, bits, span);
         }
-        (B::Less, Some(0)) => return constant(Constant::Bool(false), span),
-        (B::GreaterOrEqual, Some(0)) => return constant(Constant::Bool(true), span),
+        (B::Less, Some(0)) => return Expression::bool(false, span),
+        (B::GreaterOrEqual, Some(0)) => return Expression::bool(true, span),
         (B::Greater, Some(value)) if value == ones => {
-            return constant(Constant::Bool(false), span);
+            return Expression::bool(false, span);
         }
         (B::LessOrEqual, Some(value)) if value == ones => {
-            return constant(Constant::Bool(true), span);
+            return Expression::bool(true, span);
         }
         _ => {}
     }
-    match (operator, known_bool(&right)) {
-        (B::And | B::Equal, Some(true)) | (B::Or | B::NotEqual, Some(false)) => return left,
-        (B::And, Some(false)) => return constant(Constant::Bool(false), span),
-        (B::Or, Some(true)) => return constant(Constant::Bool(true), span),
+    match (operator, right.as_bool()) {
+        (B::Equal, Some(true)) | (B::NotEqual, Some(false)) => return left,
         (B::Equal, Some(false)) | (B::NotEqual, Some(true)) => {
             return unary(UnaryOperator::Not, left, ty, span);
         }
@@ -190,16 +156,17 @@ fn with_known_right(
     if is_leaf(&left) && same_leaf(&left, &right) {
         match operator {
             B::Equal | B::LessOrEqual | B::GreaterOrEqual => {
-                return constant(Constant::Bool(true), span);
+                return Expression::bool(true, span);
             }
-            B::NotEqual | B::Less | B::Greater => return constant(Constant::Bool(false), span),
+            B::NotEqual | B::Less | B::Greater => return Expression::bool(false, span),
             B::BitAnd | B::BitOr | B::And | B::Or => return left,
-            B::BitXor | B::Subtract | B::SaturatingSubtract => return number(0, bits, span),
+            B::BitXor | B::Subtract | B::SaturatingSubtract => {
+                return Expression::int(0, bits, span);
+            }
             _ => {}
         }
     }
-    let kind = Kind::Binary(operator, Box::new(left), Box::new(right));
-    Expression { kind, ty, span }
+    Expression::binary(operator, left, right, ty, span)
 }
 
 /// Whether two leaves are the same; a wrong `false` does no harm.
@@ -222,22 +189,13 @@ fn cast(operand: Expression, ty: Type, span: source::Span) -> Expression {
     let Type::Int(bits) = ty else {
         return Expression { kind: Kind::Cast(Box::new(operand)), ty, span };
     };
-    if operand.ty == ty {
-        return operand;
-    }
-    if let Some(value) = known(&operand).and_then(|known| arithmetic::cast(known, bits)) {
-        return constant(value, span);
-    }
     if matches!(operand.ty, Type::Int(from) if from > bits) {
         return slice(operand, 0, bits, span);
     }
     match operand.kind {
-        // It only widened.
-        Kind::Cast(inner) => cast(*inner, ty, span),
-        kind => {
-            let operand = Box::new(Expression { kind, ..operand });
-            Expression { kind: Kind::Cast(operand), ty, span }
-        }
+        // The inner cast only widens.
+        Kind::Cast(inner) if operand.ty != ty => cast(*inner, ty, span),
+        kind => Expression::cast(Expression { kind, ..operand }, bits, span),
     }
 }
 
@@ -247,16 +205,12 @@ fn slice(operand: Expression, low: u32, bits: u32, span: source::Span) -> Expres
     if low == 0 && operand.ty == ty {
         return operand;
     }
-    if let Some(value) = known_int(&operand) {
-        let value = value.checked_shr(low).unwrap_or(0) & arithmetic::mask(bits);
-        return number(value, bits, span);
-    }
     match operand.kind {
         Kind::Slice(inner, under) => slice(*inner, under + low, bits, span),
         Kind::Cast(inner) => {
             let from = width(&inner);
             if low >= from {
-                number(0, bits, span)
+                Expression::int(0, bits, span)
             } else if inner.ty == Type::Bool {
                 // The one bit, filled up.
                 cast(*inner, ty, span)
@@ -275,8 +229,7 @@ fn slice(operand: Expression, low: u32, bits: u32, span: source::Span) -> Expres
                 slice(*lower, low, bits, span)
             } else {
                 let kind = Kind::Binary(B::Concatenate, upper, lower);
-                let operand = Box::new(Expression { kind, ..operand });
-                Expression { kind: Kind::Slice(operand, low), ty, span }
+                Expression::slice(Expression { kind, ..operand }, low, bits, span)
             }
         }
         // What the surroundings give is cut to the width of its use.
@@ -285,9 +238,6 @@ fn slice(operand: Expression, low: u32, bits: u32, span: source::Span) -> Expres
         {
             Expression { kind, ty, span }
         }
-        kind => {
-            let operand = Box::new(Expression { kind, ..operand });
-            Expression { kind: Kind::Slice(operand, low), ty, span }
-        }
+        kind => Expression::slice(Expression { kind, ..operand }, low, bits, span),
     }
 }

@@ -4,7 +4,7 @@
 use super::facts::Facts;
 use super::simplify::simplify;
 use lucid::core::walk::each_expression_mut;
-use lucid::core::{Constant, Expression, ExpressionKind};
+use lucid::core::{Expression, ExpressionKind};
 
 /// Replaces reads by what they are worth, and simplifies.
 pub(super) fn put(expression: &mut Expression, facts: &Facts) {
@@ -19,7 +19,7 @@ pub(super) fn put(expression: &mut Expression, facts: &Facts) {
     let mut decided = false;
     each_expression_mut(expression, &mut |inner| {
         if let Some(truth) = facts.decide(inner) {
-            *inner = super::locals::constant(Constant::Bool(truth), inner.span);
+            *inner = Expression::bool(truth, inner.span);
             decided = true;
         }
     });

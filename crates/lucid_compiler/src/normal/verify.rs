@@ -4,8 +4,8 @@
 
 use lucid::core::walk::{deep, each_expression, each_statement, expressions, is_leaf, operands};
 use lucid::core::{
-    Body, Constant, Expression, ExpressionKind, GlobalKind, Local, Parser, ParserAction,
-    ParserBlock, ParserStep, Program, Statement, StatementKind, Target, Type,
+    Body, Constant, Destination, Expression, ExpressionKind, GlobalKind, Local, Parser,
+    ParserAction, ParserBlock, ParserStep, Program, Statement, StatementKind, Type,
 };
 
 /// Everything that is not as the normal form says, one sentence each, with where it is.
@@ -81,9 +81,9 @@ impl Verifier<'_> {
 
     fn statement(&mut self, statement: &Statement) {
         match &statement.kind {
-            StatementKind::Generate { event, target } => {
+            StatementKind::Generate { event, destination } => {
                 self.generated(event);
-                self.target(target);
+                self.destination(destination);
                 return;
             }
             StatementKind::Return => self.ensure(false, || "a return".to_owned()),
@@ -130,16 +130,16 @@ impl Verifier<'_> {
         }
     }
 
-    fn target(&mut self, target: &Target) {
+    fn destination(&mut self, destination: &Destination) {
         let flood = |group: &Expression| matches!(&group.kind, ExpressionKind::Flood(port) if is_leaf(port));
-        match target {
-            Target::Event => {}
-            Target::Switch(place) | Target::Port(place) => self.plain(place),
-            Target::Ports(group) => {
+        match destination {
+            Destination::Event => {}
+            Destination::Switch(place) | Destination::Port(place) => self.plain(place),
+            Destination::Ports(group) => {
                 let known = flood(group) || is_known_group(group);
                 self.ensure(known, || "ports in no normal form".into());
             }
-            Target::Switches(group) => {
+            Destination::Switches(group) => {
                 let open = flood(group) || matches!(group.kind, ExpressionKind::Extern(_));
                 self.ensure(open, || "switches in no normal form".into());
             }

@@ -9,8 +9,8 @@ use crate::options::Backend;
 use crate::{codes, wire};
 use lucid::core::walk::{bodies, deep, each_expression, each_statement, expressions};
 use lucid::core::{
-    Action, Body, Constant, Event, Expression, ExpressionKind, Global, GlobalKind, Parser,
-    ParserAction, ParserBlock, ParserStep, Program, Statement, StatementKind, Target as To, Type,
+    Action, Body, Constant, Destination, Event, Expression, ExpressionKind, Global, GlobalKind,
+    Parser, ParserAction, ParserBlock, ParserStep, Program, Statement, StatementKind, Type,
 };
 use lucid::syntax::ast::{BinaryOperator as B, EventSort};
 use source::{Code, Diagnostic, Diagnostics, Span};
@@ -201,17 +201,17 @@ impl Checker<'_> {
                 let help = format!("compile for {other} to see it, or generate an event instead");
                 self.tell(Diagnostic::warning(codes::PRINT, span, message).help(help));
             }
-            StatementKind::Generate { target: To::Port(port), .. } => {
+            StatementKind::Generate { destination: Destination::Port(port), .. } => {
                 if let ExpressionKind::Constant(Constant::Int(number, _)) = &port.kind {
                     self.port(*number, port.span);
                 }
             }
-            StatementKind::Generate { target: To::Ports(ports), .. } => {
+            StatementKind::Generate { destination: Destination::Ports(ports), .. } => {
                 if let ExpressionKind::Constant(Constant::Group(members)) = &ports.kind {
                     members.iter().for_each(|port| self.port((*port).into(), ports.span));
                 }
             }
-            StatementKind::Generate { target: To::Switches(group), .. }
+            StatementKind::Generate { destination: Destination::Switches(group), .. }
                 if matches!(group.kind, ExpressionKind::Flood(_)) =>
             {
                 let message = "a flood is of ports, not of switches";

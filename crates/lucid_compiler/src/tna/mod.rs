@@ -74,8 +74,8 @@ pub struct TnaProgram {
 /// # Errors
 ///
 /// Mistakes of the shipped target: ours.
-pub fn tofino() -> Result<pisa::Target, Diagnostics> {
-    pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
+pub fn tofino() -> Result<pisa::HardwareModel, Diagnostics> {
+    pisa::HardwareModel::named("tofino", source::Span::NONE).map_err(|wrong| {
         let mut found = Diagnostics::new();
         found.push(*wrong);
         found
@@ -94,7 +94,7 @@ pub fn compile(
     program: &Program,
     map: SourceMap,
     options: &Options,
-    target: &pisa::Target,
+    target: &pisa::HardwareModel,
 ) -> Result<Compiled, Diagnostics> {
     let layouter = |problem: &Problem| pisa::greedy::greedy(problem, target);
     compile_with(program, map, options, &layouter).map(|made| made.compiled)

@@ -15,8 +15,8 @@ use crate::atomic::program::{
 };
 use crate::options::Options;
 use pisa::{
-    Dependency, DependencyKind, Gress, Guard, MatchKind, OwnKey, OwnTable, Problem, Resource, Unit,
-    UnitId, Variable, VariableId,
+    Dependency, DependencyKind, Gress, Guard, MatchKind, Problem, ProgramKey, ProgramTable,
+    Resource, Unit, UnitId, Variable, VariableId,
 };
 use source::Span;
 
@@ -54,7 +54,7 @@ impl Adder<'_> {
         VariableId(self.problem.variables.len() as u32 - 1)
     }
 
-    fn unit(&self, name: &str, gress: Gress, table: OwnTable, statements: u64) -> Unit {
+    fn unit(&self, name: &str, gress: Gress, table: ProgramTable, statements: u64) -> Unit {
         Unit {
             name: name.into(),
             span: self.span(),
@@ -114,7 +114,7 @@ impl Adder<'_> {
         }
         let mut keys = Vec::new();
         let ternary =
-            |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+            |variable, width_bits| ProgramKey { variable, kind: MatchKind::Ternary, width_bits };
         for (at, shape) in slots.iter().enumerate() {
             let is_there = self.variable(&format!("slot{at} is there"), 1);
             keys.push(ternary(is_there, 1));
@@ -128,7 +128,7 @@ impl Adder<'_> {
             }
         }
         let entries = serialise_rules(slots).len() as u64;
-        let table = OwnTable { keys, entries, actions: 6, action_data_bits: 16 };
+        let table = ProgramTable { keys, entries, actions: 6, action_data_bits: 16 };
         let unit =
             self.behind(SchedulerPart::Serialise, self.unit("serialise", Gress::Ingress, table, 4));
         for (before, id) in self.statements() {
@@ -154,9 +154,10 @@ impl Adder<'_> {
     }
 
     fn egress(&mut self, slots: &[SlotShape], options: &Options) {
-        let exact = |variable, width_bits| OwnKey { variable, kind: MatchKind::Exact, width_bits };
+        let exact =
+            |variable, width_bits| ProgramKey { variable, kind: MatchKind::Exact, width_bits };
         let ternary =
-            |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+            |variable, width_bits| ProgramKey { variable, kind: MatchKind::Ternary, width_bits };
         let task = self.variable("task", 8);
         let has_egress = self.has_egress();
         if has_egress || may_be_several(slots) {
@@ -166,7 +167,7 @@ impl Adder<'_> {
             let rid = self.variable("replica", 16);
             let keys = vec![exact(rid, 16)];
             let table =
-                OwnTable { keys, entries: MEMBER_ENTRIES, actions: 2, action_data_bits: 32 };
+                ProgramTable { keys, entries: MEMBER_ENTRIES, actions: 2, action_data_bits: 32 };
             let unit = self.unit("member", Gress::Egress, table, 2);
             self.behind(SchedulerPart::Member, unit);
         }
@@ -178,12 +179,13 @@ impl Adder<'_> {
         }
         let by_queue_alone = !options.has_stamps();
         let keys = if by_queue_alone { last_keys.clone() } else { vec![exact(task, 8)] };
-        let table = OwnTable { keys, entries: 2, actions: 2, action_data_bits: 0 };
+        let table = ProgramTable { keys, entries: 2, actions: 2, action_data_bits: 0 };
         let unit = self.unit("wait", Gress::Egress, table, 2);
         let first = self.behind(SchedulerPart::Wait, unit);
         if !by_queue_alone {
             // The time of this pass first, then what is left.
-            let table = OwnTable { keys: last_keys, entries: 2, actions: 2, action_data_bits: 0 };
+            let table =
+                ProgramTable { keys: last_keys, entries: 2, actions: 2, action_data_bits: 0 };
             let unit = self.unit("wait", Gress::Egress, table, 3);
             let second = self.behind(SchedulerPart::Wait, unit);
             self.depends(first, second, DependencyKind::Action);
@@ -202,13 +204,13 @@ impl Adder<'_> {
             keys.extend([("egress handler", 16), ("generated in egress", 1)]);
         }
         let ternary =
-            |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+            |variable, width_bits| ProgramKey { variable, kind: MatchKind::Ternary, width_bits };
         let mut own = vec![ternary(task, 8)];
         for (name, width_bits) in keys {
             own.push(ternary(self.variable(name, width_bits), width_bits));
         }
         let entries = 2 + self.atomic.handlers.len() as u64;
-        let table = OwnTable { keys: own, entries, actions: 3, action_data_bits: 0 };
+        let table = ProgramTable { keys: own, entries, actions: 3, action_data_bits: 0 };
         // Besides its own: the headers of events in whose place others were generated go.
         let statements = 4 + u64::from(has_egress);
         let unit = self.unit("leave", Gress::Egress, table, statements);
@@ -227,16 +229,17 @@ impl Adder<'_> {
 
     fn dispatch(&mut self) {
         let route = self.variable("route", 4);
-        let keys = vec![OwnKey { variable: route, kind: MatchKind::Exact, width_bits: 4 }];
-        let table = OwnTable { keys, entries: 12, actions: 8, action_data_bits: 0 };
+        let keys = vec![ProgramKey { variable: route, kind: MatchKind::Exact, width_bits: 4 }];
+        let table = ProgramTable { keys, entries: 12, actions: 8, action_data_bits: 0 };
         let unit = self.unit("dispatch", Gress::Ingress, table, 4);
         self.in_front(SchedulerPart::Dispatch, unit);
     }
 
     fn forward(&mut self) {
         let place = self.variable("place of the frame", 32);
-        let keys = vec![OwnKey { variable: place, kind: MatchKind::Exact, width_bits: 32 }];
-        let table = OwnTable { keys, entries: FORWARD_ENTRIES, actions: 2, action_data_bits: 9 };
+        let keys = vec![ProgramKey { variable: place, kind: MatchKind::Exact, width_bits: 32 }];
+        let table =
+            ProgramTable { keys, entries: FORWARD_ENTRIES, actions: 2, action_data_bits: 9 };
         let unit = self.unit("forward", Gress::Ingress, table, 2);
         self.in_front(SchedulerPart::Forward, unit);
     }
@@ -278,7 +281,7 @@ impl Adder<'_> {
             Gress::Egress if found.is_empty() => return,
             Gress::Egress => ("egress_values", SchedulerPart::EgressValues),
         };
-        let table = OwnTable { keys: Vec::new(), entries: 1, actions: 1, action_data_bits: 32 };
+        let table = ProgramTable { keys: Vec::new(), entries: 1, actions: 1, action_data_bits: 32 };
         let unit = self.unit(name, gress, table, 1);
         self.in_front(part, unit);
         for (unit, kind) in found {

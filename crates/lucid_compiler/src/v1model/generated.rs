@@ -8,12 +8,12 @@ use crate::expressions::{self, Environment, literal, wire_bits};
 use crate::options::Clock;
 use crate::wire;
 use lucid::core::walk::is_leaf;
-use lucid::core::{Constant, EventId, Expression, ExpressionKind, Target, Type};
+use lucid::core::{Constant, Destination, EventId, Expression, ExpressionKind, Type};
 use lucid::syntax::ast::EventSort;
 
 impl Control<'_, '_> {
     /// Puts a generated event into its place.
-    pub(super) fn generate(&mut self, event: &Expression, target: &Target) {
+    pub(super) fn generate(&mut self, event: &Expression, destination: &Destination) {
         let slot = self.slots.slots[self.next_generate].most;
         self.next_generate += 1;
         let (event, delay) = match &event.kind {
@@ -50,7 +50,7 @@ impl Control<'_, '_> {
         if let Some(header) = header {
             self.put(format!("hdr.{header} = {{ {} }};", values.join(", ")));
         }
-        let (kind, place) = self.place(*generated, target);
+        let (kind, place) = self.place(*generated, destination);
         self.context.delays |= delay.is_some();
         self.context.mixes |= kind == "PLACE_PORT" && self.slots.most > 1;
         let delay = delay.map_or_else(|| "0".to_string(), |delay| self.delay(delay));
@@ -65,14 +65,14 @@ impl Control<'_, '_> {
     }
 
     /// The kind of place and the place of a generated event.
-    fn place(&mut self, event: EventId, target: &Target) -> (&'static str, String) {
+    fn place(&mut self, event: EventId, destination: &Destination) -> (&'static str, String) {
         let is_exit = self.context.program.events[event.0 as usize].sort == EventSort::Exit;
-        match target {
-            Target::Event if is_exit => ("PLACE_PORT", wire::OUTSIDE_PORT.to_string()),
-            Target::Event => ("PLACE_HERE", "0".to_string()),
-            Target::Switch(switch) => ("PLACE_SWITCH", self.number(switch)),
-            Target::Port(port) => ("PLACE_PORT", self.number(port)),
-            Target::Ports(group) | Target::Switches(group) => match &group.kind {
+        match destination {
+            Destination::Event if is_exit => ("PLACE_PORT", wire::OUTSIDE_PORT.to_string()),
+            Destination::Event => ("PLACE_HERE", "0".to_string()),
+            Destination::Switch(switch) => ("PLACE_SWITCH", self.number(switch)),
+            Destination::Port(port) => ("PLACE_PORT", self.number(port)),
+            Destination::Ports(group) | Destination::Switches(group) => match &group.kind {
                 ExpressionKind::Flood(port) => {
                     self.context.floods = true;
                     ("PLACE_FLOOD", self.number(port))
@@ -89,8 +89,8 @@ impl Control<'_, '_> {
                         }
                     };
                     let context = &mut self.context;
-                    match target {
-                        Target::Switches(_) => {
+                    match destination {
+                        Destination::Switches(_) => {
                             let number = super::group_number(&mut context.switch_groups, group);
                             ("PLACE_SWITCHES", number.to_string())
                         }

@@ -197,7 +197,7 @@ impl<'p> Control<'_, 'p> {
                 self.otherwise(otherwise);
             }
             StatementKind::Match { subjects, branches } => self.branches(subjects, branches),
-            StatementKind::Generate { event, target } => self.generate(event, target),
+            StatementKind::Generate { event, destination } => self.generate(event, destination),
             StatementKind::Print { pieces } => {
                 let (mut text, mut values) = (String::new(), Vec::new());
                 for piece in pieces {

@@ -23,8 +23,8 @@ impl Loader for Disk {
     }
 }
 
-fn tofino() -> pisa::Target {
-    pisa::Target::named("tofino", Span::NONE).expect("a shipped target")
+fn tofino() -> pisa::HardwareModel {
+    pisa::HardwareModel::named("tofino", Span::NONE).expect("a shipped target")
 }
 
 fn compile_text(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An event's arguments in two banks: integers and booleans as words, everything else as values.
-//! Buffers are used again, so that a handler of integers allocates nothing. Running handlers is
-//! elsewhere.
+//! Arguments of an event in two banks: integers and booleans as words, other types as values. A pool reuses
+//! the buffers, so a handler of integers allocates nothing.
 
 use super::value::{EventValue, Group, Place, Value};
 use lucid::core::arithmetic::mask;
@@ -78,7 +77,7 @@ impl Arguments {
         }
     }
 
-    /// Forgets them and keeps the memory.
+    /// Clears the arguments and keeps the memory.
     pub fn clear(&mut self) {
         self.words.clear();
         self.objects.clear();
@@ -97,7 +96,7 @@ impl ArgumentPool {
         self.free.pop().unwrap_or_default()
     }
 
-    /// Gives one back.
+    /// Returns a buffer to the pool.
     pub fn give(&mut self, mut arguments: Arguments) {
         // More than this many are only free after a burst; memory goes back to the system.
         const KEPT: usize = 1 << 16;
@@ -113,7 +112,7 @@ pub fn event_value(event: EventId, arguments: Vec<Value>) -> Arc<EventValue> {
     Arc::new(EventValue { event, arguments, delay_ns: 0, place: Place::Here })
 }
 
-/// What a value of a type is before anything was assigned to it.
+/// The initial value of a type.
 pub(crate) fn empty_object(ty: Type) -> Value {
     match ty {
         Type::Int(_) => Value::Int(0),

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Evaluates prepared expressions: no effects, no failures. The machine that runs statements is
-//! elsewhere.
+//! Evaluates prepared expressions. Evaluation has no effects and cannot fail; `run` executes statements.
 
 use super::arguments::{Slot, event_value};
 use super::prepared::{Object, Operand, PreparedMemop, Word};
 use super::value::{EventValue, Group, Place, Value};
-use lucid::core::arithmetic::{integer_binary, integer_comparison, mask};
+use lucid::core::arithmetic::{mask, word_binary};
 use lucid::core::bits::BitWriter;
 use lucid::core::hash::{hash, internet_checksum};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What a handler sees of the switch around it. The same in a whole handler.
+/// The values of the switch that a handler reads; constant during a handler.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct SwitchContext<'a> {
     /// The switch's number (`self`).
     pub switch: u32,
     /// The port that the event came in by, or leaves by in an egress handler.
@@ -28,13 +27,13 @@ pub struct Surroundings<'a> {
     pub externs: &'a [Value],
 }
 
-/// Locals and surroundings of an expression.
+/// Locals and switch context of an expression.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub(crate) words: &'a [u128],
     pub(crate) objects: &'a [Value],
-    pub(crate) around: &'a Surroundings<'a>,
-    /// Lends its memory to hashes.
+    pub(crate) context: &'a SwitchContext<'a>,
+    /// Buffer for hashes.
     pub(crate) scratch: &'a RefCell<BitWriter>,
 }
 
@@ -44,26 +43,22 @@ impl Frame<'_> {
         match word {
             Word::Constant(value) => *value,
             Word::Local(local) => self.words[*local as usize],
-            Word::Extern(number) => match self.around.externs.get(*number as usize) {
+            Word::Extern(number) => match self.context.externs.get(*number as usize) {
                 Some(Value::Int(value)) => *value,
                 Some(Value::Bool(value)) => u128::from(*value),
                 _ => 0,
             },
-            Word::SelfSwitch => u128::from(self.around.switch),
-            Word::IngressPort => u128::from(self.around.ingress_port),
-            Word::RecirculationPort => u128::from(self.around.recirculation_port),
-            Word::Time => u128::from(self.around.time_ns),
-            Word::DequeueDepth => u128::from(self.around.dequeue_depth),
+            Word::SelfSwitch => u128::from(self.context.switch),
+            Word::IngressPort => u128::from(self.context.ingress_port),
+            Word::RecirculationPort => u128::from(self.context.recirculation_port),
+            Word::Time => u128::from(self.context.time_ns),
+            Word::DequeueDepth => u128::from(self.context.dequeue_depth),
             Word::Not(inner) => self.word(inner) ^ 1,
             Word::BitNot(inner, ones) => !self.word(inner) & ones,
             Word::Negate(inner, ones) => self.word(inner).wrapping_neg() & ones,
             Word::Binary(operator, operands, [width_bits, right_width_bits]) => {
                 let (left, right) = (self.word(&operands.0), self.word(&operands.1));
-                match integer_comparison(*operator, left, right) {
-                    Some(truth) => u128::from(truth),
-                    None => integer_binary(*operator, left, right, *width_bits, *right_width_bits)
-                        .unwrap_or(0),
-                }
+                word_binary(*operator, left, right, *width_bits, *right_width_bits)
             }
             Word::Same(operands) => {
                 u128::from(self.object(&operands.0) == self.object(&operands.1))
@@ -78,7 +73,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Hands values to a function of bits. They are evaluated as they are written, except that one
+    /// Appends values as bits, and calls `finish`. They are evaluated as they are written, except that one
     /// that hashes in turn takes a writer of its own.
     fn hashed(
         &self,
@@ -106,7 +101,7 @@ impl Frame<'_> {
             Object::Constant(value) => value.clone(),
             Object::Local(local) => self.objects[*local as usize].clone(),
             Object::Extern(number) => {
-                self.around.externs.get(*number as usize).cloned().unwrap_or(Value::Int(0))
+                self.context.externs.get(*number as usize).cloned().unwrap_or(Value::Int(0))
             }
             Object::Event(event, arguments) => {
                 let values = arguments.iter().map(|argument| self.operand(argument)).collect();
@@ -212,7 +207,7 @@ pub(crate) fn number(word: u128) -> u32 {
     u32::try_from(word).unwrap_or(u32::MAX)
 }
 
-/// Puts a value into a slot of a frame.
+/// Stores a value in a slot of a frame.
 pub(crate) fn store(words: &mut [u128], objects: &mut [Value], slot: Slot, value: Value) {
     match (slot, value) {
         (Slot::Int(at, width_bits), Value::Int(word)) => {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events and packets: a program's parsers, and the bytes of events on the wire. Which port they come from or go to
-//! is the simulation's.
+//! Conversion between events and packets: a program's parsers, and the wire format of events. The
+//! simulation handles ports.
 //!
 //! A packet event on the wire is its parameters at their widths, one after the other, then its
-//! payload; zero bits fill up the last byte. An event of another sort is its wire number in 16
-//! bits, then the same with the zero bits in front of the payload, so that it begins at a whole byte;
+//! payload; zero bits pad the last byte. An event of another sort is its wire number in 16
+//! bits, then the same with the padding in front of the payload, so that the payload begins at a whole byte;
 //! `do_lucid_parsing` reads it.
 
 use super::arguments::{Arguments, Slot};
-use super::evaluate::{Surroundings, store};
+use super::evaluate::{SwitchContext, store};
 use super::prepared::{ParserEnd, ParserStep, Prepared, PreparedBlock, PreparedEvent};
-use super::run::{Machine, matches};
+use super::run::{Interpreter, matches};
 use super::value::Value;
 use lucid::core::EventId;
 use lucid::core::bits::{BitReader, BitWriter};
@@ -22,9 +22,9 @@ const WIRE_NUMBER_BITS: u32 = 16;
 
 /// How many blocks of parsers one packet may go through; parsers that call each other in a circle
 /// end here, and the packet is dropped.
-const MOST_PARSER_BLOCKS: u32 = 10_000;
+const MAX_PARSER_BLOCKS: u32 = 10_000;
 
-/// What a parser made of a packet.
+/// The result of parsing a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// This event is to be handled now.
@@ -34,7 +34,7 @@ pub enum Parsed {
 }
 
 /// Runs the main parser over a packet. Without a parser every packet is dropped.
-pub fn parse(program: &Prepared, packet: &[u8], around: &Surroundings<'_>) -> Parsed {
+pub fn parse(program: &Prepared, packet: &[u8], context: &SwitchContext<'_>) -> Parsed {
     let Some(main) = program.main_parser else { return Parsed::Dropped };
     let mut reader = BitReader::new(packet);
     let scratch = RefCell::new(BitWriter::default());
@@ -42,11 +42,11 @@ pub fn parse(program: &Prepared, packet: &[u8], around: &Surroundings<'_>) -> Pa
     let mut words = vec![0; parser.words as usize];
     let mut objects = parser.objects.clone();
     let mut block = &parser.block;
-    for _ in 0..MOST_PARSER_BLOCKS {
-        if !act(block, &mut reader, &mut words, &mut objects, &scratch, around) {
+    for _ in 0..MAX_PARSER_BLOCKS {
+        if !act(block, &mut reader, &mut words, &mut objects, &scratch, context) {
             return Parsed::Dropped;
         }
-        let frame = Machine::frame(&words, &objects, &scratch, around);
+        let frame = Interpreter::frame(&words, &objects, &scratch, context);
         match &block.end {
             ParserEnd::Match { subjects, branches } => {
                 let subjects: Vec<u128> =
@@ -90,7 +90,7 @@ fn act(
     words: &mut [u128],
     objects: &mut [Value],
     scratch: &RefCell<BitWriter>,
-    around: &Surroundings<'_>,
+    context: &SwitchContext<'_>,
 ) -> bool {
     for action in &block.actions {
         match action {
@@ -106,11 +106,11 @@ fn act(
                 }
             }
             ParserStep::Assign(local, value) => {
-                let value = Machine::frame(words, objects, scratch, around).word(value);
+                let value = Interpreter::frame(words, objects, scratch, context).word(value);
                 words[*local as usize] = value;
             }
             ParserStep::AssignObject(local, value) => {
-                let value = Machine::frame(words, objects, scratch, around).object(value);
+                let value = Interpreter::frame(words, objects, scratch, context).object(value);
                 objects[*local as usize] = value;
             }
             ParserStep::Rest(local) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a core program to its prepared form. A core program that elaboration made has no faults;
-//! what is found here (an index or type that does not fit) is reported as an internal error.
+//! Prepares a core program for the interpreter. Elaborated programs have no faults, so an index or type that
+//! does not fit is an internal error.
 
 mod expression;
 
@@ -12,15 +12,15 @@ use lucid::core;
 use lucid::core::arithmetic::mask;
 use source::Span;
 
-/// Something that does not fit in a core program, for people.
-pub type Misfit = String;
+/// An inconsistency of a core program, as text.
+pub type PrepareError = String;
 
-/// Makes a program ready to run.
+/// Prepares a program for the interpreter.
 ///
 /// # Errors
 ///
-/// Something that does not hold together in the core program: a mistake of elaboration or of a pass.
-pub fn prepare(program: &core::Program) -> Result<Prepared, Misfit> {
+/// An inconsistent core program: a mistake of elaboration or of a pass.
+pub fn prepare(program: &core::Program) -> Result<Prepared, PrepareError> {
     let memops = program.memops.iter().map(|each| memop(program, each));
     let memops = memops.collect::<Result<_, _>>()?;
     let actions = program.actions.iter().map(|each| action(program, each));
@@ -57,7 +57,7 @@ fn constant(constant: &core::Constant) -> Value {
 }
 
 /// That an index is below a count.
-fn within(what: &str, index: u32, count: usize) -> Result<(), Misfit> {
+fn within(what: &str, index: u32, count: usize) -> Result<(), PrepareError> {
     if (index as usize) < count {
         Ok(())
     } else {
@@ -65,7 +65,7 @@ fn within(what: &str, index: u32, count: usize) -> Result<(), Misfit> {
     }
 }
 
-fn event(program: &core::Program, event: &core::Event) -> Result<PreparedEvent, Misfit> {
+fn event(program: &core::Program, event: &core::Event) -> Result<PreparedEvent, PrepareError> {
     let handler = |handler: &Option<core::Body>| {
         let Some(handler) = handler else { return Ok(None) };
         let parameters = event.parameters.iter().map(|parameter| parameter.ty);
@@ -92,7 +92,7 @@ fn empty_objects(locals: &[core::Local]) -> Vec<Value> {
         .collect()
 }
 
-fn body(program: &core::Program, body: &core::Body) -> Result<PreparedBody, Misfit> {
+fn body(program: &core::Program, body: &core::Body) -> Result<PreparedBody, PrepareError> {
     let (slots, words, object_count) = slots(body.locals.iter().map(|local| &local.ty));
     let mut scope = Scope { program, slots: &slots, this: object_count, uses_this: false };
     let steps = steps(&mut scope, &body.statements)?;
@@ -104,22 +104,25 @@ fn body(program: &core::Program, body: &core::Body) -> Result<PreparedBody, Misf
     Ok(PreparedBody { words, objects, this, steps })
 }
 
-fn steps(scope: &mut Scope<'_>, statements: &[core::Statement]) -> Result<Vec<Step>, Misfit> {
+fn steps(scope: &mut Scope<'_>, statements: &[core::Statement]) -> Result<Vec<Step>, PrepareError> {
     // Blocks may stand 256 deep.
     stacker::maybe_grow(128 * 1024, 1024 * 1024, || {
         statements.iter().map(|from| step(scope, &from.kind, from.span)).collect()
     })
 }
 
-fn words(scope: &mut Scope<'_>, list: &[core::Expression]) -> Result<Vec<Word>, Misfit> {
+fn words(scope: &mut Scope<'_>, list: &[core::Expression]) -> Result<Vec<Word>, PrepareError> {
     list.iter().map(|each| word(scope, each)).collect()
 }
 
-fn operands(scope: &mut Scope<'_>, list: &[core::Expression]) -> Result<Vec<Operand>, Misfit> {
+fn operands(
+    scope: &mut Scope<'_>,
+    list: &[core::Expression],
+) -> Result<Vec<Operand>, PrepareError> {
     list.iter().map(|each| operand(scope, each)).collect()
 }
 
-fn table<'a>(scope: &Scope<'a>, global: core::GlobalId) -> Result<&'a core::Table, Misfit> {
+fn table<'a>(scope: &Scope<'a>, global: core::GlobalId) -> Result<&'a core::Table, PrepareError> {
     within("global", global.0, scope.program.globals.len())?;
     let global = &scope.program.globals[global.0 as usize];
     match &global.kind {
@@ -128,11 +131,15 @@ fn table<'a>(scope: &Scope<'a>, global: core::GlobalId) -> Result<&'a core::Tabl
     }
 }
 
-fn same_count(what: &str, given: usize, wanted: usize) -> Result<(), Misfit> {
+fn same_count(what: &str, given: usize, wanted: usize) -> Result<(), PrepareError> {
     if given == wanted { Ok(()) } else { Err(format!("{given} {what} instead of {wanted}")) }
 }
 
-fn step(scope: &mut Scope<'_>, kind: &core::StatementKind, span: Span) -> Result<Step, Misfit> {
+fn step(
+    scope: &mut Scope<'_>,
+    kind: &core::StatementKind,
+    span: Span,
+) -> Result<Step, PrepareError> {
     use core::StatementKind as From;
     Ok(match kind {
         From::Assign { local, value, no_inline: _ } => match scope.slot(*local)? {
@@ -220,7 +227,7 @@ fn step(scope: &mut Scope<'_>, kind: &core::StatementKind, span: Span) -> Result
                 otherwise: steps(scope, otherwise)?,
             }
         }
-        From::Generate { event, target } => generate(scope, event, target)?,
+        From::Generate { event, destination } => generate(scope, event, destination)?,
         From::Print { pieces } => {
             let mut list = Vec::with_capacity(pieces.len());
             for piece in pieces {
@@ -250,11 +257,11 @@ fn step(scope: &mut Scope<'_>, kind: &core::StatementKind, span: Span) -> Result
 fn generate(
     scope: &mut Scope<'_>,
     event: &core::Expression,
-    target: &core::Target,
-) -> Result<Step, Misfit> {
+    destination: &core::Destination,
+) -> Result<Step, PrepareError> {
     use core::ExpressionKind as Kind;
     // A constructor with at most a delay and a place around it needs no event value. The outermost
-    // delay and place count; a target of the statement counts more than a place.
+    // delay and place count; a destination of the statement counts more than a place.
     let (mut inner, mut delay, mut place) = (event, None, None);
     loop {
         match &inner.kind {
@@ -274,18 +281,20 @@ fn generate(
         }
     }
     let made = matches!(inner.kind, Kind::Event { .. });
-    let target = match (target, place) {
-        (core::Target::Event, Some((switch, false))) if made => {
-            Target::Switch(word(scope, switch)?)
+    let destination = match (destination, place) {
+        (core::Destination::Event, Some((switch, false))) if made => {
+            Destination::Switch(word(scope, switch)?)
         }
-        (core::Target::Event, Some((group, true))) if made => {
-            Target::Switches(object(scope, group)?)
+        (core::Destination::Event, Some((group, true))) if made => {
+            Destination::Switches(object(scope, group)?)
         }
-        (core::Target::Event, _) => Target::Event,
-        (core::Target::Switch(switch), _) => Target::Switch(word(scope, switch)?),
-        (core::Target::Switches(switches), _) => Target::Switches(object(scope, switches)?),
-        (core::Target::Port(port), _) => Target::Port(word(scope, port)?),
-        (core::Target::Ports(ports), _) => Target::Ports(object(scope, ports)?),
+        (core::Destination::Event, _) => Destination::Event,
+        (core::Destination::Switch(switch), _) => Destination::Switch(word(scope, switch)?),
+        (core::Destination::Switches(switches), _) => {
+            Destination::Switches(object(scope, switches)?)
+        }
+        (core::Destination::Port(port), _) => Destination::Port(word(scope, port)?),
+        (core::Destination::Ports(ports), _) => Destination::Ports(object(scope, ports)?),
     };
     let event = match &inner.kind {
         Kind::Event { event, arguments } => {
@@ -295,11 +304,15 @@ fn generate(
         }
         _ => Generate::Value(object(scope, event)?),
     };
-    Ok(Step::Generate { event, target })
+    Ok(Step::Generate { event, destination })
 }
 
-fn access(scope: &mut Scope<'_>, access: &core::Access, pair: bool) -> Result<Access, Misfit> {
-    let is_pair = |memop: core::MemopId| -> Result<bool, Misfit> {
+fn access(
+    scope: &mut Scope<'_>,
+    access: &core::Access,
+    pair: bool,
+) -> Result<Access, PrepareError> {
+    let is_pair = |memop: core::MemopId| -> Result<bool, PrepareError> {
         within("memop", memop.0, scope.program.memops.len())?;
         Ok(scope.program.memops[memop.0 as usize].argument_count == 4)
     };
@@ -312,7 +325,8 @@ fn access(scope: &mut Scope<'_>, access: &core::Access, pair: bool) -> Result<Ac
         }
         core::Access::Complex { memop, arguments, default } => {
             if is_pair(*memop)? != pair {
-                return Err("a memop over one cell for pairs, or the other way round".to_string());
+                return Err("a memop over one cell for pairs, or a memop over pairs for one cell"
+                    .to_string());
             }
             let [one, other] = arguments;
             let arguments = Box::new([word(scope, one)?, word(scope, other)?]);
@@ -325,7 +339,7 @@ fn access(scope: &mut Scope<'_>, access: &core::Access, pair: bool) -> Result<Ac
     }
 }
 
-fn cell_use(scope: &mut Scope<'_>, cell_use: &core::Use) -> Result<Use, Misfit> {
+fn cell_use(scope: &mut Scope<'_>, cell_use: &core::Use) -> Result<Use, PrepareError> {
     Ok(match cell_use {
         core::Use::Old => Use::Old,
         core::Use::Value(value) => Use::Value(word(scope, value)?),
@@ -337,7 +351,7 @@ fn cell_use(scope: &mut Scope<'_>, cell_use: &core::Use) -> Result<Use, Misfit> 
     })
 }
 
-fn memop(program: &core::Program, memop: &core::Memop) -> Result<PreparedMemop, Misfit> {
+fn memop(program: &core::Program, memop: &core::Memop) -> Result<PreparedMemop, PrepareError> {
     let width = memop.width_bits;
     let cell = |at| Slot::Int(at, width);
     let slots =
@@ -357,7 +371,7 @@ fn memop(program: &core::Program, memop: &core::Memop) -> Result<PreparedMemop, 
             let mut pairs = |list: &[(core::Expression, core::Expression)]| {
                 list.iter()
                     .map(|(guard, value)| Ok((word(scope, guard)?, word(scope, value)?)))
-                    .collect::<Result<Vec<_>, Misfit>>()
+                    .collect::<Result<Vec<_>, PrepareError>>()
             };
             let cells = [pairs(cell1)?, pairs(cell2)?];
             let returned = returned.as_ref().map(std::slice::from_ref).unwrap_or_default();
@@ -368,14 +382,14 @@ fn memop(program: &core::Program, memop: &core::Memop) -> Result<PreparedMemop, 
     })
 }
 
-fn action(program: &core::Program, action: &core::Action) -> Result<PreparedAction, Misfit> {
+fn action(program: &core::Program, action: &core::Action) -> Result<PreparedAction, PrepareError> {
     let (slots, _, _) = slots(action.parameters.iter().map(|parameter| &parameter.ty));
     let mut scope = Scope { program, slots: &slots, this: 0, uses_this: false };
     let results = operands(&mut scope, &action.results)?;
     Ok(PreparedAction { results })
 }
 
-fn parser(program: &core::Program, parser: &core::Parser) -> Result<PreparedParser, Misfit> {
+fn parser(program: &core::Program, parser: &core::Parser) -> Result<PreparedParser, PrepareError> {
     let (slots, words, _) = slots(parser.locals.iter().map(|local| &local.ty));
     let mut scope = Scope { program, slots: &slots, this: 0, uses_this: false };
     let block = block(&mut scope, &parser.block)?;
@@ -384,7 +398,7 @@ fn parser(program: &core::Program, parser: &core::Parser) -> Result<PreparedPars
     Ok(PreparedParser { words, objects, slots, block })
 }
 
-fn block(scope: &mut Scope<'_>, from: &core::ParserBlock) -> Result<PreparedBlock, Misfit> {
+fn block(scope: &mut Scope<'_>, from: &core::ParserBlock) -> Result<PreparedBlock, PrepareError> {
     let mut actions = Vec::with_capacity(from.actions.len());
     for action in &from.actions {
         actions.push(match action {

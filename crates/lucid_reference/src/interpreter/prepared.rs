@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The form of a core program that runs: locals are numbered slots of two banks (words for integers
-//! and booleans, objects for the rest), widths have become masks, names are gone. It says the same
-//! as the core program, statement by statement. Making it and running it are elsewhere.
+//! The prepared form of a core program: locals are numbered slots of two banks (words for integers and
+//! booleans, objects for the other types), widths are masks, and names are gone. It has the statements of the
+//! core program, one by one.
 
 use super::arguments::Slot;
 use super::value::Value;
@@ -20,7 +20,7 @@ pub struct Prepared {
     pub(crate) parsers: Vec<PreparedParser>,
     /// The parser of packets from outside, by its index.
     pub main_parser: Option<u32>,
-    /// What runs on a miss, with its installed arguments, by global; nothing of arrays.
+    /// The default action with its installed arguments, by global; `None` for arrays.
     pub(crate) default_actions: Vec<(ActionId, Vec<Value>)>,
     /// All ones of the fields of a table's key, by global; nothing of arrays.
     pub(crate) key_masks: Vec<Vec<u128>>,
@@ -92,7 +92,7 @@ pub(crate) enum Step {
     },
     Generate {
         event: Generate,
-        target: Target,
+        destination: Destination,
     },
     Print(Vec<Piece>),
     CallExtern {
@@ -134,7 +134,7 @@ pub(crate) enum Generate {
 
 /// Where a generated event goes.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum Destination {
     Event,
     Switch(Word),
     Switches(Object),

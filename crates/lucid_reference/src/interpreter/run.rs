@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs one handler: its statements in order, atomically. What it does besides changing the state
-//! (generated events, texts, calls, faults) is handed over as [`Output`]; when and where generated
-//! events arrive is the simulation's.
+//! Executes one handler: its statements in order, atomically. Effects other than state (generated events,
+//! log records, random draws) are collected in [`Output`]; the simulation decides when and where generated
+//! events arrive.
 
 use super::arguments::{ArgumentPool, Arguments, event_value};
-use super::evaluate::{Frame, Surroundings, number, store};
+use super::evaluate::{Frame, SwitchContext, number, store};
 use super::prepared::{
-    Access, CellAccess, Generate, Install, Piece, Prepared, PreparedBody, Step, Target, Use,
+    Access, CellAccess, Destination, Generate, Install, Piece, Prepared, PreparedBody, Step, Use,
 };
 use super::state::{Entry, State};
 use super::value::{Group, Place, Value};
@@ -18,19 +18,19 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Where random numbers come from.
-pub trait Randomness {
+/// Source of random numbers.
+pub trait RandomSource {
     /// The next number of a statement, at most `mask` (all ones of some width).
     fn draw(&mut self, mask: u128) -> u128;
 }
 
-/// What a handler did besides changing the state, in order.
+/// Effects of a handler other than state, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// Events, in the order of the statements that generate them.
     pub generated: Vec<Generated>,
-    /// What a person may want to know.
-    pub notes: Vec<Note>,
+    /// Log records.
+    pub log: Vec<LogRecord>,
     /// Random numbers drawn.
     pub draws: Vec<u128>,
 }
@@ -38,7 +38,7 @@ pub struct Output {
 impl Output {
     fn clear(&mut self) {
         self.generated.clear();
-        self.notes.clear();
+        self.log.clear();
         self.draws.clear();
     }
 }
@@ -52,13 +52,13 @@ pub struct Generated {
     pub arguments: Arguments,
     /// Least time before it is handled, in nanoseconds.
     pub delay_ns: u64,
-    /// Where it is to go.
-    pub to: To,
+    /// Its destination.
+    pub to: SendTo,
 }
 
-/// Where it is to go.
+/// The evaluated destination of a generated event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum To {
+pub enum SendTo {
     /// To this switch.
     Here,
     /// To the switch with this number.
@@ -71,9 +71,9 @@ pub enum To {
     Ports(Group),
 }
 
-/// Something that a person may want to know.
+/// A log record of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum LogRecord {
     /// A line of `printf`.
     Printed(String),
     /// An access to this index, beyond the end of an array, by the statement there.
@@ -81,7 +81,7 @@ pub enum Note {
     /// An install into a full table, by the statement there.
     TableFull(GlobalId, Span),
     /// A call of an extern function: its name and arguments.
-    Called(Arc<str>, Vec<NotePiece>),
+    Called(Arc<str>, Vec<CallArgument>),
     /// An access to a cell, or to a pair of cells.
     Accessed {
         /// The array.
@@ -92,7 +92,7 @@ pub enum Note {
         before: [u128; 2],
         /// The cells afterwards.
         after: [u128; 2],
-        /// What the access returned, if anything is asked.
+        /// The result of the access, if it has one.
         result: Option<u128>,
     },
     /// A lookup in a table.
@@ -110,30 +110,30 @@ pub enum Note {
 
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotePiece {
+pub enum CallArgument {
     /// A string of the source.
     Text(Arc<str>),
     /// A value.
     Value(Value),
 }
 
-/// Memory for running handlers, used again and again.
+/// Runs handlers; keeps its buffers between runs.
 #[derive(Debug, Default)]
-pub struct Machine {
+pub struct Interpreter {
     words: Vec<u128>,
     objects: Vec<Value>,
     scratch: RefCell<BitWriter>,
     /// Buffers for arguments of generated events.
     pub pool: ArgumentPool,
-    /// What the last handler did besides changing the state.
+    /// Effects of the last handler other than state.
     pub output: Output,
-    /// Whether texts and calls should be noted; faults always are.
-    pub wants_notes: bool,
-    /// Whether each access and lookup should be noted.
+    /// Whether to log texts and calls; faults are always logged.
+    pub wants_log: bool,
+    /// Whether to log each access and lookup.
     pub wants_accesses: bool,
 }
 
-impl Machine {
+impl Interpreter {
     /// Runs a handler of an event. The output is in `self.output` until the next run.
     pub fn run(
         &mut self,
@@ -141,8 +141,8 @@ impl Machine {
         (event, body): (EventId, &PreparedBody),
         arguments: &Arguments,
         state: &mut State,
-        around: &Surroundings<'_>,
-        randomness: &mut dyn Randomness,
+        context: &SwitchContext<'_>,
+        randomness: &mut dyn RandomSource,
     ) {
         self.output.clear();
         self.words.clear();
@@ -157,7 +157,7 @@ impl Machine {
             let values = arguments.values(&prepared.slots);
             self.objects[this as usize] = Value::Event(event_value(event, values));
         }
-        let mut run = Run { machine: self, program, state, around, randomness };
+        let mut run = Run { interpreter: self, program, state, context, randomness };
         // Whether a `return` was met makes no difference at the end of a handler.
         let _ = run.steps(&body.steps);
     }
@@ -166,9 +166,9 @@ impl Machine {
         words: &'f [u128],
         objects: &'f [Value],
         scratch: &'f RefCell<BitWriter>,
-        around: &'f Surroundings<'f>,
+        context: &'f SwitchContext<'f>,
     ) -> Frame<'f> {
-        Frame { words, objects, around, scratch }
+        Frame { words, objects, context, scratch }
     }
 }
 
@@ -178,18 +178,23 @@ pub(crate) fn matches(subjects: &[u128], patterns: &[Pattern]) -> bool {
 }
 
 struct Run<'r> {
-    machine: &'r mut Machine,
+    interpreter: &'r mut Interpreter,
     program: &'r Prepared,
     state: &'r mut State,
-    around: &'r Surroundings<'r>,
-    randomness: &'r mut dyn Randomness,
+    context: &'r SwitchContext<'r>,
+    randomness: &'r mut dyn RandomSource,
 }
 
 impl<'r> Run<'r> {
     #[inline]
     fn frame(&self) -> Frame<'_> {
-        let machine = &*self.machine;
-        Machine::frame(&machine.words, &machine.objects, &machine.scratch, self.around)
+        let interpreter = &*self.interpreter;
+        Interpreter::frame(
+            &interpreter.words,
+            &interpreter.objects,
+            &interpreter.scratch,
+            self.context,
+        )
     }
 
     fn steps(&mut self, steps: &[Step]) -> ControlFlow<()> {
@@ -199,15 +204,15 @@ impl<'r> Run<'r> {
     fn step(&mut self, step: &Step) -> ControlFlow<()> {
         match step {
             Step::Assign { local, value } => {
-                self.machine.words[*local as usize] = self.frame().word(value);
+                self.interpreter.words[*local as usize] = self.frame().word(value);
             }
             Step::AssignObject { local, value } => {
-                self.machine.objects[*local as usize] = self.frame().object(value);
+                self.interpreter.objects[*local as usize] = self.frame().object(value);
             }
             Step::Access(access) => {
                 let value = self.access(access);
                 if let Some(local) = access.result {
-                    self.machine.words[local as usize] = value;
+                    self.interpreter.words[local as usize] = value;
                 }
             }
             Step::Lookup { table, key, arguments, results } => {
@@ -216,14 +221,14 @@ impl<'r> Run<'r> {
                 let handed: Vec<Value> =
                     arguments.iter().map(|argument| frame.operand(argument)).collect();
                 for (slot, value) in results.iter().zip(self.lookup(*table, &key, handed)) {
-                    store(&mut self.machine.words, &mut self.machine.objects, *slot, value);
+                    store(&mut self.interpreter.words, &mut self.interpreter.objects, *slot, value);
                 }
             }
             Step::Install(install) => self.install(install),
             Step::Random { local, mask } => {
                 let value = self.randomness.draw(*mask) & mask;
-                self.machine.output.draws.push(value);
-                self.machine.words[*local as usize] = value;
+                self.interpreter.output.draws.push(value);
+                self.interpreter.words[*local as usize] = value;
             }
             Step::If { condition, then, otherwise } => {
                 let truth = self.frame().word(condition) != 0;
@@ -254,29 +259,34 @@ impl<'r> Run<'r> {
                     return self.steps(otherwise);
                 }
                 for (slot, argument) in locals.iter().zip(&value.arguments) {
-                    let machine = &mut *self.machine;
-                    store(&mut machine.words, &mut machine.objects, *slot, argument.clone());
+                    let interpreter = &mut *self.interpreter;
+                    store(
+                        &mut interpreter.words,
+                        &mut interpreter.objects,
+                        *slot,
+                        argument.clone(),
+                    );
                 }
                 return self.steps(then);
             }
-            Step::Generate { event, target } => self.generate(event, target),
+            Step::Generate { event, destination } => self.generate(event, destination),
             Step::Print(pieces) => {
-                if self.machine.wants_notes {
+                if self.interpreter.wants_log {
                     let text = self.text(pieces);
-                    self.machine.output.notes.push(Note::Printed(text));
+                    self.interpreter.output.log.push(LogRecord::Printed(text));
                 }
             }
             Step::CallExtern { function, arguments } => {
-                if self.machine.wants_notes {
+                if self.interpreter.wants_log {
                     let frame = self.frame();
                     let pieces = arguments
                         .iter()
                         .map(|argument| match argument {
-                            Piece::Text(text) => NotePiece::Text(text.clone()),
-                            Piece::Value(value) => NotePiece::Value(frame.operand(value)),
+                            Piece::Text(text) => CallArgument::Text(text.clone()),
+                            Piece::Value(value) => CallArgument::Value(frame.operand(value)),
                         })
                         .collect();
-                    self.machine.output.notes.push(Note::Called(function.clone(), pieces));
+                    self.interpreter.output.log.push(LogRecord::Called(function.clone(), pieces));
                 }
             }
             Step::Return => return ControlFlow::Break(()),
@@ -289,7 +299,7 @@ impl<'r> Run<'r> {
         let CellAccess { global, access, .. } = what;
         let (global, index) = (*global, self.frame().word(&what.index));
         let Some(old) = self.state.cells(global).and_then(|cells| cells.get(index)) else {
-            self.machine.output.notes.push(Note::OutOfRange(global, index, what.span));
+            self.interpreter.output.log.push(LogRecord::OutOfRange(global, index, what.span));
             return self.changed([0, 0], access).1;
         };
         let (new, result) = self.changed(old, access);
@@ -298,11 +308,11 @@ impl<'r> Run<'r> {
         {
             cells.set(index, new);
         }
-        if self.machine.wants_accesses {
+        if self.interpreter.wants_accesses {
             let after = self.state.cells(global).and_then(|cells| cells.get(index));
             let (after, result) = (after.unwrap_or(old), what.result.map(|_| result));
-            let note = Note::Accessed { global, index, before: old, after, result };
-            self.machine.output.notes.push(note);
+            let note = LogRecord::Accessed { global, index, before: old, after, result };
+            self.interpreter.output.log.push(note);
         }
         result
     }
@@ -337,7 +347,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The results of the action that a key hits, over its installed arguments and those handed over.
+    /// The results of the action that a key hits, with its installed arguments and those of the lookup.
     fn lookup(&mut self, table: GlobalId, key: &[u128], handed: Vec<Value>) -> Vec<Value> {
         let Some(entry) = self.state.table(table).map(|table| table.lookup(key)) else {
             return Vec::new();
@@ -347,9 +357,9 @@ impl<'r> Run<'r> {
             Some(entry) => (entry.action, &entry.arguments),
             None => (*default_action, default_arguments),
         };
-        if self.machine.wants_accesses {
+        if self.interpreter.wants_accesses {
             let (key, hit) = (key.to_vec(), entry.is_some());
-            self.machine.output.notes.push(Note::LookedUp { table, key, action, hit });
+            self.interpreter.output.log.push(LogRecord::LookedUp { table, key, action, hit });
         }
         let Some(action) = self.program.actions.get(action.0 as usize) else { return Vec::new() };
         let (mut words, mut objects) = (Vec::new(), Vec::new());
@@ -360,7 +370,7 @@ impl<'r> Run<'r> {
                 other => objects.push(other),
             }
         }
-        let frame = Machine::frame(&words, &objects, &self.machine.scratch, self.around);
+        let frame = Interpreter::frame(&words, &objects, &self.interpreter.scratch, self.context);
         action.results.iter().map(|result| frame.operand(result)).collect()
     }
 
@@ -377,12 +387,12 @@ impl<'r> Run<'r> {
         let entry = Entry { key, priority: install.priority, action, arguments };
         let taken = self.state.table_mut(install.table).is_some_and(|table| table.install(entry));
         if !taken {
-            self.machine.output.notes.push(Note::TableFull(install.table, install.span));
+            self.interpreter.output.log.push(LogRecord::TableFull(install.table, install.span));
         }
     }
 
-    fn generate(&mut self, event: &Generate, target: &Target) {
-        let mut arguments = self.machine.pool.take();
+    fn generate(&mut self, event: &Generate, destination: &Destination) {
+        let mut arguments = self.interpreter.pool.take();
         let frame = self.frame();
         let (event, delay_ns, place) = match event {
             Generate::Made { event, arguments: operands, delay } => {
@@ -413,18 +423,18 @@ impl<'r> Run<'r> {
             Value::Group(group) => group,
             _ => Group::of(Vec::new()),
         };
-        let to = match target {
-            Target::Event => match place {
-                Place::Here => To::Here,
-                Place::Switch(switch) => To::Switch(switch),
-                Place::Switches(group) => To::Switches(group),
+        let to = match destination {
+            Destination::Event => match place {
+                Place::Here => SendTo::Here,
+                Place::Switch(switch) => SendTo::Switch(switch),
+                Place::Switches(group) => SendTo::Switches(group),
             },
-            Target::Switch(switch) => To::Switch(number(frame.word(switch))),
-            Target::Switches(switches) => To::Switches(group(switches)),
-            Target::Port(port) => To::Port(number(frame.word(port))),
-            Target::Ports(ports) => To::Ports(group(ports)),
+            Destination::Switch(switch) => SendTo::Switch(number(frame.word(switch))),
+            Destination::Switches(switches) => SendTo::Switches(group(switches)),
+            Destination::Port(port) => SendTo::Port(number(frame.word(port))),
+            Destination::Ports(ports) => SendTo::Ports(group(ports)),
         };
-        self.machine.output.generated.push(Generated { event, arguments, delay_ns, to });
+        self.interpreter.output.generated.push(Generated { event, arguments, delay_ns, to });
     }
 
     fn text(&self, pieces: &[Piece]) -> String {

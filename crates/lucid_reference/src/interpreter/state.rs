@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The persistent state of one switch: arrays, pairs, counters and tables, by global. How handlers
-//! and commands use it is elsewhere; here is what holds of it whoever uses it: cells wrap at their
-//! width, what is beyond the end is not there, a full table takes nothing.
+//! The persistent state of one switch: arrays, pairs, counters and tables, by global. For handlers and
+//! commands alike, cells wrap at their width, reads beyond the end of an array find no cell, and a full
+//! table takes no entry.
 
 use super::value::Value;
 use lucid::core::arithmetic::mask;
@@ -106,7 +106,7 @@ pub struct Entry {
     pub key: Vec<(u128, u128)>,
     /// Lower comes first.
     pub priority: u32,
-    /// What runs on a hit.
+    /// The action.
     pub action: ActionId,
     /// Its install arguments.
     pub arguments: Vec<Value>,

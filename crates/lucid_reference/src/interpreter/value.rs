@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of a running program: integers, booleans, events, groups, payloads.
+//! Values at run time: integers, booleans, events, groups, payloads.
 
 use lucid::core::EventId;
 use std::sync::Arc;

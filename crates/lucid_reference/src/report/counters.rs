@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counters of a run as a table for people.
+//! The counters of a run as a table for people.
 
 use crate::simulation::Counts;
 
@@ -42,7 +42,7 @@ pub fn total(counts: &[Counts]) -> Counts {
 }
 
 /// Most switches that have a row of their own; more are summed up.
-const MOST_ROWS: usize = 64;
+const MAX_ROWS: usize = 64;
 
 /// A row for each switch and one for all; columns that are zero everywhere are left out, but for the
 /// first.
@@ -66,7 +66,7 @@ pub fn table(counts: &[Counts]) -> String {
         }
         text.push('\n');
     };
-    if counts.len() > 1 && counts.len() <= MOST_ROWS {
+    if counts.len() > 1 && counts.len() <= MAX_ROWS {
         for (switch, counts) in counts.iter().enumerate() {
             row(&switch.to_string(), counts);
         }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A small program and what happened in a run of it, made by hand, for the tests of reports.
+//! A small program and hand-written observations of a run, for the tests of reports.
 
-use crate::interpreter::{EventValue, Place, Value};
-use crate::simulation::{
-    CallArgument, Destination, DropReason, Observation, ObservationKind, Occurrence, Stage,
-};
+use crate::interpreter::{CallArgument, EventValue, Place, Value};
+use crate::simulation::{Destination, DropReason, Observation, ObservationKind, Occurrence, Stage};
 use lucid::core::NO_PORT;
 use lucid::core::{
     Action, ActionId, Event, EventId, Global, GlobalId, GlobalKind, Local, Program, Table, Type,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expectations with their names and types looked up in the program, ready to be compared with what
-//! happens.
+//! Resolves expectations: looks up their names and types in the program, so that `verdicts` can compare them
+//! with observations.
 
-use super::values::value_text;
-use super::verdicts::{cell_text, what_text};
+use super::values::{cell_text, happening_text, value_text};
 use crate::interpreter::{EventValue, Group, Value};
 use crate::specification::{
-    Argument, Count, Expectation, ExpectationKind, Happening, Places, codes, find_name,
+    Argument, Count, Expectation, ExpectationKind, LifecycleStep, Places, codes, find_name,
 };
 use lucid::core::{EventId, GlobalId, GlobalKind, Program, Type};
 use source::quantity::nanoseconds;
@@ -33,7 +32,7 @@ pub(super) enum CheckKind {
 /// Something that happens to events.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
-    pub what: Happening,
+    pub what: LifecycleStep,
     /// The events of this name (an event over globals has copies), with what is expected of their
     /// arguments.
     events: Vec<(EventId, ExpectedArguments)>,
@@ -166,7 +165,7 @@ fn events(
     }))
 }
 
-/// Parameters of core programs are taken apart: an argument of the source is a record's or a
+/// Parameters of core programs are flattened: an argument of the source is a record's or a
 /// vector's parts, whose names begin alike.
 fn expected_arguments(
     event: &lucid::core::Event,
@@ -346,7 +345,7 @@ fn text(kind: &ExpectationKind) -> String {
             before_ps,
             count,
         } => {
-            let mut text = format!("{} {name}", what_text(*what));
+            let mut text = format!("{} {name}", happening_text(*what));
             if let Some(arguments) = arguments {
                 let argument = |argument: &Option<Argument>| match argument {
                     Some(argument) => argument.to_string(),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is in all state at the end of a run: as JSON for tools, and what is not zero as text for
-//! people.
+//! The state at the end of a run: all of it as JSON for tools, the nonzero cells as text for people.
 
 use super::values::{integer_json, value_json, value_text};
 use crate::interpreter::{Cells, Entry, GlobalState, MatchTable, State};
@@ -52,10 +51,10 @@ fn entry_json(program: &Program, entry: &Entry) -> Value {
 }
 
 /// Most cells and entries of one global that are shown to people.
-const MOST_SHOWN: usize = 12;
+const MAX_SHOWN: usize = 12;
 
 /// Most switches that are shown to people.
-const MOST_SWITCHES: usize = 32;
+const MAX_SWITCHES: usize = 32;
 
 /// The cells that are not zero and the entries of tables, a line a global; nothing for globals and
 /// switches without any.
@@ -85,7 +84,7 @@ pub fn state_text<'s>(program: &Program, switches: impl Iterator<Item = &'s Stat
             continue;
         }
         shown += 1;
-        if shown > MOST_SWITCHES {
+        if shown > MAX_SWITCHES {
             text.push_str("  and further switches\n");
             break;
         }
@@ -102,7 +101,7 @@ fn cells_text(cells: &Cells, is_counter: bool) -> Option<String> {
     let mut count = 0;
     for (index, [first, second]) in not_zero {
         count += 1;
-        if parts.len() < MOST_SHOWN {
+        if parts.len() < MAX_SHOWN {
             parts.push(match (is_counter, cells.is_pairs()) {
                 (true, _) => first.to_string(),
                 (false, true) => format!("[{index}] = ({first}, {second})"),
@@ -115,7 +114,7 @@ fn cells_text(cells: &Cells, is_counter: bool) -> Option<String> {
 
 fn table_text(program: &Program, table: &MatchTable, widths: &[u32]) -> Option<String> {
     let entries = table.entries();
-    let shown = entries.iter().take(MOST_SHOWN).map(|entry| entry_text(program, entry, widths));
+    let shown = entries.iter().take(MAX_SHOWN).map(|entry| entry_text(program, entry, widths));
     listed(shown.collect(), entries.len())
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Observations for programs: a JSON object a line. The names of fields are stable; they are listed
-//! in docs/lucid-runs.md.
+//! Observations as JSON lines. Names of fields are stable; docs/lucid-runs.md lists them.
 
 use super::values::{
     arguments_json, call_argument_json, event_name, global_name, hexadecimal, integer_json,
@@ -11,7 +10,7 @@ use crate::simulation::{Destination, Observation, ObservationKind, Observer};
 use lucid::core::Program;
 use serde_json::{Map, Value, json};
 
-/// Writes lines, each with its end, to where they are wanted.
+/// Writes lines, with their line ends, to the given sink.
 pub struct JsonLines<'p, W> {
     program: &'p Program,
     accesses: bool,

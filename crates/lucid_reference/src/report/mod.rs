@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What people and tools read of a run: event log, JSON lines, final state, counters, time line,
-//! verdicts on expectations, what was still to happen. Nothing here runs anything.
+//! Reports of a run: event log, JSON lines, final state, counters, time line, verdicts on expectations, and
+//! pending events. They are made of observations; nothing here runs a program.
 
 mod counters;
 #[cfg(test)]
@@ -9,18 +9,18 @@ mod expected;
 mod final_state;
 mod json;
 mod observers;
+mod pending_events;
 mod text;
 mod timeline;
 mod values;
 mod verdicts;
-mod waiting;
 
 pub use counters::{counter, counter_names, table as counters_table, total};
 pub use final_state::{state_json, state_text};
 pub use json::{JsonLines, kind_name, object as observation_json};
 pub use observers::Observers;
+pub use pending_events::PendingEvents;
 pub use text::{Detail, TextLog};
-pub use timeline::{MOST_ITEMS, TimeLine};
+pub use timeline::{MAX_ITEMS, TimeLine};
 pub use values::{event_text, integer_json, value_json, value_text};
 pub use verdicts::{ReadCell, Verdict, Verdicts};
-pub use waiting::Waiting;

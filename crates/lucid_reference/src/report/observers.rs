@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several observers of one run. What each of them does with observations is its own.
+//! Distributes the observations of one run to several observers.
 
 use crate::simulation::{Observation, ObservationKind, Observer};
 
@@ -36,7 +36,7 @@ impl Observer for Observers<'_> {
             ObservationKind::Accessed { .. } | ObservationKind::LookedUp { .. }
         );
         for observer in &mut self.list {
-            // What one asked for is no business of the others.
+            // Other observers do not get what only one requested.
             if observer.wants() && (!access || observer.wants_accesses()) {
                 observer.observe(observation.clone());
             }
@@ -49,13 +49,13 @@ mod tests {
     use super::*;
     use crate::report::example;
 
-    struct Counting {
+    struct CountingObserver {
         wants: bool,
         accesses: bool,
         seen: usize,
     }
 
-    impl Observer for Counting {
+    impl Observer for CountingObserver {
         fn wants(&self) -> bool {
             self.wants
         }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn each_gets_what_it_wants() {
-        let new = |wants, accesses| Counting { wants, accesses, seen: 0 };
+        let new = |wants, accesses| CountingObserver { wants, accesses, seen: 0 };
         let mut list = [new(true, true), new(true, false), new(false, true)];
         let mut observers = Observers::new();
         list.iter_mut().for_each(|observer| observers.push(observer));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The event log for people: a line an observation, what a handler did indented below it.
+//! The event log for people: one line an observation, with the effects of a handler indented below it.
 
 use super::values::{
-    call_argument_text, event_text, global_name, hexadecimal, real_port, reason_text,
+    call_argument_text, cell_text, event_text, global_name, hexadecimal, real_port, reason_text,
 };
 use crate::simulation::{Destination, Observation, ObservationKind, Observer, Stage};
 use lucid::core::Program;
 use source::quantity::nanoseconds;
 
-/// How much is told.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// What programs print, what leaves, what commands answer, what goes wrong.
@@ -17,7 +17,7 @@ pub enum Detail {
     Everything,
 }
 
-/// Writes lines, each with its end, to where they are wanted.
+/// Writes lines, with their line ends, to the given sink.
 pub struct TextLog<'p, W> {
     program: &'p Program,
     detail: Detail,
@@ -37,7 +37,7 @@ impl<'p, W: FnMut(&str)> TextLog<'p, W> {
         TextLog { program, detail, write, above: None, recirculation_ports: &[] }
     }
 
-    /// The same, with the recirculation port of each switch told apart.
+    /// The same, with the recirculation port of each switch.
     pub fn with_recirculation_ports(self, recirculation_ports: &'p [u32]) -> TextLog<'p, W> {
         TextLog { recirculation_ports, ..self }
     }
@@ -55,7 +55,7 @@ impl<'p, W: FnMut(&str)> TextLog<'p, W> {
         (self.write)(&format!("{time:>TIME_WIDTH$} ns  switch {}  {text}\n", observation.switch));
     }
 
-    /// A line below that of a handler; on its own if that is not told.
+    /// A line below that of a handler; on its own if the log has no line of the handler.
     fn below(&mut self, observation: &Observation, text: &str) {
         let place = (observation.time_ps, observation.switch);
         if self.detail == Detail::Everything && self.above == Some(place) {
@@ -183,16 +183,6 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
             }
         }
         self.above = None;
-    }
-}
-
-fn cell_text(values: &[u128]) -> String {
-    match values {
-        [value] => value.to_string(),
-        values => {
-            let values: Vec<String> = values.iter().map(u128::to_string).collect();
-            format!("({})", values.join(", "))
-        }
     }
 }
 

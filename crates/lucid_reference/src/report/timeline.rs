@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The time line of a run: collects observations and makes one HTML file of them that loads nothing
-//! else. How the page looks and behaves is in the files of the folder `timeline`.
+//! The time line of a run: collects observations and writes one self-contained HTML file. The folder `timeline`
+//! has the page's style and script.
 
 use super::counters::{counter, counter_names};
 use super::values::{
@@ -16,7 +16,7 @@ use source::quantity::nanoseconds;
 use std::collections::{BTreeMap, HashMap};
 
 /// Most happenings of one page; later ones are counted and left out.
-pub const MOST_ITEMS: usize = 200_000;
+pub const MAX_ITEMS: usize = 200_000;
 
 const PAGE: &str = include_str!("timeline/page.html");
 const STYLE: &str = include_str!("timeline/page.css");
@@ -64,7 +64,7 @@ struct Item {
 }
 
 impl<'p> TimeLine<'p> {
-    /// Of a run of this program in a network of so many switches and these links.
+    /// The time line of a run of this program in a network of `switches` and `links`.
     pub fn new(
         program: &'p Program,
         title: impl Into<String>,
@@ -89,7 +89,7 @@ impl<'p> TimeLine<'p> {
         // In JSON a `<` stands only in texts, where it can be escaped: nothing ends the element.
         let data = self.data(counts).to_string().replace('<', "\\u003c");
         let title = escaped(&self.title);
-        // Each of the places is there once; what is put in is not looked at again.
+        // Each placeholder occurs once; inserted text is not searched again.
         let mut page = String::with_capacity(PAGE.len() + data.len() + 64_000);
         let mut rest = PAGE;
         for (place, content) in [
@@ -150,7 +150,7 @@ impl<'p> TimeLine<'p> {
     }
 
     fn push(&mut self, item: Item) {
-        if self.items.len() >= MOST_ITEMS {
+        if self.items.len() >= MAX_ITEMS {
             self.omitted += 1;
             return;
         }
@@ -261,7 +261,7 @@ impl Observer for TimeLine<'_> {
             }
             ObservationKind::Accessed { by, global, index, before, after, result } => {
                 let global = global_name(program, *global);
-                let cell = super::verdicts::cell_text;
+                let cell = super::values::cell_text;
                 let mut text = match before == after {
                     true => format!("{global}[{index}] is {}", cell(before)),
                     false => {
@@ -376,13 +376,13 @@ mod tests {
     fn later_happenings_are_counted_and_left_out() {
         let program = example::program();
         let mut line = TimeLine::new(&program, "many", 1, Vec::new());
-        for time in 0..MOST_ITEMS as u64 + 5 {
+        for time in 0..MAX_ITEMS as u64 + 5 {
             line.observe(Observation {
                 time_ps: time,
                 switch: 0,
                 kind: ObservationKind::Commanded { text: String::new(), result: None },
             });
         }
-        assert_eq!((line.items.len(), line.omitted), (MOST_ITEMS, 5));
+        assert_eq!((line.items.len(), line.omitted), (MAX_ITEMS, 5));
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values, events and times as people and as programs read them. All other parts of a report are
-//! made of these.
+//! Formats values and events as text for people and as JSON for programs. All reports use these functions.
 
-use crate::interpreter::{EventValue, Group, Place, Value};
-use crate::simulation::{CallArgument, DropReason, Stage};
+use crate::interpreter::{CallArgument, EventValue, Group, Place, Value};
+use crate::simulation::commands::group_json;
+pub(super) use crate::simulation::hexadecimal;
+use crate::simulation::{DropReason, Stage};
+use crate::specification::LifecycleStep;
 use lucid::core::NO_PORT;
 use lucid::core::Program;
 use serde_json::{Map, json};
@@ -25,6 +27,27 @@ pub fn event_name<'p>(program: &'p Program, event: &EventValue) -> &'p str {
 /// A global's name.
 pub fn global_name(program: &Program, global: lucid::core::GlobalId) -> &str {
     program.globals.get(global.0 as usize).map_or("?", |global| &global.name)
+}
+
+/// The participle for what happened to an event: `handled`.
+pub(super) fn happening_text(happening: LifecycleStep) -> &'static str {
+    match happening {
+        LifecycleStep::Handled => "handled",
+        LifecycleStep::Generated => "generated",
+        LifecycleStep::Left => "left",
+        LifecycleStep::Dropped => "dropped",
+    }
+}
+
+/// The values of a cell as text: `5`, or `(5, 7)` in a pair array.
+pub(super) fn cell_text(values: &[u128]) -> String {
+    match values {
+        [value] => value.to_string(),
+        values => {
+            let values: Vec<String> = values.iter().map(u128::to_string).collect();
+            format!("({})", values.join(", "))
+        }
+    }
 }
 
 /// An event with its arguments by name: `request(src=1, dst=2)`.
@@ -88,14 +111,6 @@ fn group_text(group: &Group) -> String {
     }
 }
 
-/// Bytes as hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// Arguments by name for programs.
 pub fn arguments_json(program: &Program, event: &EventValue) -> serde_json::Value {
     let mut object = Map::new();
@@ -129,13 +144,6 @@ pub fn value_json(program: &Program, value: &Value) -> serde_json::Value {
         }
         Value::Group(group) => group_json(group),
         Value::Payload(bytes) => json!(hexadecimal(bytes)),
-    }
-}
-
-fn group_json(group: &Group) -> serde_json::Value {
-    match group {
-        Group::Members(members) => json!(**members),
-        Group::AllBut(port) => json!({ "all_but": port }),
     }
 }
 
@@ -177,7 +185,7 @@ pub fn reason_name(reason: DropReason) -> &'static str {
     }
 }
 
-/// A port, unless it stands for none.
+/// The port, unless it is [`NO_PORT`].
 pub fn real_port(port: u32) -> Option<u32> {
     (port != NO_PORT).then_some(port)
 }

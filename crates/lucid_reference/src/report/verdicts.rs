@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verdicts on the expectations of a specification: whether what was expected happened, and if not,
-//! what came nearest to it. Names and types are looked up in the program before the run
-//! (`expected`); a run is observed here.
+//! Verdicts on the expectations of a specification: whether each held, and otherwise the nearest miss.
+//! `expected` resolves names and types before the run; `Verdicts` observes the run.
 
 use super::counters::{counter, total};
 use super::expected::{Check, CheckKind, Events, prepare};
-use super::values::{event_text, global_name, real_port};
+use super::values::{cell_text, event_text, global_name, happening_text, real_port};
 use crate::interpreter::EventValue;
 use crate::simulation::{Counts, Destination, Observation, ObservationKind, Observer, Stage};
-use crate::specification::{Count, Expectation, Happening};
+use crate::specification::{Count, Expectation, LifecycleStep};
 use lucid::core::{GlobalId, Program};
 use source::quantity::nanoseconds;
 use source::{Diagnostics, Span};
 use std::collections::BTreeMap;
 
-/// Whether an expectation came true.
+/// Whether an expectation held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Its number in the list, from 0.
     pub index: usize,
     /// Where it stands in the specification.
     pub span: Span,
-    /// Whether it came true.
+    /// Whether it held.
     pub passed: bool,
     /// What was expected.
     pub expected: String,
-    /// What happened instead, and what came nearest; nothing if it came true.
+    /// What happened instead, with the nearest miss; empty if it held.
     pub found: Vec<String>,
 }
 
@@ -47,12 +46,12 @@ struct Progress {
     matched: u64,
     /// The last one that matched, for what was too many.
     last: Option<String>,
-    nearest: Option<Miss>,
+    nearest: Option<NearMiss>,
 }
 
 /// Something that did not match, and in how many respects.
 #[derive(Clone, Debug)]
-struct Miss {
+struct NearMiss {
     distance: usize,
     text: String,
 }
@@ -68,7 +67,7 @@ impl<'p> Verdicts<'p> {
         Ok(Verdicts { program, checks, progress, arrays: BTreeMap::new() })
     }
 
-    /// Times in picoseconds, in order, at which arrays have to be looked at ([`Verdicts::look`]).
+    /// Times in picoseconds, in order, at which [`Verdicts::look`] must read arrays.
     pub fn times(&self) -> Vec<u64> {
         let mut times: Vec<u64> = self
             .checks
@@ -104,7 +103,7 @@ impl<'p> Verdicts<'p> {
                     continue;
                 }
                 count += 1;
-                if wrong.len() < MOST_CELLS {
+                if wrong.len() < MAX_CELLS {
                     let name = global_name(self.program, *global);
                     let found = found.map_or("not there".to_string(), |found| cell_text(&found));
                     let expected = cell_text(expected);
@@ -150,13 +149,13 @@ impl<'p> Verdicts<'p> {
         verdicts
     }
 
-    fn see(&mut self, observation: &Observation, seen: Seen<'_>) {
+    fn see(&mut self, observation: &Observation, seen: SeenEvent<'_>) {
         for (check, progress) in self.checks.iter().zip(&mut self.progress) {
             let CheckKind::Events(events) = &check.kind else { continue };
             let Some(expected) = events.arguments_of(seen.event.event) else { continue };
             let mut differs = Vec::new();
             if events.what != seen.what {
-                differs.push(format!("it was {}", what_text(seen.what)));
+                differs.push(format!("it was {}", happening_text(seen.what)));
             }
             if let Some(switch) = events.switch.filter(|switch| *switch != observation.switch) {
                 differs.push(format!("the switch is {}, not {switch}", observation.switch));
@@ -179,7 +178,7 @@ impl<'p> Verdicts<'p> {
             }
             if differs.is_empty() {
                 progress.matched += 1;
-                // Only what is one too many is ever told.
+                // Only the first excess event is reported.
                 if events.count.most.is_some_and(|most| progress.matched == most + 1) {
                     progress.last = Some(described(self.program, observation, &seen));
                 }
@@ -192,18 +191,18 @@ impl<'p> Verdicts<'p> {
                     described(self.program, observation, &seen),
                     differs.join("; ")
                 );
-                progress.nearest = Some(Miss { distance, text });
+                progress.nearest = Some(NearMiss { distance, text });
             }
         }
     }
 }
 
-/// Most differing cells that are told of one expectation.
-const MOST_CELLS: usize = 5;
+/// Reported differing cells of one expectation.
+const MAX_CELLS: usize = 5;
 
 /// Something that happened to an event.
-struct Seen<'o> {
-    what: Happening,
+struct SeenEvent<'o> {
+    what: LifecycleStep,
     event: &'o EventValue,
     port: Option<u32>,
 }
@@ -218,20 +217,20 @@ impl Observer for Verdicts<'_> {
             // An egress handler runs besides the event's own handling.
             ObservationKind::Handled { stage: Stage::Egress, .. } => return,
             ObservationKind::Handled { event, port, .. } => {
-                Seen { what: Happening::Handled, event, port: Some(*port) }
+                SeenEvent { what: LifecycleStep::Handled, event, port: Some(*port) }
             }
             ObservationKind::Generated { event, destination, .. } => {
                 let port = match destination {
                     Destination::Port { port, .. } => real_port(*port),
                     _ => None,
                 };
-                Seen { what: Happening::Generated, event, port }
+                SeenEvent { what: LifecycleStep::Generated, event, port }
             }
             ObservationKind::Left { event, port, .. } => {
-                Seen { what: Happening::Left, event, port: real_port(*port) }
+                SeenEvent { what: LifecycleStep::Left, event, port: real_port(*port) }
             }
             ObservationKind::Dropped { event: Some(event), .. } => {
-                Seen { what: Happening::Dropped, event, port: None }
+                SeenEvent { what: LifecycleStep::Dropped, event, port: None }
             }
             _ => return,
         };
@@ -239,24 +238,15 @@ impl Observer for Verdicts<'_> {
     }
 }
 
-fn described(program: &Program, observation: &Observation, seen: &Seen<'_>) -> String {
+fn described(program: &Program, observation: &Observation, seen: &SeenEvent<'_>) -> String {
     let port = seen.port.map_or(String::new(), |port| format!(" port {port}"));
     format!(
         "{} {} at switch {}{port}, {} ns",
-        what_text(seen.what),
+        happening_text(seen.what),
         event_text(program, seen.event),
         observation.switch,
         nanoseconds(observation.time_ps)
     )
-}
-
-pub(super) fn what_text(what: Happening) -> &'static str {
-    match what {
-        Happening::Handled => "handled",
-        Happening::Generated => "generated",
-        Happening::Left => "left",
-        Happening::Dropped => "dropped",
-    }
 }
 
 fn events_found(events: &Events, progress: &Progress) -> Vec<String> {
@@ -282,14 +272,4 @@ fn events_found(events: &Events, progress: &Progress) -> Vec<String> {
 
 fn holds(count: Count, value: u64) -> bool {
     value >= count.least && count.most.is_none_or(|most| value <= most)
-}
-
-pub(super) fn cell_text(values: &[u128]) -> String {
-    match values {
-        [value] => value.to_string(),
-        values => {
-            let values: Vec<String> = values.iter().map(u128::to_string).collect();
-            format!("({})", values.join(", "))
-        }
-    }
 }

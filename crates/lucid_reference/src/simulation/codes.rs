@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of what a run's specification asks of a program that the program has not, and of runs that
-//! stop: `LU-E06xx`. The words of a particular report are where it is found.
+//! Codes of specifications that do not match the program, and of runs that stop, `LU-E06xx`. Each message is
+//! written where the error is found.
 
 use source::{Code, Explanation};
 
@@ -24,7 +24,7 @@ pub const ENTRY_MISFIT: Code = Code("LU-E0608");
 pub const NO_PARSER: Code = Code("LU-E0609");
 /// Arrays that need more memory than a run may take.
 pub const TOO_LARGE: Code = Code("LU-E0610");
-/// A capture that cannot be read, or a field of packets that nobody knows.
+/// A capture that cannot be read, or an unknown field of packets.
 pub const CAPTURE: Code = Code("LU-E0611");
 /// A run stopped at an access beyond the end of an array.
 pub const OUT_OF_RANGE: Code = Code("LU-E0620");
@@ -34,7 +34,7 @@ pub const ILLEGAL_SCHEDULE: Code = Code("LU-E0621");
 pub const BAD_SCHEDULE: Code = Code("LU-E0622");
 /// A table did not take an entry because it was full.
 pub const TABLE_FULL: Code = Code("LU-W0601");
-/// The core program does not hold together: a mistake of ours.
+/// The core program is inconsistent: a mistake in Planewright.
 pub const INTERNAL: Code = Code("LU-E0699");
 
 /// What `plane explain` says about each. Specifications are for the program
@@ -166,7 +166,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: ILLEGAL_SCHEDULE,
         title: "a schedule that the program's meaning does not allow",
         text: "Handlers ran in an order or at times that no switch may choose: an event before its \
-               delay was over, two of one switch in the wrong order, an event that nobody \
+               delay was over, two of one switch in the wrong order, an event that nothing \
                generated, or one that was generated and never handled. The message names the \
                dispatch and the rule; the rules stand in the documentation of `lucid::simulation`.",
         wrong: "",

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands of a control plane, names looked up: what they do to a switch's state and what they
-//! answer. They are atomic, between two handlers.
+//! Commands of a control plane, resolved: their effect on the state of a switch, and their results. A command
+//! is atomic and runs between two handlers.
 
-use crate::interpreter::{Entry, State, Value};
+use crate::interpreter::{Entry, Group, State, Value};
 use lucid::core::{ActionId, GlobalId, Program};
 use serde_json::json;
 
 /// A command on the state of one switch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ReadyCommand {
+pub enum ResolvedCommand {
     /// Cells `start` to `end`, without `end`; `single` if one index was asked for.
     ArrayGet {
         /// The array.
@@ -17,7 +17,7 @@ pub enum ReadyCommand {
         start: u64,
         /// The cell after the last one.
         end: u64,
-        /// Whether one index was asked for.
+        /// Whether the command named one index.
         single: bool,
     },
     /// Writes cells `start` to `end`, without `end`.
@@ -54,7 +54,7 @@ pub enum ReadyCommand {
 
 /// What a command did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct CommandResult {
     /// The command as a person reads it.
     pub text: String,
     /// What it read.
@@ -70,12 +70,11 @@ pub(crate) fn json_number(value: u128) -> serde_json::Value {
 
 /// A value in JSON.
 pub(crate) fn json_value(value: &Value) -> serde_json::Value {
-    use crate::interpreter::{Group, Place};
+    use crate::interpreter::Place;
     match value {
         Value::Int(value) => json_number(*value),
         Value::Bool(value) => json!(value),
-        Value::Group(Group::Members(members)) => json!(members.as_ref()),
-        Value::Group(Group::AllBut(port)) => json!({ "all_but": port }),
+        Value::Group(group) => group_json(group),
         Value::Payload(bytes) => json!({ "bytes": hexadecimal(bytes) }),
         Value::Event(event) => {
             let arguments: Vec<serde_json::Value> =
@@ -83,14 +82,22 @@ pub(crate) fn json_value(value: &Value) -> serde_json::Value {
             let place = match &event.place {
                 Place::Here => json!(null),
                 Place::Switch(switch) => json!(switch),
-                Place::Switches(group) => json_value(&Value::Group(group.clone())),
+                Place::Switches(group) => group_json(group),
             };
             json!({ "event": event.event.0, "args": arguments, "delay": event.delay_ns, "place": place })
         }
     }
 }
 
-/// Two digits a byte.
+/// A group in JSON: its members, or the port that a flood leaves out.
+pub(crate) fn group_json(group: &Group) -> serde_json::Value {
+    match group {
+        Group::Members(members) => json!(members.as_ref()),
+        Group::AllBut(port) => json!({ "all_but": port }),
+    }
+}
+
+/// Bytes as hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -111,13 +118,13 @@ fn key_text(key: &[(u128, u128)], program: &Program, table: GlobalId) -> Vec<Str
     key.iter().enumerate().map(field).collect()
 }
 
-impl ReadyCommand {
+impl ResolvedCommand {
     /// Does it.
-    pub fn run(&self, program: &Program, state: &mut State) -> Answer {
+    pub fn run(&self, program: &Program, state: &mut State) -> CommandResult {
         let global = |id: &GlobalId| &program.globals[id.0 as usize].name;
-        let answer = |text: String, result| Answer { text, result, table_full: None };
+        let answer = |text: String, result| CommandResult { text, result, table_full: None };
         match self {
-            ReadyCommand::ArrayGet { array, start, end, single } => {
+            ResolvedCommand::ArrayGet { array, start, end, single } => {
                 let cells = state.cells(*array);
                 let pairs = cells.is_some_and(|cells| cells.is_pairs());
                 let value = |index: u64| -> serde_json::Value {
@@ -140,7 +147,7 @@ impl ReadyCommand {
                     json!({ "array": name.as_ref(), "start": start, "end": end, "values": values });
                 answer(format!("Array.getrange({name}, {start}, {end})"), Some(result))
             }
-            ReadyCommand::ArraySet { array, start, end, values } => {
+            ResolvedCommand::ArraySet { array, start, end, values } => {
                 let mut pairs = false;
                 if let Some(cells) = state.cells_mut(*array) {
                     pairs = cells.is_pairs();
@@ -160,7 +167,7 @@ impl ReadyCommand {
                     None,
                 )
             }
-            ReadyCommand::TableInstall { table, entry } => {
+            ResolvedCommand::TableInstall { table, entry } => {
                 let taken =
                     state.table_mut(*table).is_some_and(|table| table.install(entry.clone()));
                 let text = format!(
@@ -168,9 +175,9 @@ impl ReadyCommand {
                     global(table),
                     entry_text(program, *table, entry)
                 );
-                Answer { text, result: None, table_full: (!taken).then_some(*table) }
+                CommandResult { text, result: None, table_full: (!taken).then_some(*table) }
             }
-            ReadyCommand::TableRemove { table, key } => {
+            ResolvedCommand::TableRemove { table, key } => {
                 let removed = state.table_mut(*table).map_or(0, |table| table.remove(key));
                 let text = format!(
                     "Table.remove({}, [{}])",
@@ -179,7 +186,7 @@ impl ReadyCommand {
                 );
                 answer(text, Some(json!({ "table": global(table).as_ref(), "removed": removed })))
             }
-            ReadyCommand::TableGet { table } => {
+            ResolvedCommand::TableGet { table } => {
                 let entries = state.table(*table).map(|table| table.entries()).unwrap_or_default();
                 let entry = |entry: &Entry| {
                     let arguments: Vec<serde_json::Value> =

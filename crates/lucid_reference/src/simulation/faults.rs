@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics of runs that stop, whatever runs the program.
+//! Diagnostics of runs that stop, for the reference machine and for compiled programs.
 
 use super::codes;
 use lucid::core::{EventId, GlobalId, GlobalKind, Program};
@@ -29,5 +29,5 @@ pub fn out_of_range(
         .here("accessed here")
         .label(declared.span, format!("indices 0 to {}", length.saturating_sub(1)))
         .help("make the array longer, or the index narrower (a hash of fewer bits, a mask)")
-        .note("a switch reads zero and changes nothing there; runs can be told to go on")
+        .note("outside the array a switch reads zero and writes nothing; a run can be configured to continue")
 }

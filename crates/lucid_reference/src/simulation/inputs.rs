@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What comes from outside during a run, in order of time: inputs of the specification one by one,
-//! generators that make their events as they are needed, and what is injected meanwhile. Names were
-//! looked up before; what an input does is the simulation's.
+//! Inputs of a run in order of time: single inputs of the specification, generators that make their events on
+//! demand, and events injected during the run. `resolve` has looked up the names; the simulation executes the
+//! inputs.
 
-use super::commands::ReadyCommand;
+use super::commands::ResolvedCommand;
 use super::random::{Purpose, Stream};
 use super::topology::End;
 use crate::interpreter::{Arguments, Slot, Value};
@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// What happens first at one time, in two bits of a rank.
+/// The order of phases at one time, in two bits of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Commands and changes of links.
@@ -43,9 +43,9 @@ pub struct Source {
 /// Kinds of sources.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceKind {
-    /// Once.
+    /// A single input.
     Single(Input),
-    /// Many times.
+    /// A generator of events.
     Generator(Generator),
 }
 
@@ -73,7 +73,7 @@ pub enum Input {
         /// At which switch.
         switch: u32,
         /// What.
-        command: Arc<ReadyCommand>,
+        command: Arc<ResolvedCommand>,
     },
     /// A link fails or comes back.
     Link {
@@ -101,14 +101,14 @@ pub struct Generator {
     pub(crate) locations: Vec<End>,
     pub(crate) event: EventId,
     pub(crate) slots: Vec<Slot>,
-    pub(crate) draws: Vec<ReadyDraw>,
+    pub(crate) draws: Vec<ResolvedDraw>,
     pub(crate) count: u64,
     pub(crate) gap: Gap,
 }
 
 /// Where an argument's value comes from; all values fit its type.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ReadyDraw {
+pub(crate) enum ResolvedDraw {
     Constant(Value),
     Uniform(u128, u128),
     Zipf {
@@ -135,7 +135,7 @@ struct Running {
     present: Arguments,
 }
 
-/// What is next of the things that are not in the sorted list.
+/// The next input that is not in the sorted list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     Generator(usize),
@@ -197,14 +197,14 @@ impl Inputs {
             .draws
             .iter()
             .map(|draw| match draw {
-                ReadyDraw::Constant(value) => value.clone(),
-                ReadyDraw::Uniform(low, high) => {
+                ResolvedDraw::Constant(value) => value.clone(),
+                ResolvedDraw::Uniform(low, high) => {
                     Value::Int(low + randomness.up_to_wide(high - low))
                 }
-                ReadyDraw::Zipf { items, exponent, offset } => {
+                ResolvedDraw::Zipf { items, exponent, offset } => {
                     Value::Int(offset + u128::from(randomness.zipf(*items, *exponent)))
                 }
-                ReadyDraw::Sequence { start, step, width_bits } => {
+                ResolvedDraw::Sequence { start, step, width_bits } => {
                     let value = start.wrapping_add(step.wrapping_mul(made));
                     Value::Int(value & mask(*width_bits))
                 }
@@ -220,7 +220,7 @@ impl Inputs {
         self.later.push(Reverse((time_ps, rank, running.number, Next::Generator(at))));
     }
 
-    /// Puts an input in while the run goes on. It comes after the specification's of the same time and place.
+    /// Adds an input during the run. It comes after inputs of the specification of the same time and place.
     pub fn inject(&mut self, time_ps: u64, input: Input) {
         let number = self.sources.len() + self.injected.len();
         let next = Next::Injected(self.injected.len());

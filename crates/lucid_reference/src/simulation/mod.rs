@@ -20,7 +20,7 @@
 //!   ([`lucid::core`]). Commands run between dispatches, at their time, before the dispatches of
 //!   that time.
 //! - **Cells** wrap at their width. An access beyond the end of an array reads zero cells and
-//!   changes nothing; it is counted, and a run may be told to stop there. A full table takes no
+//!   changes nothing; the run counts it, or stops there if so configured. A full table takes no
 //!   entry.
 //! - **`Sys.time()`** is the time of the dispatch in whole nanoseconds since the beginning, rounded
 //!   down, cut to the width of its use; it is the same in a whole handler. `Sys.random()` gives
@@ -32,7 +32,7 @@
 //!   to a whole byte. The module that computes them ([`lucid::core::hash`]) says which polynomial. The
 //!   result is the low bits; beyond 32 bits the hashes with seed, seed + 1, ... are put side by side, the
 //!   first one lowest. The hash with the seed `checksum` is the internet checksum (RFC 1071).
-//! - A **generated** event begins its way when the dispatch is over, in the order of the
+//! - A **generated** event is sent when the dispatch is over, in the order of the
 //!   statements.
 //!
 //! ## Where events go and when they are due
@@ -66,7 +66,7 @@
 //! its number goes by no port of the program's and meets no egress handler. A **control handler** runs
 //! right after the ingress handler of the same event, or alone.
 //!
-//! A **packet event** that stays in the network is bytes on its way: its parameters one after the
+//! A **packet event** that stays in the network travels as bytes: its parameters one after the
 //! other at their widths, then its payload. Where it arrives, and where a packet comes in from
 //! outside, the parser `main` makes an event of it at once or drops it. Without a parser packet
 //! events arrive as they are.
@@ -84,7 +84,7 @@
 //! 5. **idle**: a switch that is free and has an event waiting takes one. So a delay is late by no
 //!    more than granularity, random delay, links, and the events that wait before it.
 //! 6. **order**: an event that is surely there (its latest time) before another can be there (its
-//!    earliest time) is handled before it. What goes the same way (from one switch, to one place,
+//!    earliest time) is handled before it. What takes the same path (from one switch, to one place,
 //!    with equal delays; or in at one port from outside) without jitter or random delay keeps its
 //!    order. Of other events that arrive at one time any may be first.
 //! 7. **loss**: whatever is due is handled, unless a link may lose it or the run ends before.
@@ -113,7 +113,7 @@
 //! not `network::simulation`'s: that one asks every node of the network for its next event at each
 //! step, so that a step costs as much as there are nodes, and takes messages by ports in lists, where
 //! an event addressed to a switch has no port. Links are here too, since theirs have no jitter and do
-//! not tell a loss from a failure. A Lucid switch stands beside devices and hosts in that network as a
+//! not distinguish a loss from a failure. A Lucid switch stands beside devices and hosts in that network as a
 //! [`LucidNode`], which is a simulation of one switch whose packets come and go by ports.
 
 pub mod codes;
@@ -134,5 +134,5 @@ pub mod topology;
 pub use commands::hexadecimal;
 pub use node::{LucidNode, frame_of};
 pub use observation::*;
-pub use setup::{MOST_STATE_BYTES, ReadCapture, Setup};
+pub use setup::{MAX_STATE_BYTES, ReadCapture, Setup};
 pub use simulator::{EVENT_TIME_PS, Outcome, Simulation};

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A Lucid switch as a node of `network`'s simulation, beside devices and hosts that exchange bytes.
 //!
-//! Packets that come in go through the program's parser. What leaves by a port is bytes: a packet
-//! event as it is; any other event as an Ethernet frame of the type [`LUCID_ETHER_TYPE`] with both
-//! addresses zero, then the event's number in 16 bits and its arguments. Such a frame that comes in
-//! becomes its event again without the parser, so Lucid switches of one program understand each other
-//! without one.
+//! Incoming packets go through the program's parser. Outgoing events are bytes: a packet event is its own
+//! bytes; any other event is an Ethernet frame of the type [`LUCID_ETHER_TYPE`] with both addresses zero, then
+//! the event's number in 16 bits and its arguments. An incoming frame of this type becomes its event without
+//! the parser, so Lucid switches of one program need no parser to exchange events.
 
 use super::observation::{Observation, ObservationKind, Observer};
 use super::setup::Setup;
@@ -27,7 +26,7 @@ pub struct LucidNode {
 }
 
 impl LucidNode {
-    /// Switch 0 of a run; its links lead nowhere, so that everything sent to a port comes out.
+    /// Makes a node of switch 0 of a run, without links, so that every event sent to a port leaves.
     pub fn new(setup: Setup) -> LucidNode {
         LucidNode { simulation: Simulation::new(Arc::new(setup)), departures: Vec::new() }
     }
@@ -53,13 +52,13 @@ pub fn frame_of(setup: &Setup, event: &EventValue) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// Takes what leaves by ports.
-struct Leaving<'a> {
+/// Collects the packets that leave by ports.
+struct DepartureObserver<'a> {
     setup: &'a Setup,
     departures: &'a mut Vec<Departure<Vec<u8>>>,
 }
 
-impl Observer for Leaving<'_> {
+impl Observer for DepartureObserver<'_> {
     fn observe(&mut self, observation: Observation) {
         let ObservationKind::Left { event, port, bytes, .. } = observation.kind else { return };
         if port == NO_PORT {
@@ -97,7 +96,7 @@ impl Node<Vec<u8>> for LucidNode {
 
     fn advance(&mut self, until_ps: u64) -> Result<(), NodeError> {
         let setup = self.simulation.setup().clone();
-        let mut leaving = Leaving { setup: &setup, departures: &mut self.departures };
+        let mut leaving = DepartureObserver { setup: &setup, departures: &mut self.departures };
         match self.simulation.run_until(until_ps, &mut leaving) {
             Outcome::Stopped(fault) => Err(NodeError { message: fault.message.clone() }),
             Outcome::Finished | Outcome::TimeOver => Ok(()),

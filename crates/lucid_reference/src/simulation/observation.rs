@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a simulation tells while it runs, in order of time. Logs, JSON lines, time lines, expectations
-//! and recorded schedules are made of these; the simulation itself prints nothing.
+//! Observations: what happens in a simulation, in order of time. Logs, JSON lines, time lines, expectations
+//! and recorded schedules are made of them.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
-use super::setup::Setup;
-use crate::interpreter::{Arguments, EventValue, Place, Value};
+use crate::interpreter::{CallArgument, EventValue};
 use lucid::core::{ActionId, EventId, GlobalId};
 use std::sync::Arc;
 
@@ -79,7 +78,7 @@ pub enum ObservationKind {
         /// The cell (two values in a pair array) before and after.
         before: Vec<u128>,
         after: Vec<u128>,
-        /// What the handler got, if it wanted something.
+        /// The result of the access, if it has one.
         result: Option<u128>,
     },
     /// A table was looked up: only for observers that want accesses.
@@ -107,15 +106,6 @@ pub enum Stage {
     Egress,
     /// `control handle`, on the switch's processor.
     Control,
-}
-
-/// An argument of a call of an extern function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallArgument {
-    /// A value.
-    Value(Value),
-    /// A text.
-    Text(Arc<str>),
 }
 
 /// Where a generated event goes.
@@ -165,14 +155,14 @@ pub struct Counts {
     pub tables_full: u64,
 }
 
-/// Takes observations. What it does not ask for is not made (`wants`).
+/// Receives observations. The simulation makes only those that it wants.
 pub trait Observer {
-    /// Whether observations should be made at all; counters and state are kept regardless.
+    /// Whether the simulation should make observations; it always keeps counters and state.
     fn wants(&self) -> bool {
         true
     }
 
-    /// Whether it wants each access to a cell and each lookup besides.
+    /// Whether it also wants each access to a cell and each lookup.
     fn wants_accesses(&self) -> bool {
         false
     }
@@ -184,15 +174,4 @@ pub trait Observer {
 /// Of which event a name in reports is.
 pub fn event_name(program: &lucid::core::Program, event: EventId) -> &Arc<str> {
     &program.events[event.0 as usize].name
-}
-
-/// An event with its arguments as observers see it.
-pub fn event_of(
-    setup: &Setup,
-    event: EventId,
-    arguments: &Arguments,
-    delay_ns: u64,
-) -> Arc<EventValue> {
-    let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
-    Arc::new(EventValue { event, arguments, delay_ns, place: Place::Here })
 }

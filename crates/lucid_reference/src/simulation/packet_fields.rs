@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fields of captured packets by name, for events made of captures. Which events these are is the
-//! specification's.
+//! Fields of captured packets by name, for events made of captures.
 
 use etherparse::{LinkSlice, NetSlice, SlicedPacket, TransportSlice};
 use network::capture::{CapturedPacket, LinkType};

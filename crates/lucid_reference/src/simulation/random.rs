@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Randomness without a state to share: the n-th number for a purpose at a place is a function of
-//! (seed, purpose, place, n) alone, so it does not depend on what else happens. Distributions too.
+//! Counter-based random numbers and distributions: the n-th number for a purpose at a place is a function of
+//! (seed, purpose, place, n) alone, so it does not depend on other draws.
 
-use crate::interpreter::Randomness;
+use crate::interpreter::RandomSource;
 use arithmetic::random::mix;
 use lucid::core::arithmetic::mask;
 
-/// What a random number is for.
+/// The purpose of a random number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// `Sys.random()`; the place is the switch.
@@ -43,7 +43,7 @@ impl Stream {
         mix(self.key ^ mix(self.counter))
     }
 
-    /// Even from 0 to `most`, both included.
+    /// Uniform from 0 to `most`, both included.
     pub fn up_to(&mut self, most: u64) -> u64 {
         if most == 0 {
             return 0;
@@ -53,7 +53,7 @@ impl Stream {
         (product >> 64) as u64
     }
 
-    /// Even from 0 to `most`, both included.
+    /// Uniform from 0 to `most`, both included.
     pub(crate) fn up_to_wide(&mut self, most: u128) -> u128 {
         match u64::try_from(most) {
             Ok(most) => u128::from(self.up_to(most)),
@@ -117,7 +117,7 @@ impl Stream {
     }
 }
 
-impl Randomness for Stream {
+impl RandomSource for Stream {
     fn draw(&mut self, mask: u128) -> u128 {
         let low = u128::from(self.bits());
         if mask <= u128::from(u64::MAX) {

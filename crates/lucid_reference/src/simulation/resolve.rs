@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Looks up what a specification names in a program, and fits values to types. Each failure is a
-//! diagnostic that names the entry of the specification and, where there is one, the declaration in
+//! Resolves a specification: looks up its names in the program and converts values to the types there. Each
+//! failure is a diagnostic that names the entry of the specification and, if there is one, the declaration in
 //! the program.
 
 mod captures;
@@ -15,7 +15,7 @@ use lucid::core::{Event, EventId, GlobalId, Program, Type};
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 
-/// Looks things up for one run.
+/// Resolves the names of one run.
 pub(super) struct Resolver<'a> {
     pub(super) program: &'a Program,
     pub(super) run: &'a Run,
@@ -76,8 +76,8 @@ impl Part<'_> {
     }
 }
 
-/// Records and vectors were taken apart in the program: their parts one after the other. A list is
-/// left whole where a group is wanted.
+/// The program flattens records and vectors, so this flattens their values. A list stays whole where
+/// the type is a group.
 fn flatten<'l>(
     arguments: &mut dyn Iterator<Item = Part<'l>>,
     types: &[Type],
@@ -100,7 +100,7 @@ fn numbered(arguments: &[Argument]) -> impl Iterator<Item = Part<'_>> {
 }
 
 impl<'a> Resolver<'a> {
-    /// Whether a switch exists; if not, says so.
+    /// Whether a switch exists; reports an error if not.
     pub(super) fn switch_exists(&mut self, switch: u32, span: Span) -> bool {
         if switch < self.switches {
             return true;
@@ -270,7 +270,7 @@ impl<'a> Resolver<'a> {
         (!parts.is_empty()).then_some(parts)
     }
 
-    /// Fits arguments to an event's parameters. A payload at the end may be left out.
+    /// Converts arguments to an event's parameters. A trailing payload may be left out.
     pub(super) fn fit_arguments(
         &mut self,
         id: EventId,
@@ -282,7 +282,7 @@ impl<'a> Resolver<'a> {
         (0..count).map(|at| self.fit_argument(id, at, parts.get(at).copied(), places)).collect()
     }
 
-    /// Whether an event takes so many arguments; a payload at the end may be left out.
+    /// Whether an event takes this number of arguments; a trailing payload may be left out.
     pub(super) fn count_fits(&mut self, id: EventId, given: usize, places: &Places) -> Option<()> {
         let event = &self.program.events[id.0 as usize];
         let parameters = &event.parameters;
@@ -302,7 +302,7 @@ impl<'a> Resolver<'a> {
         None
     }
 
-    /// Fits one argument to its parameter; one left out is an empty payload.
+    /// Converts one argument to its parameter's type; an omitted argument is an empty payload.
     pub(super) fn fit_argument(
         &mut self,
         id: EventId,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where the copies of a generated event go and when they are due: the part of the meaning that the
-//! simulation and the judgement of schedules share. Carrying events there is the simulation's.
+//! Routes of the copies of a generated event, and when they are due. The simulation and the check of schedules
+//! share this part of the semantics.
 
 use super::setup::{Setup, Timing};
 use super::topology::Topology;
-use crate::interpreter::{Group, To};
+use crate::interpreter::{Group, SendTo};
 use lucid::core::EventId;
 use lucid::syntax::ast::EventSort;
 
@@ -13,7 +13,7 @@ use lucid::syntax::ast::EventSort;
 pub enum Route {
     /// Back into the switch by its recirculation port.
     Recirculate,
-    /// To a switch, by whatever way there is.
+    /// To a switch, along a shortest path of links.
     Switch(u32),
     /// Out of a port that is not the recirculation port.
     Port(u32),
@@ -41,7 +41,7 @@ pub fn for_each_route(
     setup: &Setup,
     topology: &Topology,
     (from, event): (u32, EventId),
-    to: &To,
+    to: &SendTo,
     each: &mut dyn FnMut(Route),
 ) {
     let recirculation_port = setup.recirculation_ports[from as usize];
@@ -55,18 +55,20 @@ pub fn for_each_route(
         });
     };
     match to {
-        To::Here => one(Route::Recirculate),
-        To::Switch(switch) => one(Route::Switch(*switch)),
-        To::Port(port) => one(Route::Port(*port)),
-        To::Switches(Group::Members(switches)) => {
+        SendTo::Here => one(Route::Recirculate),
+        SendTo::Switch(switch) => one(Route::Switch(*switch)),
+        SendTo::Port(port) => one(Route::Port(*port)),
+        SendTo::Switches(Group::Members(switches)) => {
             switches.iter().for_each(|to| one(Route::Switch(*to)));
         }
         // A flood of ports that is used as a group of switches: all switches but one.
-        To::Switches(Group::AllBut(but)) => {
+        SendTo::Switches(Group::AllBut(but)) => {
             (0..setup.switches).filter(|other| other != but).for_each(|to| one(Route::Switch(to)));
         }
-        To::Ports(Group::Members(ports)) => ports.iter().for_each(|port| one(Route::Port(*port))),
-        To::Ports(Group::AllBut(but)) => {
+        SendTo::Ports(Group::Members(ports)) => {
+            ports.iter().for_each(|port| one(Route::Port(*port)))
+        }
+        SendTo::Ports(Group::AllBut(but)) => {
             let ports = topology.ports_to_others(from).filter(|port| port != but);
             ports.for_each(|port| one(Route::Port(port)));
             one(Route::Outside);

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Schedules: which handlers ran, where, when, in which order, with which random numbers. Recording
-//! one, writing and reading it as JSON lines, running a program by it ([`replay`]), and whether it
-//! is legal ([`check_legal`]). What legal means is said in the documentation of
-//! [`crate::simulation`].
+//! Schedules: which handlers ran, where, when, in which order, with which random numbers. A schedule can be
+//! recorded, written and read as JSON lines, replayed ([`replay`]) and checked ([`check_legal`]). The
+//! documentation of [`crate::simulation`] defines legal schedules.
 
 mod json;
 mod legality;
 mod replay;
 
-pub use json::BadSchedule;
+pub use json::ScheduleError;
 pub use legality::check_legal_around;
 pub use legality::{Tolerance, check_legal};
 pub use replay::Replayer;
-pub use replay::{Replay, Sent, replay};
+pub use replay::{Replay, SentTo, replay};
 
 use super::observation::{Observation, ObservationKind, Observer, Stage};
 use crate::interpreter::{Arguments, EventValue};
@@ -62,12 +61,12 @@ pub enum Rule {
     Early,
     /// A switch that is free does not let an event wait.
     Idle,
-    /// What is surely there before something else is handled before it, and what goes one way keeps its
+    /// What is surely there before something else is handled before it, and what takes one path keeps its
     /// order.
     Order,
     /// Nothing is lost, except where links lose it.
     Loss,
-    /// Random numbers have the width asked for, and there are as many as are drawn.
+    /// Random numbers have the requested width, and their number is that of the draws.
     Draws,
     /// The schedule fits the program: events, handlers, arguments.
     Fit,
@@ -126,23 +125,23 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// What stands between the events of the network and those that are dispatched, and is no part of the program.
+/// Changes that code outside the program (user P4) makes between the network and the dispatches.
 #[derive(Clone, Debug, Default)]
 pub struct Interference {
-    /// Dispatches of events that were made there.
+    /// Dispatches of events that this code made.
     pub made: BTreeSet<usize>,
-    /// Dispatches of which what they generated was changed, or went elsewhere.
+    /// Dispatches whose generated events were changed or redirected.
     pub diverted: BTreeSet<usize>,
-    /// Events that were taken, in order.
-    pub taken: Vec<Removed>,
+    /// Events that were removed, in order.
+    pub taken: Vec<RemovedEvent>,
 }
 
-/// An event that was on its way and is there no more.
+/// An event in flight that was removed.
 #[derive(Clone, Debug)]
-pub struct Removed {
-    /// The number of the dispatch before which it was.
+pub struct RemovedEvent {
+    /// The number of the dispatch before which it was removed.
     pub before: usize,
-    /// When it was taken, in picoseconds.
+    /// When it was removed, in picoseconds.
     pub time_ps: u64,
     /// At which switch.
     pub switch: u32,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run made ready: its specification with every name looked up in the program and every value
-//! fitted to its type, or diagnostics. Running it is elsewhere.
+//! `Setup`: a resolved run, with every name looked up in the program and every value converted to its type,
+//! or diagnostics.
 
 use super::codes;
 use super::inputs::{Input, Source, SourceKind};
 use super::resolve::Resolver;
 use super::topology::{End, LinkQuality, Topology};
-use crate::interpreter::{Prepared, Value, bytes_of_state, prepare};
+use crate::interpreter::{Arguments, EventValue, Place, Prepared, Value, bytes_of_state, prepare};
 use crate::specification::{Links, Run};
-use lucid::core::{DEFAULT_RECIRCULATION_PORT, Program};
+use lucid::core::{DEFAULT_RECIRCULATION_PORT, EventId, Program};
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 
-/// Most memory that the arrays of all switches of a run may take, in bytes.
-pub const MOST_STATE_BYTES: u128 = 8 << 30;
+/// Limit of the memory that the arrays of all switches of a run may take, in bytes.
+pub const MAX_STATE_BYTES: u128 = 8 << 30;
 
-/// Reads the bytes of a capture by the name in the specification, or says why it cannot.
+/// Reads the bytes of a capture by the name in the specification, or returns the reason why it cannot.
 pub type ReadCapture<'a> = &'a mut dyn FnMut(&str) -> Result<Vec<u8>, String>;
 
 /// Times, probabilities and limits of a run.
@@ -25,7 +25,7 @@ pub struct Timing {
     pub max_time_ps: u64,
     /// Least time from generating an event to handling it, in picoseconds.
     pub generate_delay_ps: u64,
-    /// Up to so much later, in picoseconds.
+    /// The maximal random delay, in picoseconds.
     pub random_delay_range_ps: u64,
     /// How far apart the releases of delayed events are, in picoseconds; 0 for none.
     pub delay_granularity_ps: u64,
@@ -52,13 +52,13 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Looks everything up. Inputs from captures are an error here; see [`Setup::with_captures`].
+    /// Resolves a specification without captures; see [`Setup::with_captures`].
     pub fn new(program: Arc<Program>, run: &Run) -> Result<Setup, Diagnostics> {
         let reason = "captures are read only where files can be";
         Setup::with_captures(program, run, &mut |_| Err(reason.to_string()))
     }
 
-    /// Looks everything up; captures are read by the function.
+    /// Resolves a specification; the function reads captures.
     pub fn with_captures(
         program: Arc<Program>,
         run: &Run,
@@ -144,7 +144,7 @@ impl Setup {
         &self.links
     }
 
-    /// What comes in during the run.
+    /// Inputs during the run.
     pub fn sources(&self) -> &Arc<Vec<Source>> {
         &self.sources
     }
@@ -189,16 +189,15 @@ impl Setup {
         self.timing.max_time_ps
     }
 
-    /// The same run with another seed.
-    pub fn with_seed(mut self, seed: u64) -> Setup {
-        self.seed = seed;
-        self
-    }
-
-    /// The same run with another end, in picoseconds.
-    pub fn with_max_time_ps(mut self, max_time_ps: u64) -> Setup {
-        self.timing.max_time_ps = max_time_ps;
-        self
+    /// An event value as observers see it: its arguments as values, and no place.
+    pub fn event_value(
+        &self,
+        event: EventId,
+        arguments: &Arguments,
+        delay_ns: u64,
+    ) -> Arc<EventValue> {
+        let arguments = arguments.values(&self.prepared.events[event.0 as usize].slots);
+        Arc::new(EventValue { event, arguments, delay_ns, place: Place::Here })
     }
 
     /// The run's commands and changes of links, without its events.
@@ -217,7 +216,7 @@ impl Setup {
 
 fn check_memory(program: &Program, switches: u32, found: &mut Diagnostics) {
     let bytes = bytes_of_state(program) * u128::from(switches);
-    if bytes <= MOST_STATE_BYTES {
+    if bytes <= MAX_STATE_BYTES {
         return;
     }
     let largest = program.globals.iter().max_by_key(|global| match global.kind {
@@ -229,7 +228,7 @@ fn check_memory(program: &Program, switches: u32, found: &mut Diagnostics) {
     let message = format!(
         "the arrays of {switches} switches need {} MiB, more than the {} MiB a run may take",
         bytes >> 20,
-        MOST_STATE_BYTES >> 20
+        MAX_STATE_BYTES >> 20
     );
     let diagnostic = Diagnostic::error(codes::TOO_LARGE, span, message).here("the longest one");
     found.push(diagnostic.help("make the arrays shorter, or run fewer switches"));

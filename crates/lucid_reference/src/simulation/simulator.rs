@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A simulation: switches with their state, events under way, and the loop that takes the next of
-//! everything in order. What happens at a switch is `simulator/handling`, where generated events
-//! go is `simulator/sending`; what it all means is in the module above.
+//! The simulation: switches with their state, events in flight, and the event loop. `handling` runs the
+//! handlers, `sending` sends the generated events; the documentation of the parent module defines the
+//! semantics.
 
 mod handling;
 mod sending;
@@ -12,7 +12,7 @@ use super::random::{Purpose, Stream};
 use super::resolve::Resolver;
 use super::setup::Setup;
 use super::topology::{End, Topology};
-use crate::interpreter::{Arguments, EventValue, Machine, Parsed, State, parse};
+use crate::interpreter::{Arguments, EventValue, Interpreter, Parsed, State, parse};
 use crate::specification;
 use lucid::core::EventId;
 use network::event_queue::EventQueue;
@@ -25,10 +25,10 @@ use std::sync::Arc;
 /// 1 GHz takes one event a clock.
 pub const EVENT_TIME_PS: u64 = 1_000;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing is left to happen.
+    /// No event is left.
     Finished,
     /// Its time is over; events wait.
     TimeOver,
@@ -36,15 +36,15 @@ pub enum Outcome {
     Stopped(Box<Diagnostic>),
 }
 
-/// Of an event under way that no handler generated.
+/// The cause of an event that no handler generated.
 const NO_CAUSE: u64 = u64::MAX;
 
-/// In place of an event: the switch's time for the next of those that wait.
+/// In place of an event: the time at which the switch takes its next waiting event.
 const SERVICE: u32 = u32::MAX;
 
-/// An event under way.
+/// An event in flight.
 #[derive(Clone, Debug)]
-struct Flight {
+struct InFlightEvent {
     occurrence: u64,
     cause: u64,
     content: Content,
@@ -53,7 +53,7 @@ struct Flight {
     port: u32,
     /// The switch that it goes to, if it goes by switch and not by port.
     to_switch: Option<u32>,
-    /// As observers see it, if one has seen it.
+    /// Its value for observers, once one was made.
     value: Option<Arc<EventValue>>,
 }
 
@@ -64,7 +64,7 @@ enum Content {
     Packet(Arc<[u8]>),
 }
 
-/// A switch at work.
+/// The state of one switch.
 #[derive(Clone, Debug)]
 struct Switch {
     state: State,
@@ -78,7 +78,7 @@ struct Switch {
     counts: Counts,
 }
 
-/// The observer and what it wants.
+/// The observer, and whether it wants observations.
 struct Watch<'o> {
     observer: &'o mut dyn Observer,
     wanted: bool,
@@ -93,16 +93,16 @@ impl Watch<'_> {
     }
 }
 
-/// A run at work.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Simulation {
     setup: Arc<Setup>,
     topology: Topology,
     switches: Vec<Switch>,
     queue: EventQueue<u32>,
-    flights: Slab<Flight>,
+    flights: Slab<InFlightEvent>,
     inputs: Inputs,
-    machine: Machine,
+    interpreter: Interpreter,
     now_ps: u64,
     occurrences: u64,
     handled: u64,
@@ -131,7 +131,7 @@ impl Simulation {
             queue: EventQueue::new(),
             flights: Slab::new(),
             inputs: Inputs::new(setup.sources.clone(), setup.seed),
-            machine: Machine::default(),
+            interpreter: Interpreter::default(),
             now_ps: 0,
             occurrences: 0,
             handled: 0,
@@ -156,11 +156,6 @@ impl Simulation {
         self.switches.get(switch as usize).map(|switch| &switch.state)
     }
 
-    /// The state of a switch, to change it between runs.
-    pub fn state_mut(&mut self, switch: u32) -> Option<&mut State> {
-        self.switches.get_mut(switch as usize).map(|switch| &mut switch.state)
-    }
-
     /// Counters of a switch.
     pub fn counts(&self, switch: u32) -> Option<Counts> {
         self.switches.get(switch as usize).map(|switch| switch.counts)
@@ -171,12 +166,12 @@ impl Simulation {
         self.handled
     }
 
-    /// Events under way or waiting.
+    /// Events in flight or waiting.
     pub fn in_flight(&self) -> usize {
         self.flights.len()
     }
 
-    /// What is worth telling although the run went on: each table that was full, once.
+    /// Warnings of the run: each full table, once.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
@@ -193,7 +188,7 @@ impl Simulation {
         self.inputs.peek().map(|next| next.0)
     }
 
-    /// Puts an input in as a specification has it, now or at its time if that is later.
+    /// Adds an input of a specification, at its time or now, whichever is later.
     pub fn inject(&mut self, input: &specification::Input) -> Result<(), Diagnostics> {
         let mut found = Diagnostics::new();
         let (setup, run) = (self.setup.clone(), self.setup.run.clone());
@@ -213,7 +208,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Puts a packet in at a switch's port, now or at a later time; the program's parser reads it.
+    /// Injects a packet at a switch's port, now or at a later time; the program's parser reads it.
     pub fn inject_packet(&mut self, time_ps: u64, switch: u32, port: u32, bytes: &[u8]) {
         self.inject_at(time_ps, Input::Packet { at: (switch, port), bytes: Arc::from(bytes) });
     }
@@ -237,12 +232,12 @@ impl Simulation {
         self.run_until(self.setup.timing.max_time_ps, observer)
     }
 
-    /// Runs everything until a time, included. What waits stays for another call.
+    /// Runs until a time, included. Later events remain for another call.
     pub fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
         let setup = self.setup.clone();
         let wanted = observer.wants();
-        self.machine.wants_notes = wanted;
-        self.machine.wants_accesses = wanted && observer.wants_accesses();
+        self.interpreter.wants_log = wanted;
+        self.interpreter.wants_accesses = wanted && observer.wants_accesses();
         let watch = &mut Watch { observer, wanted };
         loop {
             if let Some(fault) = &self.stopped {
@@ -311,10 +306,10 @@ impl Simulation {
         let occurrence = self.occurrences;
         self.occurrences += 1;
         let (is_packet, to_switch, value) = (false, None, None);
-        self.keep(Flight { occurrence, cause, content, is_packet, port, to_switch, value })
+        self.keep(InFlightEvent { occurrence, cause, content, is_packet, port, to_switch, value })
     }
 
-    fn keep(&mut self, flight: Flight) -> u32 {
+    fn keep(&mut self, flight: InFlightEvent) -> u32 {
         self.flights.insert(flight) as u32
     }
 
@@ -324,8 +319,8 @@ impl Simulation {
     fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, number: u32) {
         let flight = &self.flights[number as usize];
         if let Content::Packet(bytes) = &flight.content {
-            let around = self.surroundings(setup, at, flight.port);
-            let parsed = parse(&setup.prepared, bytes, &around);
+            let context = self.surroundings(setup, at, flight.port);
+            let parsed = parse(&setup.prepared, bytes, &context);
             let flight = &mut self.flights[number as usize];
             match parsed {
                 Parsed::Event(event, arguments) => {
@@ -334,7 +329,7 @@ impl Simulation {
                 }
                 Parsed::Dropped => {
                     let occurrence = self.flights.remove(number as usize).occurrence;
-                    self.drop_flight(watch, at, occurrence, None, DropReason::Parser);
+                    self.drop_event(watch, at, occurrence, None, DropReason::Parser);
                     return;
                 }
             }

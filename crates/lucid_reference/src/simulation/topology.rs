@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which port of which switch is joined to which, and what a link does to an event that it carries:
-//! latency, jitter, rate, loss, failure. Also paths over links, for events that name a switch and
-//! no port. When events are put on links is elsewhere.
+//! The topology of a run: which ports are linked, what a link does to an event (latency, jitter, rate, loss,
+//! failure), and shortest paths for events that name a switch and no port.
 
 use super::observation::DropReason;
 use super::random::{Purpose, Stream};
@@ -10,22 +9,22 @@ use std::collections::{BTreeMap, VecDeque};
 /// An end of a link: switch and port.
 pub type End = (u32, u32);
 
-/// What a link is like, in both directions.
+/// The properties of a link, equal in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkQuality {
-    /// How long it takes, in picoseconds.
+    /// The latency, in picoseconds.
     pub latency_ps: u64,
-    /// Up to so much longer.
+    /// The maximal jitter, in picoseconds.
     pub(crate) jitter_ps: u64,
     /// Probability of loss, 0 to 1.
     pub(crate) loss: f64,
     pub(crate) rate_bps: Option<u64>,
 }
 
-/// What a link or a path of links does to an event.
+/// The properties of a link or a path of links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathQuality {
-    /// How long it takes, in picoseconds.
+    /// The latency, in picoseconds.
     pub latency_ps: u64,
     pub(crate) jitter_ps: u64,
     pub(crate) has_loss: bool,
@@ -144,7 +143,7 @@ impl Topology {
         Some(ports[at].1)
     }
 
-    /// What a port is joined to.
+    /// The other end of a port's link.
     pub fn other_end(&self, from: End) -> Option<End> {
         self.direction(from).map(|number| self.directions[number as usize].to)
     }
@@ -235,7 +234,7 @@ impl Topology {
         found
     }
 
-    /// Takes the link at an end down or up, in both directions; messages on the way still arrive.
+    /// Takes the link at an end down or up, in both directions; messages in flight still arrive.
     /// False if there is none.
     pub fn set_up(&mut self, end: End, is_up: bool) -> bool {
         let Some(number) = self.direction(end) else { return false };
@@ -248,13 +247,13 @@ impl Topology {
         true
     }
 
-    /// What the link at a port is like, if it is up; `None` if there is none.
+    /// The properties of the link at a port, if it is up; `None` without a link.
     pub(crate) fn link_quality(&self, from: End) -> Option<Option<PathQuality>> {
         let direction = &self.directions[self.direction(from)? as usize];
         Some(direction.is_up.then(|| PathQuality::default().and(&direction.quality)))
     }
 
-    /// What the path to a switch is like, if all of it is up; `None` if there is none by the
+    /// The properties of the path to a switch, if all of it is up; `None` if there is no path by the
     /// specification. The path is that of [`Topology::carry_to_switch`].
     pub(crate) fn path_quality(&mut self, from: u32, to: u32) -> Option<Option<PathQuality>> {
         if from == to {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the texts and numbers of a specification mean when a value of some type is wanted: integers
-//! in their spellings, truth values, bytes. No program is looked at here.
+//! Parses texts and numbers of a specification as values of a type: integers in their notations, booleans,
+//! bytes. It needs no program.
 
 use super::run::Argument;
 
@@ -100,7 +100,7 @@ fn plain_integer(text: &str) -> Option<u128> {
 
 /// Why a text is not bytes in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotBytes {
+pub enum BytesError {
     /// An odd number of digits.
     Odd(usize),
     /// This character, the so-many-th from 0, is no hexadecimal digit.
@@ -108,7 +108,7 @@ pub enum NotBytes {
 }
 
 /// Bytes in hexadecimal, two digits each; spaces and a leading `0x` may stand there.
-pub fn bytes(text: &str) -> Result<Vec<u8>, NotBytes> {
+pub fn bytes(text: &str) -> Result<Vec<u8>, BytesError> {
     let offset =
         if text.trim_start().starts_with("0x") { text.find('x').unwrap_or(0) + 1 } else { 0 };
     let mut digits = Vec::new();
@@ -118,11 +118,11 @@ pub fn bytes(text: &str) -> Result<Vec<u8>, NotBytes> {
         }
         match character.to_digit(16) {
             Some(digit) => digits.push(digit as u8),
-            None => return Err(NotBytes::Character(character, at)),
+            None => return Err(BytesError::Character(character, at)),
         }
     }
     if digits.len() % 2 == 1 {
-        return Err(NotBytes::Odd(digits.len()));
+        return Err(BytesError::Odd(digits.len()));
     }
     Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
@@ -169,9 +169,9 @@ mod tests {
             ("0x00ff", Ok(vec![0, 255])),
             ("00 fF 1a", Ok(vec![0, 255, 26])),
             ("", Ok(vec![])),
-            ("0f1", Err(NotBytes::Odd(3))),
-            ("0g", Err(NotBytes::Character('g', 1))),
-            ("é", Err(NotBytes::Character('é', 0))),
+            ("0f1", Err(BytesError::Odd(3))),
+            ("0g", Err(BytesError::Character('g', 1))),
+            ("é", Err(BytesError::Character('é', 0))),
         ] {
             assert_eq!(bytes(text), expected, "{text:?}");
         }

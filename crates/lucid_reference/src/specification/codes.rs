@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of what can be wrong with a run's specification. The words of a particular report are
-//! where it is found.
+//! Codes of errors in the specification of a run. Each message is written where the error is found.
 
 use source::{Code, Explanation};
 
 /// Not JSON, YAML or TOML.
 pub const SYNTAX: Code = Code("LU-E0501");
-/// A value of another kind is wanted.
+/// A value of another kind is expected.
 pub const WRONG_TYPE: Code = Code("LU-E0502");
 /// Something that has to be said is not said.
 pub const MISSING: Code = Code("LU-E0503");
@@ -30,7 +29,7 @@ pub const CONFLICT: Code = Code("LU-E0511");
 pub const EXPECTED_NAME: Code = Code("LU-E0521");
 /// Values in an expectation that the program's types do not take.
 pub const EXPECTED_ARGUMENTS: Code = Code("LU-E0522");
-/// A field that nobody reads.
+/// An unknown field.
 pub const UNKNOWN_FIELD: Code = Code("LU-W0501");
 /// A field that is there twice.
 pub const REPEATED_FIELD: Code = Code("LU-W0502");
@@ -159,7 +158,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: UNKNOWN_FIELD,
-        title: "a field that nobody reads",
+        title: "an unknown field",
         text: "The field does nothing, as in the reference implementation. The message names the \
                field that was probably meant. Spaces, underscores and hyphens in names are alike; \
                `comment` and `description` are free for your notes.",

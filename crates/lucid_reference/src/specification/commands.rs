@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands of a control plane in a specification: arrays are read and written, entries of tables
-//! installed, removed and listed.
+//! Reads commands of a control plane in a specification: reads and writes of arrays; installing, removing and
+//! listing table entries.
 
 use super::argument::integer;
 use super::codes;
-use super::document::{Kind, Node};
-use super::fields::{Fields, Messages};
 use super::run::{Command, KeyPattern, Places};
+use super::values::RunValues;
+use document::{Fields, Messages, Node, NodeKind};
 use source::Diagnostic;
 
 const COMMANDS: &[&str] = &[
@@ -23,11 +23,11 @@ const COMMANDS: &[&str] = &[
 pub(super) fn command(
     fields: &mut Fields<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
-    let node = fields.need(&["name"], "\"name\": \"Array.get\"", messages);
+    let node = fields.need(&["name"], "\"name\": \"Array.get\"");
     let example = "\"args\": {\"array\": \"a\", \"index\": 0}";
-    let arguments = fields.need(&["args", "arguments"], example, messages);
+    let arguments = fields.need(&["args", "arguments"], example);
     let node = node?;
     let name = messages.text(node, "`name`")?;
     let Some(name) = COMMANDS.iter().find(|known| **known == name) else {
@@ -40,7 +40,7 @@ pub(super) fn command(
         return None;
     };
     let arguments = arguments?;
-    let mut parts = Parts::of(arguments, name, messages)?;
+    let mut parts = CommandArguments::of(arguments, name, messages)?;
     let read = match *name {
         "Array.get" => array_get(&mut parts, places, false, messages),
         "Array.getrange" => array_get(&mut parts, places, true, messages),
@@ -55,18 +55,22 @@ pub(super) fn command(
 }
 
 /// Arguments by name, or in a list in this order.
-enum Parts<'n> {
+enum CommandArguments<'n> {
     Named(Fields<'n>),
     Listed { node: &'n Node, list: &'n [Node], next: usize },
 }
 
-impl<'n> Parts<'n> {
-    fn of(node: &'n Node, command: &'static str, messages: &mut Messages) -> Option<Parts<'n>> {
+impl<'n> CommandArguments<'n> {
+    fn of(
+        node: &'n Node,
+        command: &'static str,
+        messages: &'n Messages,
+    ) -> Option<CommandArguments<'n>> {
         match &node.kind {
-            Kind::List(list) if command.starts_with("Array") => {
-                Some(Parts::Listed { node, list, next: 0 })
+            NodeKind::List(list) if command.starts_with("Array") => {
+                Some(CommandArguments::Listed { node, list, next: 0 })
             }
-            _ => Fields::of(node, "the command's `args`", messages).map(Parts::Named),
+            _ => Fields::of(node, "the command's `args`", messages).map(CommandArguments::Named),
         }
     }
 
@@ -75,17 +79,17 @@ impl<'n> Parts<'n> {
         &mut self,
         names: &[&'static str],
         example: &str,
-        messages: &mut Messages,
+        messages: &Messages,
     ) -> Option<&'n Node> {
         match self {
-            Parts::Named(fields) => fields.need(names, example, messages),
-            Parts::Listed { node, list, next } => {
+            CommandArguments::Named(fields) => fields.need(names, example),
+            CommandArguments::Listed { node, list, next } => {
                 let found = list.get(*next);
                 *next += 1;
                 if found.is_none() {
                     let message = format!("the command has no `{}`", names[0]);
                     let diagnostic = Diagnostic::error(codes::MISSING, node.span, message);
-                    messages.list.push(diagnostic.help(format!("such as {{{example}}}")));
+                    messages.push(diagnostic.help(format!("such as {{{example}}}")));
                 }
                 found
             }
@@ -94,15 +98,15 @@ impl<'n> Parts<'n> {
 
     fn get(&mut self, names: &[&'static str]) -> Option<&'n Node> {
         match self {
-            Parts::Named(fields) => fields.get(names),
-            Parts::Listed { .. } => None,
+            CommandArguments::Named(fields) => fields.get(names),
+            CommandArguments::Listed { .. } => None,
         }
     }
 
-    fn finish(self, messages: &mut Messages) {
+    fn finish(self, messages: &Messages) {
         match self {
-            Parts::Named(fields) => fields.finish(messages),
-            Parts::Listed { list, next, .. } => {
+            CommandArguments::Named(fields) => fields.finish(),
+            CommandArguments::Listed { list, next, .. } => {
                 if let Some(further) = list.get(next) {
                     let message = format!("the command takes {next} arguments");
                     messages.error(codes::CONFLICT, further.span, message, "");
@@ -116,7 +120,7 @@ fn named(
     node: Option<&Node>,
     what: &str,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<String> {
     let node = node?;
     places.name = node.span;
@@ -125,19 +129,19 @@ fn named(
 
 /// First index, and one past the last for ranges.
 fn indices(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     range: bool,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<(u64, Option<u64>)> {
     if !range {
         let index = parts.need(&["index"], "\"index\": 0", messages)?;
-        return Some((messages.long(index, "`index`")?, None));
+        return Some((messages.integer_u64(index, "`index`")?, None));
     }
     let start = parts.need(&["start"], "\"start\": 0", messages);
     let end = parts.need(&["end"], "\"end\": 8", messages);
-    let start = start.and_then(|start| messages.long(start, "`start`"));
+    let start = start.and_then(|start| messages.integer_u64(start, "`start`"));
     let node = end?;
-    let (start, end) = (start?, messages.long(node, "`end`")?);
+    let (start, end) = (start?, messages.integer_u64(node, "`end`")?);
     if end < start {
         let message = format!("`end` is {end}, before `start`, {start}");
         let help = "`end` is one past the last index";
@@ -148,10 +152,10 @@ fn indices(
 }
 
 fn array_get(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let array = parts.need(&["array"], "\"array\": \"counts\"", messages);
     let array = named(array, "`array`", places, messages);
@@ -160,10 +164,10 @@ fn array_get(
 }
 
 fn array_set(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let array = parts.need(&["array"], "\"array\": \"counts\"", messages);
     let array = named(array, "`array`", places, messages);
@@ -171,7 +175,7 @@ fn array_set(
     let node = parts.need(&["value", "values"], "\"value\": [5]", messages)?;
     // A list of the cell's parts; a number alone will do.
     let list = match &node.kind {
-        Kind::List(list) => list.as_slice(),
+        NodeKind::List(list) => list.as_slice(),
         _ => std::slice::from_ref(node),
     };
     places.arguments = list.iter().map(|value| value.span).collect();
@@ -188,18 +192,18 @@ fn array_set(
 }
 
 fn table_name(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<String> {
     let table = parts.need(&["table"], "\"table\": \"routes\"", messages);
     named(table, "`table`", places, messages)
 }
 
 fn table_install(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let table = table_name(parts, places, messages);
     let key = key(parts, places, messages);
@@ -207,7 +211,7 @@ fn table_install(
     let arguments = parts.need(&["args", "arguments"], "\"args\": [1]", messages);
     let priority = parts.get(&["priority"]);
     let priority = match priority {
-        Some(node) => Some(messages.small(node, "`priority`")?),
+        Some(node) => Some(messages.integer_u32(node, "`priority`")?),
         None => None,
     };
     let action = action.and_then(|node| {
@@ -220,9 +224,9 @@ fn table_install(
 }
 
 fn table_remove(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     let table = table_name(parts, places, messages);
     let key = key(parts, places, messages);
@@ -230,17 +234,17 @@ fn table_remove(
 }
 
 fn table_get(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Command> {
     Some(Command::TableGet { table: table_name(parts, places, messages)? })
 }
 
 fn key(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Vec<KeyPattern>> {
     let node = parts.need(&["key"], "\"key\": [\"5<32>\"]", messages);
     let masks = parts.get(&["mask"]);
@@ -254,7 +258,7 @@ fn key(
     if list.len() != patterns.len() {
         let message = format!("`mask` has {} parts and `key` has {}", list.len(), patterns.len());
         let diagnostic = Diagnostic::error(codes::BAD_KEY, masks.span, message);
-        messages.list.push(diagnostic.label(node.span, "the key"));
+        messages.push(diagnostic.label(node.span, "the key"));
         return None;
     }
     for (pattern, mask) in patterns.iter_mut().zip(list) {
@@ -266,9 +270,9 @@ fn key(
     Some(patterns)
 }
 
-fn mask_value(node: &Node, messages: &mut Messages) -> Option<u128> {
+fn mask_value(node: &Node, messages: &Messages) -> Option<u128> {
     match &node.kind {
-        Kind::Bool(value) => Some(if *value { u128::MAX } else { 0 }),
+        NodeKind::Bool(value) => Some(if *value { u128::MAX } else { 0 }),
         _ => messages.integer(node, "a mask", u128::MAX),
     }
 }
@@ -277,11 +281,11 @@ const KEY_HELP: &str =
     "write 5, \"5<32>\" (value and width), \"9<<24>> &&& 7\" (value and mask) or \"_\" (anything)";
 
 /// One field of a key.
-fn pattern(node: &Node, messages: &mut Messages) -> Option<KeyPattern> {
+fn pattern(node: &Node, messages: &Messages) -> Option<KeyPattern> {
     let text = match &node.kind {
-        Kind::Int(value) => return Some(KeyPattern { value: *value, mask: None }),
-        Kind::Bool(value) => return Some(KeyPattern { value: u128::from(*value), mask: None }),
-        Kind::Text(text) => text,
+        NodeKind::Int(value) => return Some(KeyPattern { value: *value, mask: None }),
+        NodeKind::Bool(value) => return Some(KeyPattern { value: u128::from(*value), mask: None }),
+        NodeKind::Text(text) => text,
         _ => {
             messages.wrong_type(node, "a field of a key", "a number or a pattern");
             return None;
@@ -289,12 +293,12 @@ fn pattern(node: &Node, messages: &mut Messages) -> Option<KeyPattern> {
     };
     match pattern_of(text) {
         Ok(pattern) => Some(pattern),
-        Err(BadPattern::Form) => {
+        Err(PatternError::Form) => {
             let message = format!("{text:?} is no pattern of a key");
             messages.error(codes::BAD_KEY, node.span, message, KEY_HELP);
             None
         }
-        Err(BadPattern::Wide(value, bits)) => {
+        Err(PatternError::Wide(value, bits)) => {
             let message = format!("{value} does not fit {bits} bits");
             messages.error(codes::BAD_KEY, node.span, message, "");
             None
@@ -304,12 +308,12 @@ fn pattern(node: &Node, messages: &mut Messages) -> Option<KeyPattern> {
 
 /// Why a text is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum BadPattern {
+enum PatternError {
     Form,
     Wide(u128, u32),
 }
 
-fn pattern_of(text: &str) -> Result<KeyPattern, BadPattern> {
+fn pattern_of(text: &str) -> Result<KeyPattern, PatternError> {
     let (base, mask) = match text.split_once("&&&") {
         Some((base, mask)) => (base.trim(), Some(mask.trim())),
         None => (text.trim(), None),
@@ -325,12 +329,12 @@ fn pattern_of(text: &str) -> Result<KeyPattern, BadPattern> {
     } {
         return Ok(KeyPattern { value, mask: None });
     }
-    let (value, bits) = integer(base).ok_or(BadPattern::Form)?;
+    let (value, bits) = integer(base).ok_or(PatternError::Form)?;
     if let Some(bits) = bits.filter(|bits| *bits < 128 && value >> bits != 0) {
-        return Err(BadPattern::Wide(value, bits));
+        return Err(PatternError::Wide(value, bits));
     }
     let mask = match mask {
-        Some(mask) => Some(integer(mask).ok_or(BadPattern::Form)?.0),
+        Some(mask) => Some(integer(mask).ok_or(PatternError::Form)?.0),
         None => None,
     };
     let value = mask.map_or(value, |mask| value & mask);
@@ -365,12 +369,12 @@ mod tests {
             ("_<16>", masked(0, 0)),
             ("_", masked(0, 0)),
             ("true", exact(1)),
-            ("256<8>", Err(BadPattern::Wide(256, 8))),
-            ("5<", Err(BadPattern::Form)),
-            ("_x", Err(BadPattern::Form)),
-            ("", Err(BadPattern::Form)),
-            ("1 &&& 2 &&& 3", Err(BadPattern::Form)),
-            ("_ &&& 3", Err(BadPattern::Form)),
+            ("256<8>", Err(PatternError::Wide(256, 8))),
+            ("5<", Err(PatternError::Form)),
+            ("_x", Err(PatternError::Form)),
+            ("", Err(PatternError::Form)),
+            ("1 &&& 2 &&& 3", Err(PatternError::Form)),
+            ("_ &&& 3", Err(PatternError::Form)),
         ] {
             assert_eq!(pattern_of(text), expected, "{text:?}");
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of `expect`: what should be so when the run is over, or at a time in it. They are only
-//! read here; what happened is compared with them elsewhere.
+//! Reads entries of `expect`: conditions at the end of the run, or at a time during it.
+//! `report::verdicts` evaluates them.
 
 use super::codes;
-use super::document::{Kind, Node};
-use super::fields::{Fields, Messages};
 use super::network::Network;
 use super::quantities;
-use super::run::{Count, Expectation, ExpectationKind, Happening, Places};
+use super::run::{Count, Expectation, ExpectationKind, LifecycleStep, Places};
+use super::values::RunValues;
+use document::{Fields, Messages, Node, NodeKind};
 use source::Diagnostic;
 
 /// The counters of a switch that can be expected.
@@ -27,7 +27,7 @@ pub(super) fn expectations(
     node: &Node,
     network: &Network,
     max_time_ps: u64,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Vec<Expectation> {
     let Some(list) = messages.list(node, "`expect`") else { return Vec::new() };
     let mut read = Vec::new();
@@ -42,16 +42,16 @@ fn expectation(
     node: &Node,
     network: &Network,
     max_time_ps: u64,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<Expectation> {
     let mut fields = Fields::of(node, "an expectation", messages)?;
     let mut places = Places { whole: node.span, ..Places::default() };
     let mut found = Vec::new();
     for (name, what) in [
-        ("handled", Some(Happening::Handled)),
-        ("generated", Some(Happening::Generated)),
-        ("left", Some(Happening::Left)),
-        ("dropped", Some(Happening::Dropped)),
+        ("handled", Some(LifecycleStep::Handled)),
+        ("generated", Some(LifecycleStep::Generated)),
+        ("left", Some(LifecycleStep::Left)),
+        ("dropped", Some(LifecycleStep::Dropped)),
         ("array", None),
         ("counter", None),
     ] {
@@ -73,7 +73,7 @@ fn expectation(
         [] => {
             let message = "an expectation does not say what is expected";
             let diagnostic = Diagnostic::error(codes::MISSING, node.span, message);
-            messages.list.push(diagnostic.help(
+            messages.push(diagnostic.help(
                 "write one of `handled`, `generated`, `left` and `dropped` with an event's name, \
                  `array` with an array's name, or `counter` with a counter's name",
             ));
@@ -83,22 +83,21 @@ fn expectation(
             let message = format!("an expectation has both `{first}` and `{second}`");
             let diagnostic = Diagnostic::error(codes::CONFLICT, also.name_span, message);
             messages
-                .list
                 .push(diagnostic.label(at.name_span, "the first").help("write two expectations"));
             return None;
         }
     };
-    fields.finish(messages);
+    fields.finish();
     Some(Expectation { index, kind: kind?, places })
 }
 
 fn event(
     fields: &mut Fields<'_>,
-    what: Happening,
+    what: LifecycleStep,
     name: &Node,
     network: &Network,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<ExpectationKind> {
     fields.expect(&["args", "arguments", "switch", "port", "after", "before", "count"]);
     places.name = name.span;
@@ -110,8 +109,8 @@ fn event(
             let mut arguments = Vec::new();
             for node in list {
                 arguments.push(match &node.kind {
-                    Kind::Null => None,
-                    Kind::Text(text) if text == "_" => None,
+                    NodeKind::Null => None,
+                    NodeKind::Text(text) if text == "_" => None,
                     _ => Some(messages.argument(node)?),
                 });
             }
@@ -124,7 +123,7 @@ fn event(
         None => None,
     };
     let port = match fields.get(&["port"]) {
-        Some(node) => Some(messages.small(node, "`port`")?),
+        Some(node) => Some(messages.integer_u32(node, "`port`")?),
         None => None,
     };
     let (after, before) = (fields.get(&["after"]), fields.get(&["before"]));
@@ -151,7 +150,7 @@ fn event(
     Some(ExpectationKind::Event { what, name, arguments, switch, port, after_ps, before_ps, count })
 }
 
-fn switch(node: &Node, network: &Network, messages: &mut Messages) -> Option<u32> {
+fn switch(node: &Node, network: &Network, messages: &Messages) -> Option<u32> {
     let number = messages.integer(node, "`switch`", u128::MAX)?;
     network.switch(node, number, messages)
 }
@@ -162,7 +161,7 @@ fn array(
     network: &Network,
     max_time_ps: u64,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<ExpectationKind> {
     fields.expect(&["switch", "start", "index", "values", "value", "at"]);
     places.name = name.span;
@@ -172,10 +171,10 @@ fn array(
         None => 0,
     };
     let start = match fields.get(&["start", "index"]) {
-        Some(node) => messages.long(node, "`start`")?,
+        Some(node) => messages.integer_u64(node, "`start`")?,
         None => 0,
     };
-    let node = fields.need(&["values", "value"], "\"values\": [1, 0, 3]", messages);
+    let node = fields.need(&["values", "value"], "\"values\": [1, 0, 3]");
     let at_ps = match fields.get(&["at"]) {
         Some(node) => {
             let at_ps = messages.time(node, "`at`")?;
@@ -191,15 +190,15 @@ fn array(
     };
     let node = node?;
     let cells = match &node.kind {
-        Kind::List(cells) => cells.as_slice(),
+        NodeKind::List(cells) => cells.as_slice(),
         _ => std::slice::from_ref(node),
     };
     places.arguments = cells.iter().map(|cell| cell.span).collect();
     let mut values = Vec::new();
     for cell in cells {
         let parts = match &cell.kind {
-            Kind::List(parts) if (1..=2).contains(&parts.len()) => parts.as_slice(),
-            Kind::List(_) => {
+            NodeKind::List(parts) if (1..=2).contains(&parts.len()) => parts.as_slice(),
+            NodeKind::List(_) => {
                 messages.wrong_type(cell, "a cell", "a number, or a list of one or two numbers");
                 return None;
             }
@@ -216,11 +215,11 @@ fn counter(
     node: &Node,
     network: &Network,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<ExpectationKind> {
     fields.expect(&["switch", "count"]);
     places.name = node.span;
-    let name = super::fields::normal(messages.text(node, "a counter's name")?);
+    let name = document::normalized(messages.text(node, "a counter's name")?);
     if !COUNTERS.contains(&name.as_str()) {
         let message = format!("there is no counter `{name}`");
         let help = match source::nearest(&name, COUNTERS.iter().copied()) {
@@ -234,7 +233,7 @@ fn counter(
         Some(node) => Some(switch(node, network, messages)?),
         None => None,
     };
-    let count = match fields.need(&["count"], "\"count\": 3", messages) {
+    let count = match fields.need(&["count"], "\"count\": 3") {
         Some(node) => count(node, messages)?,
         None => return None,
     };
@@ -242,13 +241,13 @@ fn counter(
 }
 
 /// `3`, `"at least 3"`, `"at most 3"`, `"2..5"`, `{"least": 2, "most": 5}`
-fn count(node: &Node, messages: &mut Messages) -> Option<Count> {
+fn count(node: &Node, messages: &Messages) -> Option<Count> {
     match &node.kind {
-        Kind::Int(_) => {
-            let exact = messages.long(node, "`count`")?;
+        NodeKind::Int(_) => {
+            let exact = messages.integer_u64(node, "`count`")?;
             Some(Count { least: exact, most: Some(exact) })
         }
-        Kind::Text(text) => {
+        NodeKind::Text(text) => {
             let count = quantities::count(text);
             if count.is_none() {
                 let message = format!("{text:?} is no count");
@@ -257,16 +256,16 @@ fn count(node: &Node, messages: &mut Messages) -> Option<Count> {
             }
             count
         }
-        Kind::Object(_) => {
+        NodeKind::Object(_) => {
             let mut fields = Fields::of(node, "a count", messages)?;
             let (least, most) = (fields.get(&["least", "min"]), fields.get(&["most", "max"]));
-            fields.finish(messages);
+            fields.finish();
             let least = match least {
-                Some(node) => messages.long(node, "`least`")?,
+                Some(node) => messages.integer_u64(node, "`least`")?,
                 None => 0,
             };
             let most = match most {
-                Some(node) => Some(messages.long(node, "`most`")?),
+                Some(node) => Some(messages.integer_u64(node, "`most`")?),
                 None => None,
             };
             if most.is_some_and(|most| most < least) {

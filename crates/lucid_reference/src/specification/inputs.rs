@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of `events`: events, packets, generators, captures, links that go down. Commands are in
-//! `commands`.
+//! Reads entries of `events`: events, packets, generators, captures, changes of links. `commands` reads
+//! commands.
 
-use super::argument::{NotBytes, bytes};
+use super::argument::{BytesError, bytes};
 use super::codes;
-use super::document::{Kind, Node};
-use super::fields::{Fields, Messages, normal};
 use super::network::Network;
-use super::quantities::rate_per_second;
+use super::quantities::EVENT_RATE;
 use super::run::{Argument, CaptureEvent, Draw, Gap, Generator, Input, InputKind, Places};
+use super::values::RunValues;
 use super::{argument, commands};
+use document::{Fields, Messages, Node, NodeKind, normalized};
 use source::Diagnostic;
 
 const TYPES: &[&str] = &["event", "packet", "command", "generator", "capture", "link"];
@@ -19,22 +19,17 @@ pub(super) fn inputs(
     node: &Node,
     network: &Network,
     max_time_ps: u64,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Vec<Input> {
     let Some(list) = messages.list(node, "`events`") else { return Vec::new() };
     let read = |entry| input(entry, network, max_time_ps, messages);
     list.iter().filter_map(read).collect()
 }
 
-fn input(
-    node: &Node,
-    network: &Network,
-    max_time_ps: u64,
-    messages: &mut Messages,
-) -> Option<Input> {
+fn input(node: &Node, network: &Network, max_time_ps: u64, messages: &Messages) -> Option<Input> {
     let mut fields = Fields::of(node, "an entry of `events`", messages)?;
     let kind = match fields.get(&["type"]) {
-        Some(kind) => normal(messages.text(kind, "`type`")?),
+        Some(kind) => normalized(messages.text(kind, "`type`")?),
         None => "event".to_string(),
     };
     let mut places = Places { whole: node.span, ..Places::default() };
@@ -61,7 +56,7 @@ fn input(
     if let (Some(node), Some(time_ps)) = (time, time_ps)
         && time_ps > max_time_ps
     {
-        messages.list.push(
+        messages.push(
             Diagnostic::warning(
                 codes::TOO_LATE,
                 node.span,
@@ -75,27 +70,25 @@ fn input(
         Some(node) if kind != "link" => locations(node, network, messages),
         _ => vec![(0, 0)],
     };
-    fields.finish(messages);
+    fields.finish();
     Some(Input { time_ps, locations, kind: read?, places })
 }
 
-fn locations(node: &Node, network: &Network, messages: &mut Messages) -> Vec<(u32, u32)> {
+fn locations(node: &Node, network: &Network, messages: &Messages) -> Vec<(u32, u32)> {
     match &node.kind {
-        Kind::List(list) => {
+        NodeKind::List(list) => {
             list.iter().filter_map(|place| network.location(place, messages)).collect()
         }
-        Kind::Text(text) if text == "all" => (0..network.switches).map(|each| (each, 0)).collect(),
+        NodeKind::Text(text) if text == "all" => {
+            (0..network.switches).map(|each| (each, 0)).collect()
+        }
         _ => network.location(node, messages).into_iter().collect(),
     }
 }
 
-fn event(
-    fields: &mut Fields<'_>,
-    places: &mut Places,
-    messages: &mut Messages,
-) -> Option<InputKind> {
-    let name = fields.need(&["name"], "\"name\": \"request\"", messages);
-    let arguments = fields.need(&["args", "arguments"], "\"args\": [1, 2]", messages);
+fn event(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> Option<InputKind> {
+    let name = fields.need(&["name"], "\"name\": \"request\"");
+    let arguments = fields.need(&["args", "arguments"], "\"args\": [1, 2]");
     let name = name.and_then(|node| {
         places.name = node.span;
         messages.text(node, "`name`")
@@ -105,23 +98,19 @@ fn event(
     Some(InputKind::Event { name: name?.to_string(), arguments })
 }
 
-fn packet(
-    fields: &mut Fields<'_>,
-    places: &mut Places,
-    messages: &mut Messages,
-) -> Option<InputKind> {
-    let node = fields.need(&["bytes"], "\"bytes\": \"00 1b\"", messages)?;
+fn packet(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> Option<InputKind> {
+    let node = fields.need(&["bytes"], "\"bytes\": \"00 1b\"")?;
     places.arguments = vec![node.span];
     let text = messages.text(node, "`bytes`")?;
     match bytes(text) {
         Ok(bytes) => Some(InputKind::Packet { bytes }),
-        Err(NotBytes::Odd(digits)) => {
+        Err(BytesError::Odd(digits)) => {
             let message = format!("{digits} hexadecimal digits are no whole number of bytes");
             let help = "write two digits for each byte";
             messages.error(codes::BAD_BYTES, node.span, message, help);
             None
         }
-        Err(NotBytes::Character(character, at)) => {
+        Err(BytesError::Character(character, at)) => {
             let message = format!("{character:?} is no hexadecimal digit (character {})", at + 1);
             messages.error(codes::BAD_BYTES, node.span, message, "write two digits for each byte");
             None
@@ -132,11 +121,11 @@ fn packet(
 fn generator(
     fields: &mut Fields<'_>,
     places: &mut Places,
-    messages: &mut Messages,
+    messages: &Messages,
 ) -> Option<InputKind> {
-    let name = fields.need(&["name"], "\"name\": \"request\"", messages);
-    let arguments = fields.need(&["args", "arguments"], "\"args\": [1, 2]", messages);
-    let count = fields.need(&["count"], "\"count\": 1000", messages);
+    let name = fields.need(&["name"], "\"name\": \"request\"");
+    let arguments = fields.need(&["args", "arguments"], "\"args\": [1, 2]");
+    let count = fields.need(&["count"], "\"count\": 1000");
     let name = name.and_then(|node| {
         places.name = node.span;
         messages.text(node, "`name`")
@@ -147,7 +136,7 @@ fn generator(
         let draws: Vec<_> = list.iter().map(|argument| draw(argument, messages)).collect();
         draws.into_iter().collect()
     });
-    let count = count.and_then(|node| messages.long(node, "`count`"));
+    let count = count.and_then(|node| messages.integer_u64(node, "`count`"));
     let gap = gap(fields, messages);
     Some(InputKind::Generator(Generator {
         name: name?.to_string(),
@@ -157,7 +146,7 @@ fn generator(
     }))
 }
 
-fn gap(fields: &mut Fields<'_>, messages: &mut Messages) -> Option<Gap> {
+fn gap(fields: &mut Fields<'_>, messages: &Messages) -> Option<Gap> {
     let (gap, rate) = (fields.get(&["gap"]), fields.get(&["rate"]));
     let random = match fields.get(&["arrivals"]) {
         Some(node) => match messages.text(node, "`arrivals`")? {
@@ -179,36 +168,37 @@ fn gap(fields: &mut Fields<'_>, messages: &mut Messages) -> Option<Gap> {
         (Some(gap), Some(rate)) => {
             let message = "a generator has a gap or a rate, not both";
             let diagnostic = Diagnostic::error(codes::CONFLICT, rate.span, message);
-            messages.list.push(diagnostic.label(gap.span, "the gap"));
+            messages.push(diagnostic.label(gap.span, "the gap"));
             None
         }
         (Some(node), None) => match &node.kind {
-            Kind::Object(_) => {
+            NodeKind::Object(_) => {
                 let mut fields = Fields::of(node, "a gap", messages)?;
                 let example = "{\"exponential\": \"5us\"}";
-                let mean = fields.need(&["exponential", "mean"], example, messages);
-                fields.finish(messages);
+                let mean = fields.need(&["exponential", "mean"], example);
+                fields.finish();
                 let mean = messages.time(mean?, "the mean of a gap")?;
                 Some(Gap::Exponential(mean as f64))
             }
             _ => Some(of(messages.time(node, "`gap`")? as f64)),
         },
-        (None, Some(node)) => match rate_per_second(&node.kind) {
-            Ok(rate) if rate > 0 => Some(of(1e12 / rate as f64)),
-            _ => {
-                let message = "`rate` is so many events a second, more than 0: 1000, \"2Mpps\"";
-                messages.error(codes::BAD_QUANTITY, node.span, message, "");
-                None
+        (None, Some(node)) => {
+            let expected = "a number of events a second above 0, such as 1000 or \"2Mpps\"";
+            let rate = messages.quantity(node, "`rate`", &EVENT_RATE, Some(1), expected)?;
+            if rate == 0 {
+                messages.wrong_value(node, "`rate`", expected);
+                return None;
             }
-        },
+            Some(of(1e12 / rate as f64))
+        }
         // As for inputs without a timestamp.
         (None, None) => Some(of(1e3)),
     }
 }
 
 /// An argument of a generator.
-fn draw(node: &Node, messages: &mut Messages) -> Option<Draw> {
-    let Kind::Object(_) = node.kind else {
+fn draw(node: &Node, messages: &Messages) -> Option<Draw> {
+    let NodeKind::Object(_) = node.kind else {
         return messages.argument(node).map(Draw::Constant);
     };
     let mut fields = Fields::of(node, "a distribution", messages)?;
@@ -225,11 +215,11 @@ fn draw(node: &Node, messages: &mut Messages) -> Option<Draw> {
         messages.error(codes::UNKNOWN_KIND, node.span, message, help);
         return None;
     };
-    fields.finish(messages);
+    fields.finish();
     drawn
 }
 
-fn uniform(node: &Node, messages: &mut Messages) -> Option<Draw> {
+fn uniform(node: &Node, messages: &Messages) -> Option<Draw> {
     let list = messages.list(node, "`uniform`")?;
     let [low, high] = list else {
         let message = "`uniform` is a list of the least and the greatest value";
@@ -247,18 +237,18 @@ fn uniform(node: &Node, messages: &mut Messages) -> Option<Draw> {
     Some(Draw::Uniform(low, high))
 }
 
-fn zipf(node: &Node, messages: &mut Messages) -> Option<Draw> {
+fn zipf(node: &Node, messages: &Messages) -> Option<Draw> {
     let (items, exponent, offset) = match &node.kind {
-        Kind::Object(_) => {
+        NodeKind::Object(_) => {
             let mut fields = Fields::of(node, "`zipf`", messages)?;
-            let items = fields.need(&["items"], "{\"items\": 1000}", messages)?;
+            let items = fields.need(&["items"], "{\"items\": 1000}")?;
             let (exponent, offset) = (fields.get(&["exponent"]), fields.get(&["offset"]));
-            fields.finish(messages);
+            fields.finish();
             (items, exponent, offset)
         }
         _ => (node, None, None),
     };
-    let count = messages.long(items, "the number of items")?;
+    let count = messages.integer_u64(items, "the number of items")?;
     let exponent = match exponent {
         Some(node) => {
             let exponent = messages.float(node, "the exponent")?;
@@ -281,18 +271,18 @@ fn zipf(node: &Node, messages: &mut Messages) -> Option<Draw> {
     Some(Draw::Zipf { items: count, exponent, offset })
 }
 
-fn sequence(node: &Node, messages: &mut Messages) -> Option<Draw> {
+fn sequence(node: &Node, messages: &Messages) -> Option<Draw> {
     let (start, step) = match &node.kind {
-        Kind::Object(_) => {
+        NodeKind::Object(_) => {
             let mut fields = Fields::of(node, "`sequence`", messages)?;
             let (start, step) = (fields.get(&["start"]), fields.get(&["step"]));
-            fields.finish(messages);
+            fields.finish();
             (start, step)
         }
-        Kind::List(list) if list.len() <= 2 => (list.first(), list.get(1)),
+        NodeKind::List(list) if list.len() <= 2 => (list.first(), list.get(1)),
         _ => (Some(node), None),
     };
-    let mut number = |node: Option<&Node>, what: &str, default: u128| match node {
+    let number = |node: Option<&Node>, what: &str, default: u128| match node {
         Some(node) => messages.integer(node, what, u128::MAX),
         None => Some(default),
     };
@@ -300,12 +290,8 @@ fn sequence(node: &Node, messages: &mut Messages) -> Option<Draw> {
     Some(Draw::Sequence { start: start?, step: step? })
 }
 
-fn capture(
-    fields: &mut Fields<'_>,
-    places: &mut Places,
-    messages: &mut Messages,
-) -> Option<InputKind> {
-    let file = fields.need(&["file"], "\"file\": \"trace.pcap\"", messages);
+fn capture(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> Option<InputKind> {
+    let file = fields.need(&["file"], "\"file\": \"trace.pcap\"");
     let file = file.and_then(|node| messages.text(node, "`file`"));
     let name = fields.get(&["name", "event"]);
     let arguments = fields.get(&["args", "arguments"]);
@@ -330,7 +316,7 @@ fn capture(
                 None => {
                     let message = "a capture that makes events has no `args`";
                     let diagnostic = Diagnostic::error(codes::MISSING, places.whole, message);
-                    messages.list.push(diagnostic.help(format!("such as {example}")));
+                    messages.push(diagnostic.help(format!("such as {example}")));
                     return None;
                 }
             };
@@ -342,11 +328,7 @@ fn capture(
 }
 
 /// Names of header fields, or numbers.
-fn capture_arguments(
-    node: &Node,
-    places: &mut Places,
-    messages: &mut Messages,
-) -> Option<Vec<String>> {
+fn capture_arguments(node: &Node, places: &mut Places, messages: &Messages) -> Option<Vec<String>> {
     let list = messages.list(node, "`args`")?;
     places.arguments = list.iter().map(|argument| argument.span).collect();
     let names: Vec<Option<String>> = list
@@ -354,7 +336,7 @@ fn capture_arguments(
         .map(|argument| match messages.argument(argument)? {
             Argument::Text(name) => Some(match argument::integer(&name) {
                 Some((value, _)) => value.to_string(),
-                None => normal(&name).replace(' ', "_"),
+                None => normalized(&name).replace(' ', "_"),
             }),
             Argument::Int(value) => Some(value.to_string()),
             Argument::Bool(value) => Some(u8::from(value).to_string()),
@@ -367,12 +349,12 @@ fn capture_arguments(
     names.into_iter().collect()
 }
 
-fn link(fields: &mut Fields<'_>, network: &Network, messages: &mut Messages) -> Option<InputKind> {
-    let node = fields.need(&["link", "ends"], "\"link\": \"0:1\"", messages);
-    let state = fields.need(&["state"], "\"state\": \"down\"", messages);
+fn link(fields: &mut Fields<'_>, network: &Network, messages: &Messages) -> Option<InputKind> {
+    let node = fields.need(&["link", "ends"], "\"link\": \"0:1\"");
+    let state = fields.need(&["state"], "\"state\": \"down\"");
     let up = state.and_then(|node| match &node.kind {
-        Kind::Text(text) if text == "up" => Some(true),
-        Kind::Text(text) if text == "down" => Some(false),
+        NodeKind::Text(text) if text == "up" => Some(true),
+        NodeKind::Text(text) if text == "down" => Some(false),
         _ => {
             messages.wrong_type(node, "`state`", "\"up\" or \"down\"");
             None
@@ -380,7 +362,7 @@ fn link(fields: &mut Fields<'_>, network: &Network, messages: &mut Messages) -> 
     });
     let node = node?;
     let one = match &node.kind {
-        Kind::List(list) => {
+        NodeKind::List(list) => {
             let ends: Vec<_> = list.iter().map(|end| network.location(end, messages)).collect();
             match ends.as_slice() {
                 [Some(from), Some(to)] if network.other_end(*from) != Some(*to) => {
@@ -411,7 +393,7 @@ fn no_link(
     from: (u32, u32),
     to: Option<(u32, u32)>,
     network: &Network,
-    messages: &mut Messages,
+    messages: &Messages,
 ) {
     let name = |end: (u32, u32)| format!("{}:{}", end.0, end.1);
     let message = match to {
@@ -423,5 +405,5 @@ fn no_link(
         diagnostic =
             diagnostic.note(format!("the link at {} leads to {}", name(from), name(other)));
     }
-    messages.list.push(diagnostic);
+    messages.push(diagnostic);
 }

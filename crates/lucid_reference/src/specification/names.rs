@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of a program as specifications write them: as Planewright names things (`M.filter#cells[2]`),
-//! or as the reference implementation does, with points for fields of records (`fwd.portTable`) and
-//! underscores for all of it (`fwd_portTable`, `Fwd_out_port`).
+//! Names of a program's objects as specifications write them: Planewright's names (`M.filter#cells[2]`), and
+//! the reference implementation's, with points for fields of records (`fwd.portTable`) or underscores
+//! throughout (`fwd_portTable`, `Fwd_out_port`).
 
 /// The name without the signs in which the two differ.
 fn plain(name: &str) -> String {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links of a specification, and places written as `switch:port`.
+//! Reads the links of a specification, and places written as `switch:port`.
 
 use super::codes;
-use super::document::{Kind, Node};
-use super::fields::{Fields, Messages};
 use super::quantities;
 use super::run::{Link, Links};
+use super::values::RunValues;
+use document::{Fields, Messages, Node, NodeKind};
 use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ impl Network {
     }
 
     /// Checks that a switch is there.
-    pub fn switch(&self, node: &Node, switch: u128, messages: &mut Messages) -> Option<u32> {
+    pub fn switch(&self, node: &Node, switch: u128, messages: &Messages) -> Option<u32> {
         if switch < u128::from(self.switches) {
             return Some(switch as u32);
         }
@@ -53,16 +53,16 @@ impl Network {
             Some(said) => diagnostic.label(said, "so many switches are there"),
             None => diagnostic.help(format!("say `\"switches\": {}`", switch + 1)),
         };
-        messages.list.push(diagnostic);
+        messages.push(diagnostic);
         None
     }
 
     /// A place: `"switch:port"`, or a switch's number (port 0).
-    pub fn location(&self, node: &Node, messages: &mut Messages) -> Option<(u32, u32)> {
-        if let Kind::Int(switch) = node.kind {
+    pub fn location(&self, node: &Node, messages: &Messages) -> Option<(u32, u32)> {
+        if let NodeKind::Int(switch) = node.kind {
             return Some((self.switch(node, switch, messages)?, 0));
         }
-        let Kind::Text(text) = &node.kind else {
+        let NodeKind::Text(text) = &node.kind else {
             messages.wrong_type(node, "a place", "a text \"switch:port\" or a switch's number");
             return None;
         };
@@ -74,7 +74,7 @@ impl Network {
         &self,
         node: &Node,
         text: &str,
-        messages: &mut Messages,
+        messages: &Messages,
     ) -> Option<(u32, u32)> {
         let number = |text: &str| text.trim().parse::<u32>().ok();
         let (switch, port) = match text.split_once(':') {
@@ -90,16 +90,16 @@ impl Network {
         Some((self.switch(node, switch.into(), messages)?, port))
     }
 
-    fn connect(&mut self, ends: [(u32, u32); 2], span: Span, messages: &mut Messages) -> Added {
+    fn connect(&mut self, ends: [(u32, u32); 2], span: Span, messages: &Messages) -> LinkAddition {
         let name = |end: (u32, u32)| format!("{}:{}", end.0, end.1);
         if ends[0] == ends[1] {
             let message = format!("port {} is linked with itself", name(ends[0]));
             messages.error(codes::BAD_LINK, span, message, "");
-            return Added::No;
+            return LinkAddition::Rejected;
         }
         for (end, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
             match self.ends.get(&end) {
-                Some((earlier, _)) if *earlier == other => return Added::Again,
+                Some((earlier, _)) if *earlier == other => return LinkAddition::Duplicate,
                 Some((earlier, at)) => {
                     let message = format!(
                         "port {} has two links, to {} and to {}",
@@ -108,46 +108,46 @@ impl Network {
                         name(other)
                     );
                     let diagnostic = Diagnostic::error(codes::BAD_LINK, span, message);
-                    messages.list.push(diagnostic.label(*at, "the other link"));
-                    return Added::No;
+                    messages.push(diagnostic.label(*at, "the other link"));
+                    return LinkAddition::Rejected;
                 }
                 None => {}
             }
         }
         self.ends.insert(ends[0], (ends[1], span));
         self.ends.insert(ends[1], (ends[0], span));
-        Added::New
+        LinkAddition::New
     }
 }
 
 #[derive(PartialEq, Eq)]
-enum Added {
+enum LinkAddition {
     New,
     /// The same link is already there (the reference implementation allows both directions).
-    Again,
-    No,
+    Duplicate,
+    Rejected,
 }
 
 /// `links`: `"full mesh"`, an object from end to end, or a list of links.
-pub(super) fn links(node: &Node, network: &mut Network, messages: &mut Messages) -> Links {
+pub(super) fn links(node: &Node, network: &mut Network, messages: &Messages) -> Links {
     let mut list = Vec::new();
     match &node.kind {
-        Kind::Text(text) if super::fields::normal(text) == "full mesh" => {
-            if network.switches > MOST_MESHED {
+        NodeKind::Text(text) if document::normalized(text) == "full mesh" => {
+            if network.switches > MAX_MESHED {
                 let message = format!(
-                    "a full mesh of {} switches is too large: at most {MOST_MESHED}",
+                    "a full mesh of {} switches is too large: at most {MAX_MESHED}",
                     network.switches
                 );
                 messages.error(codes::BAD_LINK, node.span, message, "name the links");
             }
             return Links::FullMesh;
         }
-        Kind::Text(text) => {
+        NodeKind::Text(text) => {
             let message = format!("`links` is \"full mesh\" or names the links, not {text:?}");
             messages.error(codes::BAD_LINK, node.span, message, LINK_HELP);
         }
-        Kind::Object(_) => pairs(node, network, &mut list, messages),
-        Kind::List(links) => {
+        NodeKind::Object(_) => pairs(node, network, &mut list, messages),
+        NodeKind::List(links) => {
             for link in links {
                 one(link, network, &mut list, messages);
             }
@@ -158,24 +158,24 @@ pub(super) fn links(node: &Node, network: &mut Network, messages: &mut Messages)
 }
 
 /// Most switches of a full mesh, whose links grow with the square.
-const MOST_MESHED: u32 = 1024;
+const MAX_MESHED: u32 = 1024;
 
 const LINK_HELP: &str =
     "write {\"0:1\": \"1:1\"}, or [{\"ends\": [\"0:1\", \"1:1\"], \"latency\": \"5us\"}]";
 
 /// `{"0:1": "1:1", "0:2": {"to": "2:1", "latency": "5us"}}`
-fn pairs(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &mut Messages) {
-    let Kind::Object(fields) = &node.kind else { return };
+fn pairs(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &Messages) {
+    let NodeKind::Object(fields) = &node.kind else { return };
     for field in fields {
-        let named = Node { span: field.name_span, kind: Kind::Null };
+        let named = Node { span: field.name_span, kind: NodeKind::Null };
         let from = network.written_location(&named, &field.name, messages);
         match &field.value.kind {
-            Kind::Object(_) => {
+            NodeKind::Object(_) => {
                 let Some(mut link) = Fields::of(&field.value, "a link", messages) else { continue };
-                let to = link.need(&["to"], "{\"to\": \"1:1\"}", messages);
+                let to = link.need(&["to"], "{\"to\": \"1:1\"}");
                 let to = to.and_then(|to| network.location(to, messages));
                 let made = properties(&mut link, messages);
-                link.finish(messages);
+                link.finish();
                 add(from, to, made, field.value.span, network, list, messages);
             }
             _ => {
@@ -188,22 +188,22 @@ fn pairs(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &mu
 }
 
 /// A link in a list: `{"ends": [...], ...}`, `{"0:1": "1:1"}` or `["0:1", "1:1"]`.
-fn one(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &mut Messages) {
+fn one(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &Messages) {
     match &node.kind {
-        Kind::Object(fields) if fields.iter().any(|field| field.name.contains(':')) => {
+        NodeKind::Object(fields) if fields.iter().any(|field| field.name.contains(':')) => {
             pairs(node, network, list, messages);
         }
-        Kind::Object(_) => {
+        NodeKind::Object(_) => {
             let Some(mut link) = Fields::of(node, "a link", messages) else { return };
-            let ends = link.need(&["ends"], "\"ends\": [\"0:1\", \"1:1\"]", messages);
+            let ends = link.need(&["ends"], "\"ends\": [\"0:1\", \"1:1\"]");
             let ends = ends.and_then(|ends| two_ends(ends, network, messages));
             let made = properties(&mut link, messages);
-            link.finish(messages);
+            link.finish();
             if let Some([from, to]) = ends {
                 add(Some(from), Some(to), made, node.span, network, list, messages);
             }
         }
-        Kind::List(_) => {
+        NodeKind::List(_) => {
             if let Some([from, to]) = two_ends(node, network, messages) {
                 add(Some(from), Some(to), unlimited(), node.span, network, list, messages);
             }
@@ -212,7 +212,7 @@ fn one(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &mut 
     }
 }
 
-fn two_ends(node: &Node, network: &Network, messages: &mut Messages) -> Option<[(u32, u32); 2]> {
+fn two_ends(node: &Node, network: &Network, messages: &Messages) -> Option<[(u32, u32); 2]> {
     match messages.list(node, "`ends`")? {
         [from, to] => {
             let (from, to) = (network.location(from, messages), network.location(to, messages));
@@ -233,10 +233,10 @@ fn add(
     span: Span,
     network: &mut Network,
     list: &mut Vec<Link>,
-    messages: &mut Messages,
+    messages: &Messages,
 ) {
     let (Some(from), Some(to)) = (from, to) else { return };
-    if network.connect([from, to], span, messages) == Added::New {
+    if network.connect([from, to], span, messages) == LinkAddition::New {
         list.push(Link { ends: [from, to], ..made });
     }
 }
@@ -245,7 +245,7 @@ fn unlimited() -> Link {
     Link { ends: [(0, 0), (0, 0)], latency_ps: None, jitter_ps: None, loss: None, rate_bps: None }
 }
 
-fn properties(fields: &mut Fields<'_>, messages: &mut Messages) -> Link {
+fn properties(fields: &mut Fields<'_>, messages: &Messages) -> Link {
     let latency = fields.get(&["latency"]);
     let jitter = fields.get(&["jitter"]);
     let loss = fields.get(&["loss"]);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run from a tree of values: the fields of the whole file, symbolics and externs. Events, links
-//! and expectations have files of their own. docs/lucid-runs.md describes all fields.
+//! Reads a specification from a tree of values: the fields of the whole file, symbolics and externs. Events,
+//! links and expectations have files of their own; docs/lucid-runs.md describes all fields.
 
 use super::codes;
-use super::document::{self, Format, Kind, Node};
-use super::fields::{Fields, Messages};
 use super::network::Network;
 use super::run::{Argument, Links, PS_PER_NS, Run};
+use super::values::{CONVENTIONS, RunValues};
 use super::{expectations, inputs, network};
+use document::{Fields, Format, Messages, Node, NodeKind};
 use lucid::elaborate::Symbolics;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 
 /// Most switches of a run.
-pub const MOST_SWITCHES: u32 = 65_536;
+pub const MAX_SWITCHES: u32 = 65_536;
 
 /// Reads a run's specification. There is a run unless the diagnostics hold an error.
 pub fn read(map: &SourceMap, file: FileId, format: Format) -> (Option<Run>, Diagnostics) {
@@ -26,22 +26,10 @@ pub fn read_until(
     format: Format,
     until_ps: Option<u64>,
 ) -> (Option<Run>, Diagnostics) {
-    let mut messages = Messages::default();
-    let Some(root) = tree(map, file, format, &mut messages) else { return (None, messages.list) };
-    let run = read_run(&root, until_ps, &mut messages);
-    let run = run.filter(|_| !messages.list.has_errors());
-    (run, in_order(messages.list))
-}
-
-/// In the order of the file, which is not quite the order of reading.
-fn in_order(diagnostics: Diagnostics) -> Diagnostics {
-    let mut list: Vec<Diagnostic> = diagnostics.into_iter().collect();
-    list.sort_by_key(|diagnostic| diagnostic.primary.span.start);
-    let mut sorted = Diagnostics::new();
-    for diagnostic in list {
-        sorted.push(diagnostic);
-    }
-    sorted
+    let messages = Messages::new(&CONVENTIONS, format);
+    let root = messages.parse(file, map.text(file));
+    let run = root.and_then(|root| read_run(&root, until_ps, &messages));
+    (run.filter(|_| !messages.has_errors()), messages.into_diagnostics())
 }
 
 /// Reads a file of symbolics: an object with `sizes` and `symbolics`, as the reference
@@ -51,39 +39,30 @@ pub fn read_symbolics(
     file: FileId,
     format: Format,
 ) -> (Option<Symbolics>, Diagnostics) {
-    let mut messages = Messages::default();
-    let Some(root) = tree(map, file, format, &mut messages) else { return (None, messages.list) };
+    let messages = Messages::new(&CONVENTIONS, format);
+    let root = messages.parse(file, map.text(file));
     let mut symbolics = Symbolics::default();
-    if let Some(mut fields) = Fields::of(&root, "a file of symbolics", &mut messages) {
-        read_values(&mut fields, &mut symbolics, &mut messages);
-        fields.finish(&mut messages);
+    if let Some(root) = &root
+        && let Some(mut fields) = Fields::of(root, "a file of symbolics", &messages)
+    {
+        read_values(&mut fields, &mut symbolics, &messages);
+        fields.finish();
     }
-    let symbolics = Some(symbolics).filter(|_| !messages.list.has_errors());
-    (symbolics, messages.list)
+    (Some(symbolics).filter(|_| !messages.has_errors()), messages.into_diagnostics())
 }
 
-fn tree(map: &SourceMap, file: FileId, format: Format, messages: &mut Messages) -> Option<Node> {
-    let (root, problems) = document::read(map, file, format);
-    for problem in problems {
-        messages.list.push(problem);
-    }
-    root
-}
-
-fn read_run(root: &Node, until_ps: Option<u64>, messages: &mut Messages) -> Option<Run> {
+fn read_run(root: &Node, until_ps: Option<u64>, messages: &Messages) -> Option<Run> {
     let mut fields = Fields::of(root, "a run", messages)?;
-    let mut run = Run::default();
-    if let Some(node) = fields.get(&["program"]) {
-        run.program = messages.text(node, "`program`").map(str::to_string);
-    }
-    if let Some(node) = fields.get(&["symbolics file"]) {
-        run.symbolics_file = messages.text(node, "`symbolics file`").map(str::to_string);
-    }
+    let mut run = Run {
+        program: fields.text("program").map(str::to_string),
+        symbolics_file: fields.text("symbolics file").map(str::to_string),
+        ..Run::default()
+    };
     read_values(&mut fields, &mut run.symbolics, messages);
 
     let switches = fields.get(&["switches"]);
     if let Some(node) = switches {
-        let most = u128::from(MOST_SWITCHES);
+        let most = u128::from(MAX_SWITCHES);
         if let Some(count) = messages.integer(node, "`switches`", most) {
             // The reference implementation takes 0 as 1.
             run.switches = (count as u32).max(1);
@@ -99,7 +78,7 @@ fn read_run(root: &Node, until_ps: Option<u64>, messages: &mut Messages) -> Opti
         None if run.switches > 1 => {
             let span = switches.map_or(root.span, |node| node.span);
             let message = format!("the {} switches have no links", run.switches);
-            messages.list.push(
+            messages.push(
                 Diagnostic::warning(codes::NOT_CONNECTED, span, message)
                     .help("write \"links\": \"full mesh\", or {\"0:1\": \"1:1\"} for a link"),
             );
@@ -125,12 +104,9 @@ fn read_run(root: &Node, until_ps: Option<u64>, messages: &mut Messages) -> Opti
         }
     }
     if let Some(node) = fields.get(&["random seed", "seed"]) {
-        run.seed = messages.long(node, "the seed").unwrap_or(0);
+        run.seed = messages.integer_u64(node, "the seed").unwrap_or(0);
     }
-    if let Some(node) = fields.get(&["stop on out of range"]) {
-        let stop = messages.truth(node, "`stop on out of range`");
-        run.stop_on_out_of_range = stop.unwrap_or(false);
-    }
+    run.stop_on_out_of_range = fields.truth("stop on out of range").unwrap_or(false);
     if let Some(node) = fields.get(&["externs"]) {
         read_externs(node, &mut run, messages);
     }
@@ -147,14 +123,14 @@ fn read_run(root: &Node, until_ps: Option<u64>, messages: &mut Messages) -> Opti
     ] {
         if let Some(field) = fields.field(&[name]) {
             let message = format!("`{name}` has no effect here: {why}");
-            messages.list.push(Diagnostic::warning(codes::NO_EFFECT, field.name_span, message));
+            messages.push(Diagnostic::warning(codes::NO_EFFECT, field.name_span, message));
         }
     }
-    fields.finish(messages);
+    fields.finish();
     Some(run)
 }
 
-fn read_times(fields: &mut Fields<'_>, run: &mut Run, messages: &mut Messages) {
+fn read_times(fields: &mut Fields<'_>, run: &mut Run, messages: &Messages) {
     let least_ps = PS_PER_NS;
     if let Some(node) = fields.get(&["max time"]) {
         run.max_time_ps = messages.time(node, "`max time`").unwrap_or(run.max_time_ps);
@@ -195,10 +171,10 @@ fn read_times(fields: &mut Fields<'_>, run: &mut Run, messages: &mut Messages) {
     }
 }
 
-fn read_recirculation_ports(node: &Node, run: &mut Run, messages: &mut Messages) {
+fn read_recirculation_ports(node: &Node, run: &mut Run, messages: &Messages) {
     // One number is for all switches.
-    if let Kind::Int(_) = node.kind {
-        if let Some(port) = messages.small(node, "a recirculation port") {
+    if let NodeKind::Int(_) = node.kind {
+        if let Some(port) = messages.integer_u32(node, "a recirculation port") {
             run.recirculation_ports.fill(port);
             // All switches have the same.
             run.port_places.insert((0, port), node.span);
@@ -207,7 +183,7 @@ fn read_recirculation_ports(node: &Node, run: &mut Run, messages: &mut Messages)
     }
     let Some(list) = messages.list(node, "`recirculation_ports`") else { return };
     let ports: Vec<_> =
-        list.iter().map(|port| messages.small(port, "a recirculation port")).collect();
+        list.iter().map(|port| messages.integer_u32(port, "a recirculation port")).collect();
     if check_count(node, list.len(), run.switches, "`recirculation_ports`", messages)
         && let Some(ports) = ports.into_iter().collect()
     {
@@ -218,13 +194,7 @@ fn read_recirculation_ports(node: &Node, run: &mut Run, messages: &mut Messages)
     }
 }
 
-fn check_count(
-    node: &Node,
-    found: usize,
-    switches: u32,
-    what: &str,
-    messages: &mut Messages,
-) -> bool {
+fn check_count(node: &Node, found: usize, switches: u32, what: &str, messages: &Messages) -> bool {
     let right = found == switches as usize;
     if !right {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -239,20 +209,20 @@ fn check_count(
     right
 }
 
-fn read_externs(node: &Node, run: &mut Run, messages: &mut Messages) {
-    let Kind::Object(externs) = &node.kind else {
+fn read_externs(node: &Node, run: &mut Run, messages: &Messages) {
+    let NodeKind::Object(externs) = &node.kind else {
         messages.wrong_type(node, "`externs`", "an object with a list for each extern");
         return;
     };
     for field in externs {
         let what = format!("the extern `{}`", field.name);
         let values: Vec<Argument> = match &field.value.kind {
-            Kind::List(list) => {
+            NodeKind::List(list) => {
                 check_count(&field.value, list.len(), run.switches, &what, messages);
                 list.iter().filter_map(|value| messages.argument(value)).collect()
             }
             // One value is for all switches.
-            Kind::Int(_) | Kind::Bool(_) | Kind::Text(_) => {
+            NodeKind::Int(_) | NodeKind::Bool(_) | NodeKind::Text(_) => {
                 let value = messages.argument(&field.value);
                 value.into_iter().cycle().take(run.switches as usize).collect()
             }
@@ -267,10 +237,10 @@ fn read_externs(node: &Node, run: &mut Run, messages: &mut Messages) {
 }
 
 /// `sizes` and `symbolics`.
-fn read_values(fields: &mut Fields<'_>, symbolics: &mut Symbolics, messages: &mut Messages) {
+fn read_values(fields: &mut Fields<'_>, symbolics: &mut Symbolics, messages: &Messages) {
     for (name, what) in [("sizes", "a size"), ("symbolics", "a symbolic value")] {
         let Some(node) = fields.get(&[name]) else { continue };
-        let Kind::Object(values) = &node.kind else {
+        let NodeKind::Object(values) = &node.kind else {
             messages.wrong_type(node, &format!("`{name}`"), "an object with a value for each name");
             continue;
         };
@@ -285,16 +255,16 @@ fn read_values(fields: &mut Fields<'_>, symbolics: &mut Symbolics, messages: &mu
 }
 
 /// A symbolic value; those of vectors and records are given by their parts, `v[0]` and `r#a`.
-fn symbolic_value(name: &str, node: &Node, symbolics: &mut Symbolics, messages: &mut Messages) {
+fn symbolic_value(name: &str, node: &Node, symbolics: &mut Symbolics, messages: &Messages) {
     let value = match &node.kind {
-        Kind::Bool(value) => Some(u128::from(*value)),
-        Kind::List(elements) => {
+        NodeKind::Bool(value) => Some(u128::from(*value)),
+        NodeKind::List(elements) => {
             for (at, element) in elements.iter().enumerate() {
                 symbolic_value(&format!("{name}[{at}]"), element, symbolics, messages);
             }
             None
         }
-        Kind::Object(fields) => {
+        NodeKind::Object(fields) => {
             for field in fields {
                 let name = format!("{name}#{}", field.name);
                 symbolic_value(&name, &field.value, symbolics, messages);

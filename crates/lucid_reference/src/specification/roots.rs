@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events over globals that a specification has as inputs: elaboration makes a copy of an event for
-//! the globals that the program gives it, and has to be told of those that only inputs name.
+//! Events over globals that a specification has as inputs. Elaboration copies an event for each choice
+//! of globals in the program; the roots here add the choices that only inputs name.
 
 use super::run::{Argument, InputKind, Run};
 use lucid::check::CheckedProgram;

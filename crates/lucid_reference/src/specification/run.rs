@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run's specification as data, after reading and before names are looked up in a program.
-//! Times are picoseconds here; the file has nanoseconds unless it says a unit.
+//! A run's specification as data, before `simulation::resolve` looks up its names in a program. Times are in
+//! picoseconds here; in the file they are in nanoseconds unless a unit is given.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
@@ -115,7 +115,7 @@ pub struct Link {
     pub rate_bps: Option<u64>,
 }
 
-/// An argument in a specification. What a text means depends on the type it is wanted for:
+/// An argument in a specification. The meaning of a text depends on the type of the parameter:
 /// `argument.rs` has the conversions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
@@ -272,9 +272,9 @@ pub struct Expectation {
 /// Kinds of expectations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectationKind {
-    /// An event is handled (or leaves, or is generated) so many times within times.
+    /// The number of times that an event is handled, generated, leaves or is dropped, within a time span.
     Event {
-        what: Happening,
+        what: LifecycleStep,
         name: String,
         /// Absent arguments match anything.
         arguments: Option<Vec<Option<Argument>>>,
@@ -292,7 +292,7 @@ pub enum ExpectationKind {
 
 /// What is expected of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum LifecycleStep {
     /// Its handler runs.
     Handled,
     /// It is generated.

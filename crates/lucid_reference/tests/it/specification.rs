@@ -3,8 +3,8 @@
 //! text whatever makes the reader panic. `PLANEWRIGHT_BLESS=1` writes the messages anew.
 
 use lucid_reference::specification::{
-    Argument, Command, Count, ExpectationKind, Format, Gap, Happening, InputKind, KeyPattern, Link,
-    Links, Places, Run, read, read_symbolics,
+    Argument, Command, Count, ExpectationKind, Format, Gap, InputKind, KeyPattern, LifecycleStep,
+    Link, Links, Places, Run, read, read_symbolics,
 };
 use proptest::prelude::*;
 use source::{Diagnostics, RenderOptions, SourceMap, Span};
@@ -100,7 +100,7 @@ fn what_a_specification_says() {
     let ExpectationKind::Event { what, arguments, count, .. } = &run.expectations[0].kind else {
         panic!("an event")
     };
-    assert_eq!((*what, *count), (Happening::Handled, Count { least: 3, most: Some(3) }));
+    assert_eq!((*what, *count), (LifecycleStep::Handled, Count { least: 3, most: Some(3) }));
     assert_eq!(arguments.as_ref().map(|list| list[1].is_none()), Some(true));
 }
 

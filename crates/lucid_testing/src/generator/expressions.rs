@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions of a type over the variables at hand, without effects.
+//! Generates expressions of a type over the variables in scope, without effects.
 
 use super::Generator;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random Lucid programs with runs, as source text: for oracles that need programs of all shapes. A
-//! program is a function of a *tape* of numbers: each choice takes the next one, and a tape that is
-//! over gives zeros, which are the simplest choices. So a shorter tape of smaller numbers is a
-//! simpler program, and whatever shrinks tapes shrinks programs. `testing::tape` makes tapes from seeds.
+//! program is a function of a *tape* of numbers: each choice takes the next one; behind its end a tape
+//! gives zeros, the simplest choices. A shorter tape of smaller numbers is a simpler program, so shrinking
+//! the tape shrinks the program. `testing::tape` makes tapes from seeds.
 //!
-//! Every program checks and elaborates: arrays are touched in the order of their declaration, at
+//! Every program checks and elaborates: it accesses arrays in the order of their declaration, at
 //! most once a path; events carry a number of hops, so that runs end.
 
 mod expressions;
@@ -82,7 +82,7 @@ struct Generator {
     events: Vec<Event>,
     text: String,
     depth: usize,
-    /// Of the handler at hand.
+    /// Of the generated handler.
     variables: Vec<Variable>,
     event_variables: Vec<String>,
     group_variables: Vec<String>,
@@ -99,7 +99,7 @@ struct Generator {
 }
 
 /// Most events that a handler generates; an egress handler generates one.
-const MOST_GENERATED: u32 = 3;
+const MAX_GENERATED: u32 = 3;
 
 /// Switches of a network.
 const SWITCHES: u32 = 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements of a handler.
+//! Generates statements of a handler.
 
-use super::{Generator, MOST_GENERATED, SWITCHES, State, Variable, type_text};
+use super::{Generator, MAX_GENERATED, SWITCHES, State, Variable, type_text};
 
 impl Generator {
     pub(super) fn statements(&mut self, count: usize, depth: u32) {
@@ -335,14 +335,14 @@ impl Generator {
     }
 
     pub(super) fn generate(&mut self) {
-        let most = if self.at_egress { 1 } else { MOST_GENERATED };
+        let most = if self.at_egress { 1 } else { MAX_GENERATED };
         if !self.may_generate || self.generated >= most {
             return self.declaration();
         }
         self.generated += 1;
         let event = self.event();
-        let ways = if self.features.network && !self.at_egress { 6 } else { 1 };
-        let text = match self.choose(ways) {
+        let destinations = if self.features.network && !self.at_egress { 6 } else { 1 };
+        let text = match self.choose(destinations) {
             2 => {
                 let switch = self.switch();
                 format!("generate_switch({switch}, {event});")

@@ -11,7 +11,7 @@ pub(super) const SECOND_PS: i128 = 1_000_000_000_000;
 const MICROSECOND_PS: i128 = 1_000_000;
 const NANOSECOND_PS: i128 = 1_000;
 
-/// The byte order and the length of a fraction tick in picoseconds that a magic number stands for.
+/// Byte order and length of a fraction tick in picoseconds of a magic number.
 pub(super) fn magic_meaning(magic: [u8; 4]) -> Option<(ByteOrder, i128)> {
     Some(match magic {
         [0xa1, 0xb2, 0xc3, 0xd4] => (ByteOrder::Big, MICROSECOND_PS),

@@ -12,31 +12,42 @@ use super::{Simulation, SimulationError};
 use crate::link::LinkOptions;
 use crate::node::Host;
 use device::{Device, PortOptions, TrafficManagerOptions};
-use serde_json::{Map, Value};
+use document::{Conventions, FieldNames, Fields, Format, Messages, Node, NodeKind};
 use source::quantity::{self, Decimals, Notation, Units};
+use source::{Code, Diagnostic, Diagnostics, Explanation, FileId, Severity, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is wrong with a topology file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TopologyError {
-    /// Where in the file: `links[3]`, or a line and column.
-    pub place: String,
-    /// What is wrong, and what was expected.
-    pub message: String,
-}
+/// A topology file that cannot be read.
+pub const TOPOLOGY: Code = Code("NW-E0201");
 
-impl fmt::Display for TopologyError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.place, self.message)
-    }
-}
+/// What `plane explain` says about it.
+pub const EXPLANATIONS: &[Explanation] = &[Explanation {
+    code: TOPOLOGY,
+    title: "a topology file cannot be read",
+    text: "Topology files are those of the P4 tutorials: JSON with `hosts`, `switches` and `links`. A link is \
+           `[node, node, latency, bandwidth]`, the last two optional; a node is a host's name, or `s1-p2` for \
+           port 2 of switch s1. A latency is a number of milliseconds or a text such as \"10us\"; a bandwidth \
+           is in megabits per second.",
+    wrong: "{\"switches\": {\"s1\": {}}, \"hosts\": {\"h1\": {}}, \"links\": [[\"h1\", \"s1\"]]}\n",
+    right: "{\"switches\": {\"s1\": {}}, \"hosts\": {\"h1\": {}}, \"links\": [[\"h1\", \"s1-p1\"]]}\n",
+}];
 
-impl std::error::Error for TopologyError {}
-
-fn problem<T>(place: &str, message: impl Into<String>) -> Result<T, TopologyError> {
-    Err(TopologyError { place: place.to_string(), message: message.into() })
-}
+static CONVENTIONS: Conventions = Conventions {
+    syntax: TOPOLOGY,
+    syntax_help: "",
+    wrong_type: TOPOLOGY,
+    wrong_value: TOPOLOGY,
+    missing: TOPOLOGY,
+    unknown_field: TOPOLOGY,
+    repeated_field: TOPOLOGY,
+    unused_fields: Severity::Error,
+    field_names: FieldNames::Exact,
+    note_fields: &[],
+    reference: "",
+    // Some files of the tutorials write numbers as texts.
+    number_in_text: Some(|text| text.trim().parse().ok()),
+};
 
 /// A host of a topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,44 +127,6 @@ impl<E: fmt::Display> fmt::Display for BuildError<E> {
 
 impl<E: fmt::Display + fmt::Debug> std::error::Error for BuildError<E> {}
 
-fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, TopologyError> {
-    match value.as_object() {
-        Some(object) => Ok(object),
-        None => problem(place, "expected an object in braces"),
-    }
-}
-
-fn text(
-    object: &Map<String, Value>,
-    key: &str,
-    place: &str,
-) -> Result<Option<String>, TopologyError> {
-    match object.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => problem(place, format!("`{key}` should be text in quotation marks")),
-    }
-}
-
-fn number(
-    object: &Map<String, Value>,
-    key: &str,
-    place: &str,
-) -> Result<Option<u32>, TopologyError> {
-    match object.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        // Some files of the tutorials write numbers as text.
-        Some(value) => match value
-            .as_u64()
-            .or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
-            .and_then(|number| u32::try_from(number).ok())
-        {
-            Some(number) => Ok(Some(number)),
-            None => problem(place, format!("`{key}` should be a number from 0 to {}", u32::MAX)),
-        },
-    }
-}
-
 /// Latencies in picoseconds; microseconds where a text has no unit.
 const LATENCY: Notation = Notation {
     units: Units::Named(&[
@@ -173,135 +146,172 @@ const LATENCY: Notation = Notation {
 const MILLISECOND_PS: u64 = 1_000_000_000;
 
 /// Largest accepted latency in picoseconds and rate in bits per second.
-const LARGEST: u64 = i64::MAX as u64;
+const MAX_QUANTITY: u64 = i64::MAX as u64;
 
-fn latency_ps(value: &Value, place: &str) -> Result<u64, TopologyError> {
-    let latency = match value {
-        Value::Null => Some(0),
-        Value::Number(number) => {
-            number.as_f64().and_then(|number| quantity::scaled(number, MILLISECOND_PS).ok())
-        }
-        Value::String(text) => LATENCY.parse(text).ok(),
-        _ => None,
-    };
-    match latency.filter(|latency| *latency <= LARGEST) {
-        Some(latency) => Ok(latency),
-        None => problem(place, "a latency is a number of milliseconds or text such as \"10us\""),
+fn latency_ps(node: &Node, messages: &Messages) -> Option<u64> {
+    if node.kind == NodeKind::Null {
+        return Some(0);
     }
+    let expected = "a number of milliseconds or a text such as \"10us\"";
+    let latency = messages.quantity(node, "a latency", &LATENCY, Some(MILLISECOND_PS), expected)?;
+    if latency > MAX_QUANTITY {
+        messages.wrong_value(node, "a latency", expected);
+        return None;
+    }
+    Some(latency)
 }
 
-fn rate_bps(value: &Value, place: &str) -> Result<Option<u64>, TopologyError> {
+/// A bandwidth in bits per second; `Some(None)` is infinite.
+fn rate_bps(node: &Node, messages: &Messages) -> Option<Option<u64>> {
     const MEGABIT: u64 = 1_000_000;
-    if value.is_null() {
-        return Ok(None);
+    let rate = match &node.kind {
+        NodeKind::Null => return Some(None),
+        NodeKind::Int(number) => {
+            u64::try_from(*number).ok().and_then(|number| number.checked_mul(MEGABIT))
+        }
+        NodeKind::Float(number) => quantity::scaled(*number, MEGABIT).ok(),
+        _ => None,
+    };
+    let rate = rate.filter(|rate| (1..=MAX_QUANTITY).contains(rate));
+    if rate.is_none() {
+        let expected = "a positive number of megabits per second";
+        messages.wrong_value(node, "a bandwidth", expected);
+        return None;
     }
-    let rate = value.as_f64().and_then(|number| quantity::scaled(number, MEGABIT).ok());
-    match rate.filter(|rate| (1..=LARGEST).contains(rate)) {
-        Some(rate) => Ok(Some(rate)),
-        None => problem(place, "a bandwidth is a positive number of megabits per second"),
-    }
+    Some(rate)
+}
+
+/// The value of a field; `null` counts as absent.
+fn present<'n>(fields: &mut Fields<'n>, name: &'static str) -> Option<&'n Node> {
+    fields.get(&[name]).filter(|node| node.kind != NodeKind::Null)
+}
+
+fn text(fields: &mut Fields<'_>, name: &'static str) -> Option<String> {
+    let node = present(fields, name)?;
+    fields.messages().text(node, &fields.name_of(name)).map(str::to_string)
+}
+
+fn number(fields: &mut Fields<'_>, name: &'static str) -> Option<u32> {
+    let node = present(fields, name)?;
+    fields.messages().integer_u32(node, &fields.name_of(name))
 }
 
 impl Topology {
-    /// Reads a file's text.
-    pub fn parse(json: &str) -> Result<Topology, TopologyError> {
-        let value: Value = match serde_json::from_str(json) {
-            Ok(value) => value,
-            Err(error) => {
-                let place = format!("line {}, column {}", error.line(), error.column());
-                return problem(&place, format!("this is no JSON: {error}"));
-            }
-        };
-        let root = object(&value, "topology")?;
-        let mut topology = Topology::default();
-        let empty = Value::Object(Map::new());
-        for (name, host) in object(root.get("hosts").unwrap_or(&empty), "hosts")? {
-            let place = format!("hosts.{name}");
-            let host = object(host, &place)?;
-            let commands = match host.get("commands") {
-                None => Vec::new(),
-                Some(Value::Array(commands)) => {
-                    commands.iter().filter_map(Value::as_str).map(str::to_string).collect()
-                }
-                Some(_) => return problem(&place, "`commands` should be a list in brackets"),
-            };
-            let description = HostDescription {
-                ip: text(host, "ip", &place)?,
-                mac: text(host, "mac", &place)?,
-                commands,
-            };
-            topology.hosts.insert(name.clone(), description);
-        }
-        for (name, switch) in object(root.get("switches").unwrap_or(&empty), "switches")? {
-            let place = format!("switches.{name}");
-            if topology.hosts.contains_key(name) {
-                return problem(&place, "a host has this name already");
-            }
-            let switch = object(switch, &place)?;
-            let description = SwitchDescription {
-                program: text(switch, "program", &place)?,
-                runtime_json: text(switch, "runtime_json", &place)?,
-                cli_input: text(switch, "cli_input", &place)?,
-                cpu_port: number(switch, "cpu_port", &place)?,
-                priority_queues: number(switch, "priority_queues", &place)?,
-            };
-            topology.switches.insert(name.clone(), description);
-        }
-        topology.parse_links(root.get("links").unwrap_or(&Value::Array(Vec::new())))?;
-        Ok(topology)
+    /// Reads the text of a file. Fields for other tools are ignored.
+    pub fn parse(file: FileId, text: &str) -> Result<Topology, Diagnostics> {
+        let messages = Messages::new(&CONVENTIONS, Format::Json);
+        let document = messages.parse(file, text);
+        let root = document.as_ref().and_then(|node| Fields::of(node, "a topology", &messages));
+        let topology = root.map(Topology::read).unwrap_or_default();
+        if messages.has_errors() { Err(messages.into_diagnostics()) } else { Ok(topology) }
     }
 
-    fn parse_links(&mut self, links: &Value) -> Result<(), TopologyError> {
-        let Some(links) = links.as_array() else {
-            return problem("links", "expected a list in brackets");
-        };
+    fn read(mut root: Fields<'_>) -> Topology {
+        let messages = root.messages();
+        let mut topology = Topology::default();
+        for (field, mut host) in root.sections("hosts") {
+            let commands = host.get(&["commands"]);
+            let commands = commands.and_then(|node| messages.list(node, &host.name_of("commands")));
+            let commands = commands.unwrap_or_default().iter();
+            let description = HostDescription {
+                ip: text(&mut host, "ip"),
+                mac: text(&mut host, "mac"),
+                commands: commands
+                    .filter_map(|command| messages.text(command, "a command"))
+                    .map(str::to_string)
+                    .collect(),
+            };
+            topology.hosts.insert(field.name.clone(), description);
+        }
+        for (field, mut switch) in root.sections("switches") {
+            if topology.hosts.contains_key(&field.name) {
+                let message = format!("`{}` is a host and a switch", field.name);
+                messages.error(TOPOLOGY, field.name_span, message, "rename one of them");
+            }
+            let description = SwitchDescription {
+                program: text(&mut switch, "program"),
+                runtime_json: text(&mut switch, "runtime_json"),
+                cli_input: text(&mut switch, "cli_input"),
+                cpu_port: number(&mut switch, "cpu_port"),
+                priority_queues: number(&mut switch, "priority_queues"),
+            };
+            topology.switches.insert(field.name.clone(), description);
+        }
+        if let Some(links) = root.get(&["links"]) {
+            topology.read_links(links, messages);
+        }
+        topology
+    }
+
+    fn read_links(&mut self, links: &Node, messages: &Messages) {
         // A host's links are its ports in order.
         let mut host_ports: BTreeMap<String, u32> = BTreeMap::new();
-        let mut taken: BTreeMap<(String, u32), usize> = BTreeMap::new();
-        for (at, link) in links.iter().enumerate() {
-            let place = format!("links[{at}]");
-            let parts = link.as_array().map(Vec::as_slice).unwrap_or_default();
-            let (Some(one), Some(other)) =
-                (parts.first().and_then(Value::as_str), parts.get(1).and_then(Value::as_str))
-            else {
-                return problem(&place, "a link is a list [node, node, latency, bandwidth]");
+        let mut taken: BTreeMap<(String, u32), Span> = BTreeMap::new();
+        for link in messages.list(links, "`links`").unwrap_or_default() {
+            let (one, other, rest) = match &link.kind {
+                NodeKind::List(parts) => match parts.as_slice() {
+                    [one, other, rest @ ..] => (one, other, rest),
+                    _ => {
+                        let message = "a link has two ends";
+                        let help =
+                            "write [node, node, latency, bandwidth]; the last two may be left out";
+                        messages.error(TOPOLOGY, link.span, message, help);
+                        continue;
+                    }
+                },
+                _ => {
+                    let expected = "a list [node, node, latency, bandwidth]";
+                    messages.wrong_type(link, "a link", expected);
+                    continue;
+                }
             };
-            let mut end = |name: &str| -> Result<(String, u32), TopologyError> {
+            let mut end = |node: &Node| -> Option<(String, u32)> {
+                let name = messages.text(node, "the end of a link")?;
                 let end = if self.hosts.contains_key(name) {
                     let port = host_ports.entry(name.to_string()).or_default();
                     *port += 1;
                     (name.to_string(), *port - 1)
                 } else {
-                    self.switch_end(name, &place)?
+                    self.switch_end(node, name, messages)?
                 };
-                if let Some(before) = taken.insert(end.clone(), at) {
-                    let (name, port) = &end;
-                    let message = format!("port {port} of `{name}` is in use by links[{before}]");
-                    return problem(&place, message);
+                if let Some(earlier) = taken.insert(end.clone(), node.span) {
+                    let message = format!("port {} of `{}` has two links", end.1, end.0);
+                    let diagnostic = Diagnostic::error(TOPOLOGY, node.span, message);
+                    messages.push(diagnostic.label(earlier, "the other link"));
+                    return None;
                 }
-                Ok(end)
+                Some(end)
             };
-            let ends = [end(one)?, end(other)?];
-            let latency_ps = parts.get(2).map_or(Ok(0), |value| latency_ps(value, &place))?;
-            let rate_bps = parts.get(3).map_or(Ok(None), |value| rate_bps(value, &place))?;
-            self.links.push(LinkDescription { ends, latency_ps, rate_bps });
+            let ends = (end(one), end(other));
+            let latency_ps = rest.first().map_or(Some(0), |node| latency_ps(node, messages));
+            let rate_bps = rest.get(1).map_or(Some(None), |node| rate_bps(node, messages));
+            if let ((Some(one), Some(other)), Some(latency_ps), Some(rate_bps)) =
+                (ends, latency_ps, rate_bps)
+            {
+                self.links.push(LinkDescription { ends: [one, other], latency_ps, rate_bps });
+            }
         }
-        Ok(())
     }
 
-    fn switch_end(&self, name: &str, place: &str) -> Result<(String, u32), TopologyError> {
+    fn switch_end(&self, node: &Node, name: &str, messages: &Messages) -> Option<(String, u32)> {
+        let error = |message: String, help: &str| {
+            messages.error(TOPOLOGY, node.span, message, help);
+            None
+        };
         if let Some((switch, port)) = name.rsplit_once("-p")
             && self.switches.contains_key(switch)
         {
             return match port.parse() {
-                Ok(port) => Ok((switch.to_string(), port)),
-                Err(_) => problem(place, format!("`{port}` in `{name}` is no port number")),
+                Ok(port) => Some((switch.to_string(), port)),
+                Err(_) => error(format!("`{port}` in `{name}` is not a port number"), ""),
             };
         }
         if self.switches.contains_key(name) {
-            return problem(place, format!("write `{name}-pN` for port N of this switch"));
+            let help = format!("write `{name}-p1` for port 1");
+            return error(format!("a link ends at a port of switch `{name}`"), &help);
         }
-        problem(place, format!("`{name}` is neither a host nor a port of a switch, as `s1-p2`"))
+        let help = "write the name of a host, or `s1-p2` for port 2 of switch s1";
+        error(format!("the topology has no host or switch `{name}`"), help)
     }
 
     /// Returns the options of a switch's ports and queues that its links ask for.

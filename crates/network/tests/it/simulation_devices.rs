@@ -135,7 +135,7 @@ fn a_topology_file_builds_a_network() {
         "switches": {"s1": {}, "s2": {}},
         "links": [["h1", "s1-p1", "0", 0.08], ["s1-p2", "s2-p1", "1ns"], ["s2-p2", "h2", 0, 0.08]]
     }"#;
-    let topology = Topology::parse(file).expect("fine");
+    let topology = Topology::parse(source::FileId(0), file).expect("no mistakes");
     let mut numbers = Vec::new();
     let mut device = |number, name: &str, _: &_, traffic_manager| {
         numbers.push((number, name.to_string()));

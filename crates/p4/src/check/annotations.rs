@@ -130,7 +130,7 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Values in structured annotations are compile-time integers, strings and `bool`s (§20.2).
+    /// Checks that values in structured annotations are compile-time integers, strings and `bool`s (§20.2).
     fn check_annotation_value(&mut self, value: &'a crate::ast::Expression) {
         let ty = self.synthesize(value);
         match &*ty {

@@ -70,8 +70,8 @@ impl<'a> Checker<'a> {
             })
     }
 
-    /// Binds arguments to parameters and checks each. The result is, for each parameter, the index of
-    /// its argument.
+    /// Binds arguments to parameters and checks each. Returns the index of the argument of each
+    /// parameter.
     pub(super) fn check_arguments(
         &mut self,
         span: Span,
@@ -192,8 +192,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether an argument has to be known at compile time. For functions and externs a parameter
-    /// without direction takes run-time values as well, as p4c has it; the published architectures
-    /// are written so.
+    /// without direction takes run-time values as well, as in p4c, because the published
+    /// architectures rely on it.
     pub(super) fn wants_compile_time(
         &self,
         callable: &Callable<'a>,
@@ -296,8 +296,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// For each parameter the index of its argument; `None` when it is left out, which default values and
-/// `@optional` allow.
+/// Returns the index of the argument of each parameter; `None` where it is left out, which default values
+/// and `@optional` allow.
 pub(super) fn bind<'a>(
     parameters: &'a [Parameter],
     arguments: &'a [Argument],

@@ -7,7 +7,7 @@ use super::{Checker, Node, SyntacticContext};
 use crate::ast::{BlockType, ControlDeclaration, Declaration, Parameter, ParserDeclaration};
 
 impl<'a> Checker<'a> {
-    /// Declares what a block's body sees of its signature.
+    /// Declares the parameters that a block's body sees.
     fn declare_block_signature(
         &mut self,
         declaration: &'a Declaration,

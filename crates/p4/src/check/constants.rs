@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
         self.typed.constants.get(&expression.id)
     }
 
-    /// Records a value; one beyond the documented size is not kept, so that it is unknown.
+    /// Records a value, unless it is beyond the documented size.
     pub(super) fn set_constant(&mut self, expression: &Expression, value: Constant) {
         let mut budget = MAX_CONSTANT_PARTS;
         if fits_budget(&value, &mut budget) {
@@ -490,7 +490,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Requires a compile-time known value.
+    /// Reports an expression that is not known at compile time.
     pub(super) fn require_compile_time(&mut self, expression: &'a Expression, what: &str) -> bool {
         let known = self.is_compile_time_known(expression);
         if !known {

@@ -33,7 +33,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Parsers and controls for an architecture that nothing puts together (§18.2).
+    /// Warns about parsers and controls for an architecture in a program without `main` (§18.2).
     fn warn_without_main(&mut self) {
         let declarations = &self.program.declarations;
         let declares = |wanted: fn(&DeclarationKind) -> bool| {

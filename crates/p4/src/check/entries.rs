@@ -15,7 +15,7 @@ use num_traits::One;
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Span};
 
-/// How the priorities that are not written follow from those that are.
+/// The rules that give priorities to entries without one.
 struct PriorityRules {
     largest_wins: bool,
     delta: BigInt,
@@ -65,8 +65,7 @@ impl<'a> Checker<'a> {
         rules
     }
 
-    /// Priorities that are given: where they may be, and that the others can be computed from them
-    /// (§14.2.1.4.1).
+    /// Checks where priorities are given, and that the others can be computed from them (§14.2.1.4.1).
     fn check_priorities(
         &mut self,
         property: &'a TableProperty,
@@ -126,7 +125,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Entries that can never be used because an earlier one has the same keys.
+    /// Warns about entries that are never used because an earlier one has the same keys.
     fn warn_repeated_keys(&mut self, entries: &'a [Entry], keys: &[TableKey<'a>]) {
         let mut seen: FxHashMap<Vec<KeyIdentity>, Span> = FxHashMap::default();
         for entry in entries {

@@ -17,7 +17,7 @@ use reads::is_scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, Span};
 
-/// Looks through a program without errors.
+/// Analyzes a program without errors.
 pub(super) fn warn(program: &TypedProgram, diagnostics: &mut Diagnostics) {
     let mut flow = Flow {
         program,
@@ -45,7 +45,7 @@ struct Flow<'a> {
     tracked: FxHashMap<NodeId, Tracked>,
     reported: FxHashSet<Span>,
     ever_written: FxHashSet<NodeId>,
-    /// While a fixed point is sought nothing is reported.
+    /// Reports nothing, while the analysis iterates to a fixed point.
     quiet: bool,
 }
 
@@ -405,7 +405,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Does all assignments, calls and declarations of a statement in the order of the text, as if nothing
+/// Applies all assignments, calls and declarations of a statement in the order of the text, as if nothing
 /// returned and every branch was taken.
 struct Writes<'f, 'a> {
     flow: &'f mut Flow<'a>,

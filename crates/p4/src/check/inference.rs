@@ -112,7 +112,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Puts solutions into all tables; a variable that nothing decides becomes `_`.
+    /// Replaces inference variables in all tables by their solutions; an unsolved one becomes `_`.
     pub(super) fn settle_tables(&mut self) {
         if self.solutions.is_empty() {
             return;
@@ -265,7 +265,7 @@ impl<'a> Checker<'a> {
         true
     }
 
-    /// Which parameters a block lacks or has too many.
+    /// Describes the parameters that a block lacks or has too many.
     fn describe_arity(
         &self,
         (wanted, substitution): (&[Parameter], &Substitution),
@@ -408,7 +408,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Run-time parameters of a parser, control, or type of these.
+    /// Returns the run-time parameters of a parser, a control, or a type of these.
     pub(super) fn block_parameters(&self, node: NodeId) -> Option<&'a [Parameter]> {
         match self.node(node) {
             super::Node::Declaration(declaration) => match &declaration.kind {

@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
             || self.casts_implicitly(subject, element)
     }
 
-    /// One key of a keyset.
+    /// Checks one key of a keyset.
     pub(super) fn check_key(&mut self, key: &'a Expression, subject: &Type, what: &str) {
         match &key.kind {
             ExpressionKind::Default | ExpressionKind::DontCare => self.record_set(key, subject),

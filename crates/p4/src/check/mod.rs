@@ -67,8 +67,8 @@ pub fn check(program: Program, diagnostics: &mut Diagnostics) -> TypedProgram {
     check_dialect(program, None, diagnostics)
 }
 
-/// Like [`check`], with the forms of a dialect: their types, expressions and blocks are checked, and
-/// they stay in the tree.
+/// Like [`check`], for a tree with constructs of a dialect: checks their types, expressions and blocks, and
+/// keeps them in the tree.
 pub fn check_dialect(
     program: Program,
     dialect: Option<&dyn Dialect>,
@@ -117,7 +117,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Whose parameter it is: that decides what a parameter without direction means.
+/// The owner of a parameter, which decides what a parameter without direction means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ParameterRole {
     /// Of a parser, control, function or extern: without direction it is known at compile time.
@@ -201,9 +201,9 @@ struct Checker<'a> {
     aliases: FxHashMap<NodeId, Type>,
     /// Fields of structs, headers and unions in terms of their type parameters.
     fields: FxHashMap<NodeId, Rc<Vec<FieldType>>>,
-    /// How large declared structs, headers and unions are.
+    /// The extents of declared structs, headers and unions.
     extents: FxHashMap<NodeId, nesting::Extent>,
-    /// Type parameters of everything that has any.
+    /// The type parameters of generic declarations.
     type_parameters: FxHashMap<NodeId, &'a [DeclaredName]>,
     /// Underlying types of serializable enums and new types.
     underlying: FxHashMap<NodeId, Type>,
@@ -216,11 +216,11 @@ struct Checker<'a> {
     checked_specializations: FxHashSet<Type>,
     /// Solutions of inference variables.
     solutions: Vec<Option<Type>>,
-    /// Things being declared right now: a use of them is a recursion.
+    /// The declarations that are being checked: a use of one of them is a recursion.
     open_declarations: Vec<&'a Declaration>,
-    /// Overloaded parsers and controls: all by the first one.
+    /// Overloaded parsers and controls, by the first one.
     overloads: FxHashMap<NodeId, Vec<NodeId>>,
-    /// Declarations whose name is declared again: what does not fit them may fit the other one.
+    /// Declarations whose name is declared again: a use that does not fit one may fit the other.
     repeated: FxHashSet<NodeId>,
     /// Nodes that some name refers to.
     used: FxHashSet<NodeId>,
@@ -230,7 +230,7 @@ struct Checker<'a> {
     loop_depth: usize,
     /// The instance whose object initializer encloses this place.
     this: Option<&'a Declaration>,
-    /// Tables in the control that is being checked see their actions here.
+    /// The actions of the tables in the control that is being checked.
     table_actions: FxHashMap<NodeId, Rc<Vec<tables::ListedAction<'a>>>>,
 }
 

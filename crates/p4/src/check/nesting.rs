@@ -32,10 +32,10 @@ impl Container {
     }
 }
 
-/// How many types a type may be made of, arrays counted once.
+/// The types that a type may consist of, arrays counted once.
 const MAX_TYPE_PARTS: u32 = 50_000;
 
-/// How deep structs and other types may nest.
+/// The depth to which types may nest.
 const MAX_TYPE_DEPTH: u32 = 200;
 
 /// How large and how deep a type is.
@@ -65,7 +65,7 @@ impl Extent {
 
 impl<'a> Checker<'a> {
     /// Returns the extent of a type. It stops early when that is too large: types that double with
-    /// each declaration grow beyond all measure.
+    /// each declaration grow exponentially.
     pub(super) fn extent(&self, ty: &Type) -> Extent {
         let mut total = Extent::one();
         let parts: &[Type] = match &**ty {
@@ -276,7 +276,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Size in bits (least and greatest); `None` where the type has no size (§9).
+    /// Returns the minimum and maximum size in bits; `None` where the type has no size (§9).
     pub(super) fn size_bits(&self, ty: &Type) -> Option<(u64, u64)> {
         Some(match &**ty {
             TypeKind::Bool => (1, 1),

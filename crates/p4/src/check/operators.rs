@@ -11,7 +11,7 @@ use num_traits::{Signed, ToPrimitive};
 use source::Diagnostic;
 use std::sync::Arc;
 
-/// How an operator is written.
+/// Returns the spelling of an operator.
 pub(super) fn spelling(operator: BinaryOperator) -> &'static str {
     use BinaryOperator as Op;
     match operator {

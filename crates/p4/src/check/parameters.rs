@@ -8,7 +8,7 @@ use crate::codes::typing as codes;
 use crate::typed::{Type, TypeKind};
 use source::Diagnostic;
 
-/// Whose parameters are declared.
+/// The owner of the parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ParameterOwner {
     Parser,
@@ -50,7 +50,7 @@ impl ParameterOwner {
 }
 
 impl<'a> Checker<'a> {
-    /// Declares type parameters in the innermost scope and remembers them for `owner`.
+    /// Declares type parameters in the innermost scope and records them for `owner`.
     pub(super) fn declare_type_parameters(
         &mut self,
         owner: NodeId,

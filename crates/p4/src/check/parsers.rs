@@ -11,7 +11,7 @@ use crate::typed::{Definition, Type, TypeKind};
 use source::Diagnostic;
 use std::sync::Arc;
 
-/// How messages call the keyset of a case.
+/// The noun for the keyset of a case in messages.
 pub(super) const SELECT_CASE: &str = "a case of this `select`";
 
 impl<'a> Checker<'a> {

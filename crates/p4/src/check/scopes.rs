@@ -95,8 +95,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Functions and extern functions may be overloaded (§8.22, §7.2.11.1); so may parser, control and
-    /// package names whose parameters differ, as p4c has it, though §7.2.11.2 does not allow it.
+    /// Whether two declarations may share a name: functions and extern functions may (§8.22, §7.2.11.1), and
+    /// parsers, controls and packages whose parameters differ, as in p4c, though §7.2.11.2 forbids it.
     fn may_share_name(&self, first: NodeId, second: Node<'a>) -> bool {
         let (Node::Declaration(first), Node::Declaration(second)) = (self.node(first), second)
         else {

@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Requires something that can be assigned to; true when it can.
+    /// Reports an expression that cannot be assigned to; returns whether it can.
     fn require_l_value(&mut self, target: &'a Expression) -> bool {
         match self.l_value(target) {
             Ok(()) => true,

@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
         self.resolve_bounded(written, true)
     }
 
-    /// Resolves a type and keeps it within the documented size.
+    /// Resolves a type and reports one beyond the documented size.
     fn resolve_bounded(&mut self, written: &'a TypeRef, constructed: bool) -> Type {
         let ty = self.deeper(|checker| checker.resolve_type_inner(written, constructed));
         let is_composite = matches!(
@@ -313,7 +313,7 @@ impl<'a> Checker<'a> {
         ty
     }
 
-    /// Fields of a struct, header or union, with type arguments put in; empty for other types.
+    /// Returns the fields of a struct, header or union, with type arguments put in; none for other types.
     pub(super) fn fields_of(&self, ty: &Type) -> Rc<Vec<FieldType>> {
         let (node, arguments) = match &**ty {
             TypeKind::Struct(node, arguments)

@@ -6,12 +6,12 @@ use super::Violation;
 use crate::guard::{Condition, VariableId, cross_product_within};
 use crate::layout::{Layout, PlacedTable};
 use crate::problem::{ArrayId, Gress, MatchKind, Problem, Resource, Unit};
-use crate::target::{MatchMemory, Target};
+use crate::target::{HardwareModel, MatchMemory};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn limits(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     layout: &Layout,
     violations: &mut Vec<Violation>,
 ) {
@@ -105,7 +105,7 @@ struct Key {
 
 pub(super) struct Counted<'a> {
     problem: &'a Problem,
-    target: &'a Target,
+    target: &'a HardwareModel,
     units: Vec<&'a Unit>,
     keys: Vec<Key>,
     /// Rows of the match memory.
@@ -117,7 +117,11 @@ pub(super) struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    pub(super) fn of(problem: &'a Problem, target: &'a Target, table: &PlacedTable) -> Counted<'a> {
+    pub(super) fn of(
+        problem: &'a Problem,
+        target: &'a HardwareModel,
+        table: &PlacedTable,
+    ) -> Counted<'a> {
         let mut ids = table.units.clone();
         ids.sort_unstable();
         let units: Vec<&Unit> =

@@ -7,13 +7,13 @@ use crate::cost;
 use crate::greedy::{greedy, greedy_unlimited, random_problems};
 use crate::guard::{Guard, VariableId};
 use crate::layout::{Optimality, Stage};
-use crate::problem::{Array, Dependency, MatchKind, OwnKey, OwnTable, Unit, Variable};
+use crate::problem::{Array, Dependency, MatchKind, ProgramKey, ProgramTable, Unit, Variable};
 use proptest::prelude::*;
 use source::Span;
 use std::collections::BTreeMap;
 
-fn tofino() -> Target {
-    Target::named("tofino", Span::NONE).unwrap()
+fn tofino() -> HardwareModel {
+    HardwareModel::named("tofino", Span::NONE).unwrap()
 }
 
 fn unit(name: &str) -> Unit {
@@ -75,7 +75,7 @@ fn layout(text: &str) -> Layout {
     Layout { target: "tofino".into(), stages, optimality: Optimality::Unknown }
 }
 
-fn violations(target: &Target, text: &str) -> String {
+fn violations(target: &HardwareModel, text: &str) -> String {
     let list = check(&problem(), target, &layout(text));
     list.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
 }
@@ -101,7 +101,7 @@ fn each_kind_of_violation() {
 #[test]
 fn limits_of_stages_tables_and_arrays() {
     let good = "0+1 2 e3 5 | 4+6";
-    let with = |change: fn(&mut Target)| {
+    let with = |change: fn(&mut HardwareModel)| {
         let mut target = tofino();
         change(&mut target);
         violations(&target, good)
@@ -117,7 +117,7 @@ fn limits_of_stages_tables_and_arrays() {
         "stage 0, table 0: 2 SRAM blocks of 1"
     );
     // Three tables of ingress and one of egress, in stages of their own.
-    let apart = |t: &mut Target| {
+    let apart = |t: &mut HardwareModel| {
         t.shared = false;
         t.stage.insert(Resource::Tables, 3);
     };
@@ -127,9 +127,9 @@ fn limits_of_stages_tables_and_arrays() {
 /// Sizes as users may write them, whose products leave 64 bits.
 #[test]
 fn enormous_sizes() {
-    let key = OwnKey { variable: VariableId(0), kind: MatchKind::Ternary, width_bits: 2000 };
-    let table = |kind| OwnTable {
-        keys: vec![OwnKey { kind, ..key }],
+    let key = ProgramKey { variable: VariableId(0), kind: MatchKind::Ternary, width_bits: 2000 };
+    let table = |kind| ProgramTable {
+        keys: vec![ProgramKey { kind, ..key }],
         entries: u64::MAX,
         actions: u32::MAX,
         action_data_bits: u32::MAX,
@@ -154,7 +154,7 @@ fn enormous_sizes() {
     let text = "[pipeline]\nstages = 3\n[memory]\nsram-block-words = 1\nsram-block-bits = 1\n\
                 tcam-block-words = 1\ntcam-block-bits = 1\narray-overhead-blocks = 2147483648\n";
     let file = source::SourceMap::new().add("t.toml", text);
-    let unlimited = Target::from_toml("t", file, text).unwrap();
+    let unlimited = HardwareModel::from_toml("t", file, text).unwrap();
     assert_eq!(check(&problem, &unlimited, &greedy(&problem, &unlimited).unwrap()), []);
     problem.units.truncate(3);
     assert_eq!(check(&problem, &unlimited, &greedy(&problem, &unlimited).unwrap()), []);
@@ -163,14 +163,14 @@ fn enormous_sizes() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: testing::cases(128), ..ProptestConfig::default() })]
 
-    /// Two ways to count, one result.
+    /// Both counts agree.
     #[test]
     fn the_cost_model_counts_the_same(
         problem in random_problems::problem(12),
         picks in proptest::collection::vec(any::<bool>(), 12),
         name in prop_oneof![Just("tofino"), Just("rmt"), Just("banzai")],
     ) {
-        let target = Target::named(name, Span::NONE).unwrap();
+        let target = HardwareModel::named(name, Span::NONE).unwrap();
         let all = (0..problem.units.len()).map(|index| UnitId(index as u32));
         let picked: Vec<UnitId> = all.filter(|unit| picks[unit.0 as usize]).collect();
         let of = |unit: &UnitId| &problem.units[unit.0 as usize];

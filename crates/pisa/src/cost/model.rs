@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computes what one table takes, and remembers cross products, which is where the time goes.
+//! Computes the resources of one table, and caches cross products, which take most of the time.
 
 use super::{Demand, MatchedBits, TableCost, set};
 use crate::guard::{Product, VariableId};
-use crate::problem::{Array, MatchKind, OwnTable, Problem, Resource, Unit, UnitId};
-use crate::target::{MatchMemory, Target};
+use crate::problem::{Array, MatchKind, Problem, ProgramTable, Resource, Unit, UnitId};
+use crate::target::{HardwareModel, MatchMemory};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use std::rc::Rc;
 /// The costs of a problem's tables on a target.
 #[derive(Debug)]
 pub struct Model<'a> {
-    /// What is laid out.
+    /// The problem.
     pub problem: &'a Problem,
-    /// Where.
-    pub target: &'a Target,
+    /// The hardware.
+    pub target: &'a HardwareModel,
     /// Of ascending lists of units; none where there would be too many rules.
     products: RefCell<HashMap<Vec<UnitId>, Option<Rc<Product>>>>,
     /// Of ascending lists of units.
@@ -23,13 +23,13 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Remembers nothing yet.
-    pub fn new(problem: &'a Problem, target: &'a Target) -> Model<'a> {
+    /// Creates a model with empty caches.
+    pub fn new(problem: &'a Problem, target: &'a HardwareModel) -> Model<'a> {
         let (products, costs) = (RefCell::default(), RefCell::default());
         Model { problem, target, products, costs }
     }
 
-    /// What a table of these units takes. Their order does not matter; the cross product is that of
+    /// Returns the resources of a table of these units. Their order does not matter; the cross product is that of
     /// the units by ascending number.
     pub fn table(&self, units: &[UnitId]) -> TableCost {
         let mut units = units.to_vec();
@@ -43,7 +43,7 @@ impl<'a> Model<'a> {
         cost
     }
 
-    /// Of how many tables costs were found.
+    /// The number of tables whose costs have been computed.
     pub fn computed(&self) -> usize {
         self.costs.borrow().len()
     }
@@ -65,7 +65,7 @@ impl<'a> Model<'a> {
                 if !unit.guard.is_always() {
                     add(demand, Resource::Gateways, 1);
                 }
-                self.own_table(table, &mut cost);
+                self.program_table(table, &mut cost);
             }
             None => self.static_table(units, &mut cost),
         }
@@ -97,7 +97,7 @@ impl<'a> Model<'a> {
         product
     }
 
-    fn own_table(&self, table: &OwnTable, cost: &mut TableCost) {
+    fn program_table(&self, table: &ProgramTable, cost: &mut TableCost) {
         let (target, memory) = (self.target, &self.target.memory);
         let entries = table.entries.max(1);
         add(&mut cost.demand, Resource::Actions, u64::from(table.actions));
@@ -213,7 +213,7 @@ impl<'a> Model<'a> {
 
 /// SRAM blocks for the cells of an array. A cell takes the least width that the stateful ALU has for
 /// it.
-pub(super) fn array_blocks(target: &Target, array: &Array) -> u64 {
+pub(super) fn array_blocks(target: &HardwareModel, array: &Array) -> u64 {
     let bits = u64::from(array.cell_bits);
     let cell = target.stateful_alu.cell_bits.iter().copied().find(|width| *width >= bits);
     let block = target.memory.sram_block_words.saturating_mul(target.memory.sram_block_bits);
@@ -221,7 +221,7 @@ pub(super) fn array_blocks(target: &Target, array: &Array) -> u64 {
 }
 
 /// SRAM blocks for so many entries of so many bits: several entries a row, or several rows an entry.
-fn packed_blocks(target: &Target, entries: u64, entry_bits: u64) -> u64 {
+fn packed_blocks(target: &HardwareModel, entries: u64, entry_bits: u64) -> u64 {
     let (row, words) = (target.memory.sram_block_bits, target.memory.sram_block_words);
     let entry_bits = entry_bits.max(1);
     if entry_bits <= row {

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::guard::{Condition, Guard};
-use crate::problem::{Array, Gress, MatchKind, OwnKey, OwnTable, Unit, Variable};
+use crate::problem::{Array, Gress, MatchKind, ProgramKey, ProgramTable, Unit, Variable};
 use source::Span;
 
 fn variable(name: &str, width_bits: u32) -> Variable {
@@ -30,8 +30,8 @@ fn shown(demand: &Demand) -> String {
     list.join(", ")
 }
 
-fn tofino() -> Target {
-    Target::named("tofino", Span::NONE).unwrap()
+fn tofino() -> HardwareModel {
+    HardwareModel::named("tofino", Span::NONE).unwrap()
 }
 
 #[test]
@@ -67,9 +67,9 @@ fn merged_units() {
 
 #[test]
 fn tables_of_the_program() {
-    let key = |kind, width_bits| OwnKey { variable: VariableId(0), kind, width_bits };
-    let check = |keys: Vec<OwnKey>, entries, action_data_bits, expected: &str| {
-        let own = OwnTable { keys, entries, actions: 3, action_data_bits };
+    let key = |kind, width_bits| ProgramKey { variable: VariableId(0), kind, width_bits };
+    let check = |keys: Vec<ProgramKey>, entries, action_data_bits, expected: &str| {
+        let own = ProgramTable { keys, entries, actions: 3, action_data_bits };
         let problem = Problem {
             variables: vec![variable("key", 128)],
             units: vec![Unit {

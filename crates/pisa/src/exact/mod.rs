@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exact layout: the least number of stages, proved, or how far off the best layout found may be. A
-//! constraint solver gives each cluster (units that have to sit in one stage) a stage; whether the
-//! clusters of a stage can be packed into tables is asked of the cost model afterwards, because cross
-//! products do not add up (`packing`). What cannot be packed becomes a clause that holds for every
-//! stage, and the solver is asked again. So the solver never sees tables, and what it proves holds for
-//! every way to merge.
+//! Exact layout: the least number of stages, or a bound on it. A constraint solver assigns a stage to each cluster (units
+//! that have to sit in one stage). `packing` then packs the clusters of each stage into tables with the cost model, because
+//! cross products do not add up. Clusters that cannot be packed become a clause that holds for every stage, and the solver
+//! runs again. The solver never sees tables, so its proofs hold for every merge.
 
 mod model;
 mod packing;
@@ -13,32 +11,32 @@ use crate::cost::Model;
 use crate::greedy::{self, Clusters};
 use crate::layout::{Layout, Optimality, PlacedTable, Stage};
 use crate::problem::Problem;
-use crate::target::Target;
+use crate::target::HardwareModel;
 use model::{Answer, StageModel};
 use packing::{Packer, Packing};
 use source::Diagnostics;
 use std::collections::BTreeSet;
 
-/// How far a search has come.
+/// The state of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Stages of the best layout so far.
     pub stages: u32,
-    /// No layout has fewer.
+    /// A lower bound on the stages of every layout.
     pub at_least: u32,
-    /// Assignments of stages that were looked at.
+    /// Assignments of stages that were tried.
     pub assignments: u64,
 }
 
 /// Steps of the solver that the first attempt at a number of stages gets.
 const FIRST_BUDGET: u64 = 2_000;
 
-/// A layout with the fewest stages, or the best that was found before `stop` said so. `stop` is asked
-/// often; nothing here looks at a clock. The result never has more stages than [`greedy::greedy`]'s.
+/// Returns a layout with the fewest stages, or the best one when `stop` ends the search. The search calls `stop` often
+/// and reads no clock. The result never has more stages than [`greedy::greedy`]'s.
 /// When even the best does not fit the target, the diagnostics are those of the greedy layout.
 pub fn exact(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     stop: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Layout, Diagnostics> {
     let fitting = greedy::greedy(problem, target);
@@ -129,7 +127,7 @@ impl Search<'_, '_> {
                     Attempt::Found(layout) => self.best = layout,
                     // With fewer stages there is none either.
                     Attempt::Refuted if self.is_sure => self.at_least = stages + 1,
-                    // Something was given up on the way: it is known no better.
+                    // A search for a packing was given up, so the bound is not proved.
                     Attempt::Refuted if at == 1 || wanted[0] == wanted[1] => return,
                     Attempt::Refuted | Attempt::Open => {}
                     Attempt::Stopped => return,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether clusters can share a stage: groups that may merge are distributed over tables by a search
-//! that tries every way, up to a limit of steps. Costs are the cost model's. A part that is too much
-//! stays too much with more, so a search ends early on what is placed so far.
+//! Packs clusters into one stage: a search distributes groups that may merge over tables, exhaustively up to a limit of
+//! steps. Costs only grow with more groups, so a search drops a partial packing that exceeds a limit.
 
 use crate::cost::{self, Model, TableCost};
 use crate::greedy::{Clusters, Group};
@@ -12,20 +11,20 @@ use std::rc::Rc;
 
 /// Steps of one search.
 const STEPS: u32 = 20_000;
-/// Steps of a search that only wants to make a known conflict smaller.
-const FEWER_STEPS: u32 = 500;
+/// Steps of a search that reduces a known conflict.
+const REDUCTION_STEPS: u32 = 500;
 
-/// So many steps are taken before the caller is asked whether to go on.
-const STEPS_UNASKED: u32 = 64;
+/// Steps between two calls of `stop`.
+const STEPS_PER_POLL: u32 = 64;
 
-/// Whether the caller wants to stop.
+/// Asks the caller whether to stop.
 pub(super) type Stop<'a> = &'a mut dyn FnMut() -> bool;
 
-/// Whether it can be done.
+/// The result of packing a stage.
 pub(super) enum Packing {
-    /// Like this.
+    /// A packing.
     Tables(Vec<PlacedTable>),
-    /// In no way.
+    /// No packing exists.
     None,
     /// The steps were used up.
     Unknown,
@@ -57,7 +56,7 @@ struct Open {
 }
 
 impl<'a> Packer<'a> {
-    /// Knows nothing yet.
+    /// Creates a packer with empty caches.
     pub fn new(model: &'a Model<'a>, clusters: &'a Clusters) -> Packer<'a> {
         let successors = successors(model.problem);
         let paired = successors.iter().flat_map(|(one, other)| [*one, *other]).collect();
@@ -78,7 +77,7 @@ impl<'a> Packer<'a> {
         while at < set.len() && !stop() {
             let mut fewer = set.clone();
             fewer.remove(at);
-            match self.pack_within(&fewer, FEWER_STEPS, stop) {
+            match self.pack_within(&fewer, REDUCTION_STEPS, stop) {
                 Packing::None => set = fewer,
                 _ => at += 1,
             }
@@ -148,7 +147,7 @@ impl<'a> Packer<'a> {
         (left, stop): (&mut u32, Stop<'_>),
     ) -> Option<bool> {
         let Some((group, rest)) = rest.split_first() else { return Some(true) };
-        if *left == 0 || (*left % STEPS_UNASKED == 0 && stop()) {
+        if *left == 0 || (*left % STEPS_PER_POLL == 0 && stop()) {
             return None;
         }
         *left -= 1;
@@ -158,7 +157,7 @@ impl<'a> Packer<'a> {
             _ => fixed,
         };
         // Each table that takes it, the one that grows least first, then a new one.
-        let mut ways: Vec<(u64, usize, Open)> = Vec::new();
+        let mut choices: Vec<(u64, usize, Open)> = Vec::new();
         for (at, table) in tables.iter().enumerate().skip(first) {
             if table.gress != group.gress || !self.may_share(&table.units, group) {
                 continue;
@@ -168,15 +167,15 @@ impl<'a> Packer<'a> {
             units.sort_unstable();
             if let Some(cost) = self.cost(&units) {
                 let growth = self.size(&cost).saturating_sub(self.size(&table.cost));
-                ways.push((growth, at, Open { gress: group.gress, units, cost }));
+                choices.push((growth, at, Open { gress: group.gress, units, cost }));
             }
         }
-        ways.sort_by_key(|(growth, at, _)| (*growth, *at));
+        choices.sort_by_key(|(growth, at, _)| (*growth, *at));
         if let Some(cost) = self.cost(&group.units) {
             let alone = Open { gress: group.gress, units: group.units.clone(), cost };
-            ways.push((0, tables.len(), alone));
+            choices.push((0, tables.len(), alone));
         }
-        for (_, at, table) in ways {
+        for (_, at, table) in choices {
             let before = if at < tables.len() {
                 Some(std::mem::replace(&mut tables[at], table))
             } else {

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use source::Span;
 
 /// A chip with so little in a stage that greedy choices are often wrong.
-fn tight(stages: u32) -> Target {
-    let mut target = Target::named("tofino", Span::NONE).unwrap().with_stages(stages);
+fn tight(stages: u32) -> HardwareModel {
+    let mut target = HardwareModel::named("tofino", Span::NONE).unwrap().with_stages(stages);
     target.stage.insert(Resource::Tables, 2);
     target.stage.insert(Resource::StatefulAlus, 1);
     target.stage.insert(Resource::HashUnits, 1);
@@ -26,7 +26,7 @@ fn never(_: Progress) -> bool {
 }
 
 /// The least number of stages, by trying every layout of at most `most` stages.
-fn by_force(problem: &Problem, target: &Target, most: u32) -> Option<u32> {
+fn by_force(problem: &Problem, target: &HardwareModel, most: u32) -> Option<u32> {
     (0..=most).find(|stages| {
         let mut layout = Layout {
             target: target.name.clone(),
@@ -37,7 +37,7 @@ fn by_force(problem: &Problem, target: &Target, most: u32) -> Option<u32> {
     })
 }
 
-fn place(problem: &Problem, target: &Target, next: usize, layout: &mut Layout) -> bool {
+fn place(problem: &Problem, target: &HardwareModel, next: usize, layout: &mut Layout) -> bool {
     let Some(unit) = problem.units.get(next) else {
         // Stages may stay empty in the middle; one at the end makes the layout a shorter one.
         let mut shorter = layout.clone();

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Atoms: the least pieces of a control's code that can sit in a stage, before they are grouped into
-//! units. What an atom reads, matches on and writes is told in cells. How atoms are found is in
-//! `walk`, what depends on what in `link`.
+//! Atoms: the smallest pieces of a control's code that can sit in a stage, before `link` groups them into units. An atom
+//! reads, matches on and writes cells. `statements` finds atoms, `edges` their dependencies.
 
-use super::choice::Chosen;
-use crate::guard::Guard;
-use crate::problem::{DependencyKind, OwnTable, Resource};
+use crate::guard::{Condition, Guard, GuardRule, VariableId};
+use crate::problem::{DependencyKind, ProgramTable, Resource};
 use ir::effects::Location;
 use ir::{OriginId, RegionId, RegisterId, TableId, Temp};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-/// Something that one atom writes and another reads.
+/// A place that one atom writes and another reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Cell {
     /// Storage or state of the program.
     Location(Location),
     /// A value that one atom computes for others: a temporary of the IR that has to be carried.
     Computed(RegionId, Temp),
-    /// A bit that tells whether an access of a register array happens.
+    /// The bit that enables an access of a register array.
     Flag(u32),
 }
+
+/// Separates register actions where an atom has several.
+pub(super) const OTHER_ACTION: &str = " | ";
 
 /// Index into the list of atoms of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,7 +66,7 @@ pub(super) struct Gate {
 /// A piece of code with a place to come.
 #[derive(Clone, Debug)]
 pub(super) struct Atom {
-    /// For people.
+    /// Name for reports.
     pub name: String,
     /// Where it comes from.
     pub origin: OriginId,
@@ -89,18 +91,75 @@ pub(super) struct Atom {
     /// When it runs.
     pub gate: Gate,
     /// The table, if it is one.
-    pub table: Option<OwnTable>,
+    pub table: Option<ProgramTable>,
     /// Of which table of the program it is which part. The same parts of applications on exclusive
     /// branches are one.
     pub source: Option<(TableId, usize)>,
     /// Which of the table's actions do what, where constant entries tell when those run.
     pub chosen: Option<Chosen>,
-    /// Whether it may run when the program would not, since nobody else sees what it does.
+    /// Whether it may run when the program would not, since no other atom sees its effects.
     pub is_speculative: bool,
     /// Whether it may end the programmable block.
     pub ends_block: bool,
     /// Further atoms it has to wait for.
     pub explicit: Vec<(AtomId, DependencyKind)>,
+}
+
+/// A source of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Base {
+    /// A cell, read at an instruction of the block.
+    Cell(Cell, usize),
+    /// Hit or action of a table.
+    Result(AtomId),
+}
+
+/// Conditions of one entry.
+pub(super) type Conditions = BTreeMap<VariableId, Condition>;
+
+/// The entries of a table as rules.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// The first that matches decides: conditions, and the number of the action.
+    pub rules: Vec<(Conditions, usize)>,
+    /// The action if no rule matches: one, or all that the control plane may choose.
+    pub defaults: BTreeSet<usize>,
+}
+
+/// The effects of a table's atom, by the table's actions.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    /// The table's entries.
+    pub choice: Rc<Choice>,
+    /// When the table is applied.
+    pub gate: Gate,
+    /// The actions that the atom is part of.
+    pub actions: BTreeSet<usize>,
+    /// Which of them match on a cell. What is not here is matched whatever runs.
+    pub matches: BTreeMap<Cell, BTreeSet<usize>>,
+    /// Which of them read a cell otherwise.
+    pub reads: BTreeMap<Cell, BTreeSet<usize>>,
+    /// Which of them write a cell.
+    pub writes: BTreeMap<Cell, BTreeSet<usize>>,
+}
+
+impl Choice {
+    /// Returns the guard under which one of these actions runs if the table is applied; where the control plane chooses
+    /// the default action, the guard under which one may run.
+    pub fn guard(&self, actions: &BTreeSet<usize>) -> Guard {
+        let rules = self.rules.iter().map(|(conditions, action)| GuardRule {
+            conditions: conditions.clone(),
+            runs: actions.contains(action),
+        });
+        let default =
+            GuardRule { conditions: BTreeMap::new(), runs: !self.defaults.is_disjoint(actions) };
+        Guard { rules: rules.chain([default]).collect() }
+    }
+
+    /// Whether the program alone decides which action runs.
+    pub fn is_constant(&self) -> bool {
+        self.defaults.len() == 1
+    }
 }
 
 impl Atom {

@@ -2,63 +2,15 @@
 //! Which action a table runs, where the program says so for good: constant entries are match rules like
 //! those of branches. So actions of different tables that never both run do not depend on each other.
 
-use super::atom::{Cell, Gate};
+use super::atom::{Choice, Conditions};
+use super::condition::ones;
 use super::walk::Walk;
-use crate::guard::{Condition, Guard, GuardRule, VariableId};
+use crate::guard::Condition;
 use ir::{Bits, KeyPattern, MatchKind, Operand, Table};
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
 /// The most entries that are looked at; of a table with more nothing is said.
-const MOST_ENTRIES: usize = 256;
-
-/// Conditions of one entry.
-type Conditions = BTreeMap<VariableId, Condition>;
-
-/// The entries of a table as rules.
-#[derive(Debug)]
-pub(super) struct Choice {
-    /// The first that matches decides: conditions, and the number of the action.
-    rules: Vec<(Conditions, usize)>,
-    /// What runs if none matches. If the control plane may say, all that it may choose.
-    defaults: BTreeSet<usize>,
-}
-
-/// What an atom of a table does in which of the table's actions.
-#[derive(Clone, Debug)]
-pub(super) struct Chosen {
-    /// The table's entries.
-    pub choice: Rc<Choice>,
-    /// When the table is applied.
-    pub gate: Gate,
-    /// The actions that the atom is part of.
-    pub actions: BTreeSet<usize>,
-    /// Which of them match on a cell. What is not here is matched whatever runs.
-    pub matches: BTreeMap<Cell, BTreeSet<usize>>,
-    /// Which of them read a cell otherwise.
-    pub reads: BTreeMap<Cell, BTreeSet<usize>>,
-    /// Which of them write a cell.
-    pub writes: BTreeMap<Cell, BTreeSet<usize>>,
-}
-
-impl Choice {
-    /// When one of these actions runs, if the table is applied. Where the control plane has a say: when
-    /// one may run.
-    pub fn guard(&self, actions: &BTreeSet<usize>) -> Guard {
-        let rules = self.rules.iter().map(|(conditions, action)| GuardRule {
-            conditions: conditions.clone(),
-            runs: actions.contains(action),
-        });
-        let default =
-            GuardRule { conditions: BTreeMap::new(), runs: !self.defaults.is_disjoint(actions) };
-        Guard { rules: rules.chain([default]).collect() }
-    }
-
-    /// Whether the control plane has no say.
-    pub fn is_constant(&self) -> bool {
-        self.defaults.len() == 1
-    }
-}
+const MAX_ENTRIES: usize = 256;
 
 impl Walk<'_, '_> {
     /// The entries of a table as rules, if they are constant and match on what guards can match on.
@@ -70,7 +22,7 @@ impl Walk<'_, '_> {
     ) -> Option<Choice> {
         if !table.const_entries
             || table.implementation.is_some()
-            || table.entries.len() > MOST_ENTRIES
+            || table.entries.len() > MAX_ENTRIES
         {
             return None;
         }
@@ -150,12 +102,12 @@ fn in_order(table: &Table) -> Vec<&ir::Entry> {
 /// A pattern for a key of that many bits; nothing where it is wider than a condition.
 fn condition(pattern: &KeyPattern, width_bits: u32) -> Option<Condition> {
     let number = |bits: &Bits| bits.to_u128();
-    let whole = super::condition::ones(width_bits);
+    let whole = ones(width_bits);
     Some(match pattern {
         KeyPattern::Any => Condition::Ternary { value: 0, mask: 0 },
         KeyPattern::Exact(bits) => Condition::Ternary { value: number(bits)?, mask: whole },
         KeyPattern::Prefix { value, length_bits } => {
-            let mask = whole & !super::condition::ones(width_bits.checked_sub(*length_bits)?);
+            let mask = whole & !ones(width_bits.checked_sub(*length_bits)?);
             Condition::Ternary { value: number(value)? & mask, mask }
         }
         KeyPattern::Ternary { value, mask } => {

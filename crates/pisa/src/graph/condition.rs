@@ -4,28 +4,14 @@
 //! values: a gateway decides it in the stage. Whether one number is less than another takes a
 //! subtraction first.
 
-use super::atom::{AtomId, Cell};
+use super::atom::{Base, Cell};
 use super::gate::choose;
-use super::value::Base;
-use super::walk::Walk;
+use super::stage::is_wiring;
+use super::walk::{Truth, Walk};
 use crate::guard::{Condition, Guard};
 use ir::effects::Location;
 use ir::{BinaryOperation, Bits, Operand, Operation, Place, UnaryOperation};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is known of a condition.
-#[derive(Clone, Debug)]
-pub(super) enum Truth {
-    /// A match on variables.
-    Static(Guard),
-    /// Told by a gateway that looks at these cells, and by results of tables.
-    Dynamic {
-        /// What is compared, and at which instruction it is read.
-        matches: BTreeMap<Cell, usize>,
-        /// Tables.
-        after: BTreeSet<AtomId>,
-    },
-}
 
 /// A variable, or some bits of one.
 pub(super) struct Field {
@@ -292,7 +278,7 @@ impl<'a> Walk<'a, '_> {
     fn materialised(&mut self, block: usize, operand: &Operand, at: usize) -> Truth {
         if let Some((temp, defined, operation)) = self.operation(operand)
             && operation.is_pure()
-            && !super::value::is_wiring(operation)
+            && !is_wiring(operation)
         {
             self.materialise(block, temp, defined);
         }

@@ -2,6 +2,7 @@
 //! Names of atoms for people: what a statement says, in the words of the program as far as the IR has
 //! them. Also the canonical texts by which register actions and outputs of stateful ALUs are compared.
 
+use super::stage::is_wiring;
 use super::walk::Walk;
 use ir::{
     BinaryOperation, Operand, Operation, Place, Program, RegisterUpdate, Temp, UnaryOperation,
@@ -9,7 +10,7 @@ use ir::{
 use std::collections::HashMap;
 
 /// How deep an expression is written out.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 
 /// A store: `hdr.ipv4.ttl = hdr.ipv4.ttl - 1`.
 pub(super) fn store(walk: &Walk<'_, '_>, target: &Place, value: &Operand) -> String {
@@ -18,7 +19,7 @@ pub(super) fn store(walk: &Walk<'_, '_>, target: &Place, value: &Operand) -> Str
 
 /// An operand with what it is computed by.
 pub(super) fn operand(walk: &Walk<'_, '_>, operand: &Operand) -> String {
-    expression(walk, operand, DEEPEST)
+    expression(walk, operand, MAX_DEPTH)
 }
 
 fn place(walk: &Walk<'_, '_>, place: &Place) -> String {
@@ -178,9 +179,9 @@ pub(super) fn output(walk: &Walk<'_, '_>, temp: Temp) -> String {
             None => text.push_str(&format!("{operand:?} ")),
             Some((_, _, Operation::RegisterAccess { .. })) => text.push_str("old "),
             Some((_, _, Operation::Load { place, .. })) => text.push_str(&format!("{place:?} ")),
-            // Cutting and widening are done on the way from the ALU to the fields.
+            // The path from the ALU to the fields cuts and widens.
             Some((_, _, operation)) => {
-                if !super::value::is_wiring(operation) {
+                if !is_wiring(operation) {
                     text.push_str(&kind(operation));
                     text.push(' ');
                 }

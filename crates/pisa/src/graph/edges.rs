@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What depends on what among the atoms of one half: by the cells that they read, match on and write, by
-//! the order of the code, and by results. What never both runs, by its guards, does not depend on each
-//! other (Lucid §6.2). Edges that others imply are left out where that keeps their number small.
+//! Dependencies between the atoms of one half: by the cells that they read, match on and write, by the order of the code,
+//! and by results. Atoms whose guards exclude each other do not depend on each other (Lucid §6.2). Edges that others
+//! imply are left out where that keeps their number small.
 
 use super::atom::{Atom, Cell};
-use super::link::{Linker, orders, stronger};
+use super::order::{AtomOrder, is_order_kept, stronger};
 use super::variables::Variables;
 use crate::guard::{Guard, GuardRule, VariableId, never_all};
 use crate::problem::DependencyKind;
@@ -21,7 +21,7 @@ pub(super) fn guard_cells(atom: &Atom, variables: &Variables) -> BTreeSet<Cell> 
     guard.flat_map(|guard| guard.variables()).map(|it| variables.cell(it)).collect()
 }
 
-/// Who reads and writes a cell, in the order of the code.
+/// The atoms that read and write a cell, in the order of the code.
 #[derive(Default)]
 struct Users {
     writers: Vec<usize>,
@@ -37,12 +37,12 @@ struct Reader {
 }
 
 /// Finds them all.
-pub(super) fn edges(linker: &Linker<'_, '_>, variables: &Variables) -> Edges {
+pub(super) fn edges(order: &AtomOrder<'_, '_>, variables: &Variables) -> Edges {
     let mut users: HashMap<Cell, Users> = HashMap::new();
-    for number in 0..linker.len() {
-        let atom = linker.atom(number);
+    for number in 0..order.len() {
+        let atom = order.atom(number);
         for cell in &atom.writes {
-            if orders(cell) {
+            if is_order_kept(cell) {
                 users.entry(*cell).or_default().writers.push(number);
             }
         }
@@ -54,11 +54,11 @@ pub(super) fn edges(linker: &Linker<'_, '_>, variables: &Variables) -> Edges {
         }
     }
     let mut edges = Edges::new();
-    let mut exclusion = Exclusion::new(linker, variables, &users);
+    let mut exclusion = Exclusion::new(order, variables, &users);
     for (cell, users) in users.iter().filter(|(_, users)| !users.writers.is_empty()) {
-        by_cell(linker, *cell, users, &mut exclusion, &mut edges);
+        by_cell(order, *cell, users, &mut exclusion, &mut edges);
     }
-    by_results(linker, &mut exclusion, &mut edges);
+    by_results(order, &mut exclusion, &mut edges);
     edges
 }
 
@@ -70,7 +70,7 @@ fn add(edges: &mut Edges, before: usize, after: usize, kind: DependencyKind) {
 /// Edges for one cell. Going back from each atom, the search ends at a writer that runs whenever the code
 /// comes by: what is before it waits for it, or it for that.
 fn by_cell(
-    linker: &Linker<'_, '_>,
+    order: &AtomOrder<'_, '_>,
     cell: Cell,
     users: &Users,
     exclusion: &mut Exclusion<'_, '_, '_>,
@@ -78,7 +78,7 @@ fn by_cell(
 ) {
     let is_computed = !matches!(cell, Cell::Location(_));
     let read_place = |reader: &Reader| {
-        let (control, block, _) = linker.place(reader.number);
+        let (control, block, _) = order.place(reader.number);
         (control, block, reader.at)
     };
     for reader in &users.readers {
@@ -88,15 +88,14 @@ fn by_cell(
         };
         let end = users.writers.partition_point(|writer| *writer < reader.number);
         for &writer in users.writers[..end].iter().rev() {
-            let comes =
-                is_computed || linker.comes_before(linker.place(writer), read_place(reader));
+            let comes = is_computed || order.comes_before(order.place(writer), read_place(reader));
             let ends = (
                 Use::write(writer),
                 Use { number: reader.number, is_match: reader.is_match, is_write: false },
             );
             if comes && exclusion.both_run(ends, cell) {
                 add(edges, writer, reader.number, kind);
-                if is_unconditional(linker, writer, cell) {
+                if is_unconditional(order, writer, cell) {
                     break;
                 }
             }
@@ -105,11 +104,11 @@ fn by_cell(
     for (index, &writer) in users.writers.iter().enumerate() {
         let mut stop = None;
         for &earlier in users.writers[..index].iter().rev() {
-            let comes = linker.comes_before(linker.place(earlier), linker.place(writer));
+            let comes = order.comes_before(order.place(earlier), order.place(writer));
             let ends = (Use::write(earlier), Use::write(writer));
             if comes && exclusion.both_run(ends, cell) {
                 add(edges, earlier, writer, DependencyKind::Action);
-                if is_unconditional(linker, earlier, cell) {
+                if is_unconditional(order, earlier, cell) {
                     stop = Some(earlier);
                     break;
                 }
@@ -124,13 +123,13 @@ fn by_cell(
                 break;
             }
             let read = read_place(reader);
-            let is_later = linker.comes_before(linker.place(writer), read);
+            let is_later = order.comes_before(order.place(writer), read);
             let ends = (
                 Use { number: reader.number, is_match: reader.is_match, is_write: false },
                 Use::write(writer),
             );
             if !is_later
-                && linker.comes_before(read, linker.place(writer))
+                && order.comes_before(read, order.place(writer))
                 && exclusion.both_run(ends, cell)
             {
                 add(edges, reader.number, writer, DependencyKind::Anti);
@@ -140,33 +139,33 @@ fn by_cell(
 }
 
 /// Whether it writes the cell whenever the code comes by.
-fn is_unconditional(linker: &Linker<'_, '_>, number: usize, cell: Cell) -> bool {
-    let atom = linker.atom(number);
+fn is_unconditional(order: &AtomOrder<'_, '_>, number: usize, cell: Cell) -> bool {
+    let atom = order.atom(number);
     let is_chosen = atom.chosen.as_ref().is_some_and(|chosen| chosen.writes.contains_key(&cell));
     atom.gate.after.is_empty() && atom.gate.guard.is_none() && !is_chosen
 }
 
-/// Edges by the results of tables and gateways, by what is told explicitly, and by what may end a block.
-fn by_results(linker: &Linker<'_, '_>, exclusion: &mut Exclusion<'_, '_, '_>, edges: &mut Edges) {
+/// Adds edges by the results of tables and gateways, explicit ones, and those of atoms that may end a block.
+fn by_results(order: &AtomOrder<'_, '_>, exclusion: &mut Exclusion<'_, '_, '_>, edges: &mut Edges) {
     let mut put = |before: usize, after: usize, kind| {
         if before < after {
             add(edges, before, after, kind);
         }
     };
-    for number in 0..linker.len() {
-        let atom = linker.atom(number);
-        let control = linker.control(number);
+    for number in 0..order.len() {
+        let atom = order.atom(number);
+        let control = order.control(number);
         for before in &atom.gate.after {
-            put(linker.number(control, *before), number, DependencyKind::Successor);
+            put(order.number(control, *before), number, DependencyKind::Successor);
         }
         for (before, kind) in &atom.explicit {
-            put(linker.number(control, *before), number, *kind);
+            put(order.number(control, *before), number, *kind);
         }
         if atom.ends_block {
-            for later in number + 1..linker.len() {
-                if linker.control(later) == control
-                    && !linker.atom(later).is_speculative
-                    && linker.comes_before(linker.place(number), linker.place(later))
+            for later in number + 1..order.len() {
+                if order.control(later) == control
+                    && !order.atom(later).is_speculative
+                    && order.comes_before(order.place(number), order.place(later))
                     && exclusion.may_both_run(number, later)
                 {
                     put(number, later, DependencyKind::Successor);
@@ -198,7 +197,7 @@ type Question = (Vec<GuardId>, Vec<GuardId>, BTreeSet<VariableId>);
 
 /// Whether two atoms may both run in a pass.
 struct Exclusion<'l, 'a, 'c> {
-    linker: &'l Linker<'a, 'c>,
+    order: &'l AtomOrder<'a, 'c>,
     variables: &'l Variables,
     users: &'l HashMap<Cell, Users>,
     guards: Vec<(Rc<Guard>, BTreeSet<VariableId>)>,
@@ -211,12 +210,12 @@ struct Exclusion<'l, 'a, 'c> {
 
 impl<'l, 'a, 'c> Exclusion<'l, 'a, 'c> {
     fn new(
-        linker: &'l Linker<'a, 'c>,
+        order: &'l AtomOrder<'a, 'c>,
         variables: &'l Variables,
         users: &'l HashMap<Cell, Users>,
     ) -> Exclusion<'l, 'a, 'c> {
         let mut exclusion = Exclusion {
-            linker,
+            order,
             variables,
             users,
             guards: Vec::new(),
@@ -225,8 +224,8 @@ impl<'l, 'a, 'c> Exclusion<'l, 'a, 'c> {
             chosen: HashMap::new(),
             known: HashMap::new(),
         };
-        for number in 0..linker.len() {
-            let atom = linker.atom(number);
+        for number in 0..order.len() {
+            let atom = order.atom(number);
             let table = atom.chosen.iter().filter_map(|chosen| chosen.gate.guard.as_ref());
             let ids: BTreeSet<GuardId> = (atom.gate.guard.iter().chain(table))
                 .filter(|guard| !guard.is_always())
@@ -249,7 +248,7 @@ impl<'l, 'a, 'c> Exclusion<'l, 'a, 'c> {
 
     /// What has to hold for an atom to run, and to do this to the cell.
     fn conditions(&mut self, of: Use, cell: Cell) -> Vec<GuardId> {
-        let chosen = self.linker.atom(of.number).chosen.as_ref();
+        let chosen = self.order.atom(of.number).chosen.as_ref();
         let actions = chosen.and_then(|chosen| match (of.is_write, of.is_match) {
             (true, _) => chosen.writes.get(&cell),
             (false, true) => chosen.matches.get(&cell),
@@ -260,7 +259,7 @@ impl<'l, 'a, 'c> Exclusion<'l, 'a, 'c> {
 
     fn conditions_with(&mut self, number: usize, actions: Option<BTreeSet<usize>>) -> Vec<GuardId> {
         let mut ids = self.gates[number].clone();
-        let chosen = self.linker.atom(number).chosen.as_ref();
+        let chosen = self.order.atom(number).chosen.as_ref();
         if let (Some(chosen), Some(actions)) = (chosen, actions) {
             let key = (number, actions);
             let id = match self.chosen.get(&key) {
@@ -285,7 +284,7 @@ impl<'l, 'a, 'c> Exclusion<'l, 'a, 'c> {
     /// Whether both may run in one pass; the first before the second.
     fn may_both_run(&mut self, before: usize, after: usize) -> bool {
         let actions = |number: usize| {
-            let chosen = self.linker.atom(number).chosen.as_ref();
+            let chosen = self.order.atom(number).chosen.as_ref();
             chosen.map(|chosen| chosen.actions.clone())
         };
         let (one, other) = (actions(before), actions(after));
@@ -332,8 +331,8 @@ impl<'l, 'a, 'c> Exclusion<'l, 'a, 'c> {
         }
         let Some(users) = self.users.get(&cell) else { return false };
         let reaches = |from: usize, to: usize| {
-            let (from, to) = (self.linker.place(from), self.linker.place(to));
-            from == to || self.linker.comes_before(from, to)
+            let (from, to) = (self.order.place(from), self.order.place(to));
+            from == to || self.order.comes_before(from, to)
         };
         let from = users.writers.partition_point(|writer| *writer < before);
         let between = users.writers[from..].iter().take_while(|writer| **writer < after);

@@ -6,8 +6,8 @@
 //! bit a stage later.
 
 use super::atom::{Atom, AtomId, AtomKind, Cell, Gate};
-use super::gate::MOST_RULES;
-use super::link::Control;
+use super::gate::MAX_RULES;
+use super::order::Control;
 use super::variables::Variables;
 use crate::guard::{Condition, Guard};
 use crate::problem::{DependencyKind, Resource};
@@ -84,5 +84,5 @@ fn by_entries(atom: &Atom) -> Option<Guard> {
         Some(outer) => outer.and(&entries),
         None => entries,
     };
-    (guard.rules.len() <= MOST_RULES).then_some(guard)
+    (guard.rules.len() <= MAX_RULES).then_some(guard)
 }

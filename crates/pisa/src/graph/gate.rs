@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When code runs: the guard of a basic block, where static branches since some earlier block decide it,
-//! and otherwise the gateways and tables whose results it waits for.
+//! Gates of basic blocks: a guard where static branches since some earlier block decide whether the block runs, otherwise
+//! the gateways and tables whose results it waits for.
 
 use super::atom::{AtomId, Cell, Gate};
-use super::walk::{Branch, Walk};
+use super::walk::{Branch, Start, Walk};
 use crate::guard::{Guard, GuardRule};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// When a block runs: the gate, where its guard starts to count, and from which instruction on some
-/// variable of the guard may have changed.
-#[derive(Clone, Debug)]
-pub(super) struct Start {
-    after: BTreeSet<AtomId>,
-    root: usize,
-    guard: Option<Guard>,
-    stale_from: usize,
-}
 
 impl Walk<'_, '_> {
     /// The gate of an atom at an instruction.
@@ -32,20 +22,20 @@ impl Walk<'_, '_> {
         Gate { after, guard: None }
     }
 
-    /// The atoms that tell which way a branch goes; a static one gets a gateway for that.
+    /// Returns the atoms that decide a branch; a static branch gets a gateway.
     fn decider(&mut self, head: usize) -> BTreeSet<AtomId> {
         if let Some(known) = self.gateways.get(&head) {
             return known.clone();
         }
-        let ways = match self.branches.get(&head) {
+        let targets = match self.branches.get(&head) {
             Some(Branch::Dynamic(after)) => return after.clone(),
-            Some(Branch::Static(ways)) => ways.clone(),
+            Some(Branch::Static(targets)) => targets.clone(),
             None => return BTreeSet::new(),
         };
         let here = &self.flow.region.blocks[head];
         let (at, origin) = (here.instructions.len(), here.origin);
         let mut matches = BTreeMap::new();
-        for variable in ways.iter().flat_map(|(_, guard)| guard.variables()) {
+        for variable in targets.iter().flat_map(|(_, guard)| guard.variables()) {
             matches.insert(self.variables.cell(variable), at);
         }
         let gateway = self.gateway((head, at), matches, BTreeSet::new(), origin);
@@ -99,8 +89,8 @@ impl Walk<'_, '_> {
         for variable in guard.variables() {
             let Cell::Location(location) = self.variables.cell(variable) else { continue };
             for &head in &relevant {
-                let Some(Branch::Static(ways)) = self.branches.get(&head) else { continue };
-                if !ways.iter().any(|(_, guard)| guard.variables().contains(&variable)) {
+                let Some(Branch::Static(targets)) = self.branches.get(&head) else { continue };
+                if !targets.iter().any(|(_, guard)| guard.variables().contains(&variable)) {
                     continue;
                 }
                 let between = (0..self.flow.rank.len()).any(|middle| {
@@ -138,7 +128,7 @@ impl Walk<'_, '_> {
             if relevant.contains(&current) {
                 break;
             }
-            // This branch does not matter: any way that leads there will do.
+            // This branch does not matter: follow any successor that leads to the target.
             let next = self.flow.region.blocks[current].terminator.successors();
             let next = next.into_iter().map(|it| it.index()).filter(|&next| {
                 self.flow.rank[next] > self.flow.rank[current]
@@ -149,9 +139,9 @@ impl Walk<'_, '_> {
         if let Some(guard) = known.get(&current) {
             return Some(guard.clone());
         }
-        let Some(Branch::Static(ways)) = self.branches.get(&current) else { return None };
+        let Some(Branch::Static(targets)) = self.branches.get(&current) else { return None };
         let mut result = Guard::never();
-        for (next, condition) in ways.clone().into_iter().rev() {
+        for (next, condition) in targets.clone().into_iter().rev() {
             let then = self.guard_from(next, target, relevant, known)?;
             result = choose(&condition, &then, &result)?;
         }
@@ -161,7 +151,7 @@ impl Walk<'_, '_> {
 }
 
 /// The most rules of a guard; with more the decision is left to gateways.
-pub(super) const MOST_RULES: usize = 64;
+pub(super) const MAX_RULES: usize = 64;
 
 /// By a condition, one guard or the other.
 pub(super) fn choose(condition: &Guard, then: &Guard, otherwise: &Guard) -> Option<Guard> {
@@ -178,7 +168,7 @@ pub(super) fn choose(condition: &Guard, then: &Guard, otherwise: &Guard) -> Opti
     } else {
         condition.and(then).or(&condition.negated().and(otherwise))
     };
-    (result.rules.len() <= MOST_RULES).then_some(result)
+    (result.rules.len() <= MAX_RULES).then_some(result)
 }
 
 /// The same for a condition of one rule that decides at once: the rule in front of the others.

@@ -2,38 +2,17 @@
 //! From atoms to a problem: which atoms make one unit, and what the units depend on. Statements under a condition that no static match can say cannot be merged by
 //! cross products, so those of a block that can run in one stage are grouped here.
 
-use super::atom::{Atom, AtomId, AtomKind, Cell};
+use super::atom::{Atom, AtomKind, OTHER_ACTION};
+use super::edges::edges;
+use super::flag::flag_shared_arrays;
+use super::order::{AtomOrder, Control, span, stronger};
 use super::variables::Variables;
 use crate::guard::Guard;
 use crate::problem::{
     Array, ArrayId, Dependency, DependencyKind, Gress, Problem, Resource, Unit, UnitId,
 };
-use ir::analysis::RegionFacts;
-use ir::effects::Location;
 use ir::{Program, RegisterId, TableId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// Between register actions, where an atom has several.
-pub(super) const OTHER_ACTION: &str = " | ";
-
-/// One control with its atoms.
-pub(super) struct Control<'a> {
-    /// Which half of the switch.
-    pub gress: Gress,
-    /// Shape of its code.
-    pub flow: &'a RegionFacts<'a>,
-    /// What was found in it.
-    pub atoms: Vec<Atom>,
-}
-
-/// All atoms of one half, by their places.
-pub(super) struct Linker<'a, 'c> {
-    controls: &'c [Control<'a>],
-    /// Control and index there.
-    all: Vec<(usize, usize)>,
-    /// The reverse.
-    numbers: HashMap<(usize, usize), usize>,
-}
 
 /// Makes the problem.
 pub(super) fn problem(
@@ -41,17 +20,17 @@ pub(super) fn problem(
     mut controls: Vec<Control<'_>>,
     mut variables: Variables,
 ) -> Problem {
-    super::flag::flag_shared_arrays(program, &mut controls, &mut variables);
+    flag_shared_arrays(program, &mut controls, &mut variables);
     let mut problem = Problem { name: program.architecture.clone(), ..Problem::default() };
     let mut arrays: BTreeMap<RegisterId, ArrayId> = BTreeMap::new();
     let mut actions: HashMap<(ArrayId, String), u32> = HashMap::new();
     for gress in [Gress::Ingress, Gress::Egress] {
-        let linker = Linker::new(&controls, gress);
-        if linker.all.is_empty() {
+        let order = AtomOrder::new(&controls, gress);
+        if order.all.is_empty() {
             continue;
         }
-        let edges = super::edges::edges(&linker, &variables);
-        let homes = linker.grouped(&edges);
+        let edges = edges(&order, &variables);
+        let homes = order.grouped(&edges);
         let first = problem.units.len() as u32;
         let count = homes.iter().copied().max().map_or(0, |most| most + 1);
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -59,7 +38,7 @@ pub(super) fn problem(
             members[*home].push(number);
         }
         for list in &members {
-            let atoms: Vec<&Atom> = list.iter().map(|number| linker.atom(*number)).collect();
+            let atoms: Vec<&Atom> = list.iter().map(|number| order.atom(*number)).collect();
             let mut unit = unit(program, &atoms, gress);
             if let Some((register, action)) = atoms.iter().find_map(|atom| atom.array.as_ref()) {
                 let next = ArrayId(problem.arrays.len() as u32);
@@ -100,24 +79,13 @@ pub(super) fn problem(
     problem
 }
 
-/// The one that asks for more.
-pub(super) fn stronger(left: DependencyKind, right: DependencyKind) -> DependencyKind {
-    let rank = |kind| match kind {
-        DependencyKind::Match => 3,
-        DependencyKind::Action => 2,
-        DependencyKind::Successor => 1,
-        DependencyKind::Anti => 0,
-    };
-    if rank(left) >= rank(right) { left } else { right }
-}
-
 fn array(program: &Program, register: RegisterId) -> Array {
     let register = &program.registers[register.index()];
     Array {
         name: register.name.clone(),
         cell_bits: register.width_bits,
         length: register.size,
-        span: super::span(program, register.origin),
+        span: span(program, register.origin),
     }
 }
 
@@ -155,7 +123,7 @@ fn unit(program: &Program, atoms: &[&Atom], gress: Gress) -> Unit {
     };
     Unit {
         name: name.into(),
-        span: super::span(program, first.origin),
+        span: span(program, first.origin),
         gress,
         guard,
         mergeable: is_plain && is_static,
@@ -170,61 +138,7 @@ fn guard_of(atom: &Atom) -> Guard {
     atom.gate.guard.clone().unwrap_or_else(Guard::always)
 }
 
-impl<'a, 'c> Linker<'a, 'c> {
-    fn new(controls: &'c [Control<'a>], gress: Gress) -> Linker<'a, 'c> {
-        let mut all: Vec<(usize, usize)> = Vec::new();
-        for (at, control) in controls.iter().enumerate() {
-            if control.gress == gress {
-                all.extend((0..control.atoms.len()).map(|index| (at, index)));
-            }
-        }
-        let key = |&(control, index): &(usize, usize)| {
-            let position = controls[control].atoms[index].position;
-            let rank = controls[control].flow.rank[position.block];
-            (control, rank, position.instruction, position.part)
-        };
-        all.sort_by_key(key);
-        let numbers = all.iter().enumerate().map(|(number, place)| (*place, number)).collect();
-        Linker { controls, all, numbers }
-    }
-
-    /// How many atoms there are.
-    pub fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    /// An atom.
-    pub fn atom(&self, number: usize) -> &'c Atom {
-        let (control, index) = self.all[number];
-        &self.controls[control].atoms[index]
-    }
-
-    /// The control that an atom stands in.
-    pub fn control(&self, number: usize) -> usize {
-        self.all[number].0
-    }
-
-    /// The number of an atom of a control.
-    pub fn number(&self, control: usize, id: AtomId) -> usize {
-        self.numbers[&(control, id.0)]
-    }
-
-    /// Whether code at one place runs before code at another, in some run of the program. Atoms of one
-    /// instruction are told by themselves what they wait for.
-    pub fn comes_before(&self, from: (usize, usize, usize), to: (usize, usize, usize)) -> bool {
-        let (control, block, at) = from;
-        if control != to.0 {
-            return control < to.0;
-        }
-        if block == to.1 { at < to.2 } else { self.controls[control].flow.reaches(block, to.1) }
-    }
-
-    /// Control, block and instruction.
-    pub fn place(&self, number: usize) -> (usize, usize, usize) {
-        let position = self.atom(number).position;
-        (self.all[number].0, position.block, position.instruction)
-    }
-
+impl<'a, 'c> AtomOrder<'a, 'c> {
     /// For each atom the unit that it belongs to. Units are numbered in an order in which they could
     /// run.
     fn grouped(&self, edges: &BTreeMap<(usize, usize), DependencyKind>) -> Vec<usize> {
@@ -347,15 +261,4 @@ fn ordered(
         }
     }
     groups.iter().map(|group| ranks.get(group).copied()).collect()
-}
-
-/// Whether the order of two writes counts. Counters commute, draws are independent, and logs are for
-/// people.
-pub(super) fn orders(cell: &Cell) -> bool {
-    !matches!(
-        cell,
-        Cell::Location(
-            Location::Counter(_) | Location::Meter(_) | Location::Random | Location::Log
-        )
-    )
 }

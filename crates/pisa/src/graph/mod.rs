@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The dependency graph of any program of the pipeline IR, as a [`Problem`]: tables with their keys and
-//! entries, the statements between them, register arrays, and match, action, successor and
-//! anti-dependencies (RMT; Lucid §6.2). Programs written in P4 and those that compilers make are the
-//! same here. The architecture's description says which blocks take stages ([`stages_of`]). Where units sit is
-//! not decided here.
+//! The dependency graph of any program of the pipeline IR, as a [`Problem`]: tables with their keys and entries, the
+//! statements between them, register arrays, and match, action, successor and anti-dependencies (RMT; Lucid §6.2).
+//! The architecture's description says which blocks take stages ([`stages_of`]).
 //!
 //! What is taken to be possible in a stage: one operation of an ALU a statement, on values that are
 //! there when the stage begins; one table with its actions; one access of a register array, whose
@@ -21,6 +19,9 @@ mod edges;
 mod flag;
 mod gate;
 mod link;
+mod order;
+mod stage;
+mod statements;
 mod table;
 mod value;
 mod variables;
@@ -32,8 +33,8 @@ use crate::problem::Problem;
 use ir::analysis::Analysis;
 use ir::architecture::stages_of;
 use ir::effects::Location;
-use ir::{BinaryOperation, Operand, Operation, OriginId, Program, RegisterId};
-use source::{Diagnostic, Diagnostics, Span};
+use ir::{Program, RegisterId};
+use source::{Diagnostic, Diagnostics};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -57,7 +58,7 @@ pub fn problem_of(program: &Program) -> Problem {
         );
         walk.sites = sites.clone();
         walk.run();
-        controls.push(link::Control { gress, flow: walk.flow, atoms: walk.atoms });
+        controls.push(order::Control { gress, flow: walk.flow, atoms: walk.atoms });
     }
     link::problem(program, controls, variables)
 }
@@ -73,7 +74,7 @@ pub fn obstacles(program: &Program) -> Diagnostics {
         if analysis.region(block.region).has_loop {
             let message = format!("`{}` has a loop that is not unrolled", block.name);
             diagnostics.push(
-                Diagnostic::error(codes::LOOP, span(program, block.origin), message)
+                Diagnostic::error(codes::LOOP, order::span(program, block.origin), message)
                     .note("a packet passes each stage once")
                     .help("give the loop a constant bound, or recirculate the packet"),
             );
@@ -81,8 +82,8 @@ pub fn obstacles(program: &Program) -> Diagnostics {
         for region in program.regions_of_block(at) {
             let code = program.regions[region.index()].blocks.iter();
             for instruction in code.flat_map(|block| &block.instructions) {
-                if let Some(what) = unknown_operation(&instruction.operation) {
-                    let span = span(program, instruction.origin);
+                if let Some(what) = stage::unsupported(&instruction.operation) {
+                    let span = order::span(program, instruction.origin);
                     diagnostics.push(
                         Diagnostic::error(codes::OPERATION, span, format!("no stage can {what}"))
                             .help("use a table of results, or sums of shifts"),
@@ -92,21 +93,6 @@ pub fn obstacles(program: &Program) -> Diagnostics {
         }
     }
     diagnostics
-}
-
-/// Multiplication and division, unless by a power of two.
-fn unknown_operation(operation: &Operation) -> Option<&'static str> {
-    let Operation::Binary { operation, left, right, .. } = operation else { return None };
-    let is_power = |operand: &Operand| match operand {
-        Operand::Constant(bits) => bits.to_biguint().count_ones() <= 1,
-        Operand::Temp(_) => false,
-    };
-    match operation {
-        BinaryOperation::Multiply if !is_power(left) && !is_power(right) => Some("multiply"),
-        BinaryOperation::DivideUnsigned if !is_power(right) => Some("divide"),
-        BinaryOperation::RemainderUnsigned if !is_power(right) => Some("take a remainder"),
-        _ => None,
-    }
 }
 
 /// How many statements and tables of controls access each register array.
@@ -127,19 +113,6 @@ fn sites(analysis: &Analysis<'_>) -> BTreeMap<RegisterId, usize> {
         }
     }
     sites
-}
-
-/// Where something stands in the source: the innermost origin that says.
-fn span(program: &Program, origin: OriginId) -> Span {
-    let mut next = Some(origin);
-    for _ in 0..=program.origins.len() {
-        let Some(origin) = next.and_then(|id| program.origins.get(id.index())) else { break };
-        if !origin.span.is_none() {
-            return origin.span;
-        }
-        next = origin.parent;
-    }
-    Span::NONE
 }
 
 #[cfg(test)]

@@ -4,13 +4,11 @@
 //! first, what is under a condition inside the action, and further register arrays, are continuations
 //! that wait for the table.
 
-use super::atom::{Atom, AtomId, AtomKind, Cell, Gate};
-use super::choice::{Choice, Chosen};
-use super::link::OTHER_ACTION;
-use super::value::Base;
-use super::walk::{Walk, cell_blocks};
+use super::atom::{Atom, AtomId, AtomKind, Base, Cell, Choice, Chosen, Gate, OTHER_ACTION};
+use super::stage::{SELECTOR_HASH_BITS, counter_blocks};
+use super::walk::Walk;
 use crate::guard::Guard;
-use crate::problem::{DependencyKind, MatchKind, OwnKey, OwnTable, Resource};
+use crate::problem::{DependencyKind, MatchKind, ProgramKey, ProgramTable, Resource};
 use ir::effects::{self, Location};
 use ir::{Operand, OriginId, Program, RegionId, RegisterId, SlotId, TableId, Temp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,9 +19,6 @@ const DEFAULT_ENTRIES: u64 = 1024;
 
 /// Of these a table takes what its most demanding action takes, since one of them runs.
 const OF_ONE_ACTION: [Resource; 1] = [Resource::Instructions];
-
-/// Bits of a hash by which a selector chooses.
-const SELECTOR_BITS: u64 = 32;
 
 impl<'a> Walk<'a, '_> {
     /// Adds the atoms of a table.
@@ -39,7 +34,7 @@ impl<'a> Walk<'a, '_> {
         let id = self.add(AtomKind::Table, table.name.to_string(), (block, at), origin);
         self.results.insert(hit, id);
         self.results.insert(action, id);
-        let mut own_keys = Vec::new();
+        let mut program_keys = Vec::new();
         for (key, operand) in table.keys.iter().zip(keys) {
             let bases = self.bases(block, operand, at);
             if key.match_kind == ir::MatchKind::Selector {
@@ -60,7 +55,7 @@ impl<'a> Walk<'a, '_> {
                         let variable = self.variables.of(self.program, cell);
                         let width_bits = self.variables.width_bits(variable).min(left);
                         left -= width_bits;
-                        own_keys.push(OwnKey { variable, kind, width_bits });
+                        program_keys.push(ProgramKey { variable, kind, width_bits });
                     }
                     Base::Result(other) => {
                         self.atom(id).gate.after.insert(other);
@@ -68,16 +63,16 @@ impl<'a> Walk<'a, '_> {
                 }
             }
         }
-        let own = own_table(self.program, table_id, own_keys);
+        let own = program_table(self.program, table_id, program_keys);
         let entries = own.entries;
         let profile = table.implementation.map(|it| &self.program.action_profiles[it.index()]);
         let direct = (table.direct_counters.len() + table.direct_meters.len()) as u64;
         let atom = self.atom(id);
         atom.take(Resource::Counters, direct);
-        atom.take(Resource::SramBlocks, direct * cell_blocks(entries));
+        atom.take(Resource::SramBlocks, direct * counter_blocks(entries));
         if profile.is_some_and(|profile| profile.selector.is_some()) {
             atom.take(Resource::HashUnits, 1);
-            atom.take(Resource::HashBits, SELECTOR_BITS);
+            atom.take(Resource::HashBits, SELECTOR_HASH_BITS);
         }
         atom.table = Some(own);
         atom.source = Some((table_id, 0));
@@ -194,7 +189,7 @@ impl<'a> Walk<'a, '_> {
             let guard = part.guard.clone();
             part.put_into(self.atom(next), place.1, rules);
             let atom = self.atom(next);
-            // By which action ran it is decided that it runs, so the table's own gate is told by that.
+            // The action that ran decides that it runs, which implies the table's own gate.
             atom.gate = Gate { after: BTreeSet::from([id]), guard };
             atom.explicit = explicit;
             atom.source = Some((table_id, number + 1));
@@ -202,8 +197,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The array that belongs to the table itself: nobody else accesses it, and none of the table's
-    /// actions does so late. An array is attached to one table.
+    /// Returns the array that belongs to the table itself: no other table accesses it, and no action of the table accesses
+    /// it late. An array is attached to one table.
     fn own_array(&self, walked: &[Walked]) -> Option<RegisterId> {
         let accesses = || {
             walked.iter().flat_map(|(_, atoms, _, levels)| {
@@ -379,7 +374,7 @@ fn levels(count: usize, waits: &[(usize, usize, DependencyKind)]) -> Vec<usize> 
     levels
 }
 
-fn own_table(program: &Program, id: TableId, keys: Vec<OwnKey>) -> OwnTable {
+fn program_table(program: &Program, id: TableId, keys: Vec<ProgramKey>) -> ProgramTable {
     let table = &program.tables[id.index()];
     let entries = match (table.keys.is_empty(), table.const_entries) {
         (true, _) => 0,
@@ -393,7 +388,7 @@ fn own_table(program: &Program, id: TableId, keys: Vec<OwnKey>) -> OwnTable {
         });
         bits.sum::<u32>()
     });
-    OwnTable {
+    ProgramTable {
         keys,
         entries,
         actions: table.actions.len() as u32,

@@ -1,52 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where the values of temporaries come from: storage, tables' results, computations. A computation
 //! whose result is only stored belongs to the atom that stores it; another becomes an atom of its own,
-//! which may run at any time, since nobody else sees what it writes. What a stateful ALU can put out
-//! besides the old value is decided here too.
+//! which may run at any time, since no other code sees its result. Also finds the values that a stateful ALU can put
+//! out.
 
-use super::atom::{AtomId, AtomKind, Cell};
-use super::condition::Truth;
+use super::atom::{AtomId, AtomKind, Base, Cell};
 use super::describe;
-use super::walk::{Walk, containers};
+use super::stage::{
+    MAX_ALU_INPUTS, MAX_OUTPUT_OPERATIONS, containers, is_in_stateful_alu, is_wiring,
+};
+use super::walk::{Truth, Walk};
 use crate::problem::Resource;
 use ir::effects::{self, Location};
 use ir::{BinaryOperation, Operand, Operation, Place, SlotId, Temp};
 use std::collections::BTreeSet;
 
-/// What a value is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Base {
-    /// A cell, read at an instruction of the block.
-    Cell(Cell, usize),
-    /// Hit or action of a table.
-    Result(AtomId),
-}
-
-/// The most operations that a stateful ALU does on its way out: a comparison of sums, a choice, and
-/// an operation on either side (Lucid §4.2, "memops").
-const MOST_OUTPUT_OPERATIONS: usize = 8;
-
-/// The most words that a stateful ALU gets besides the cell (Lucid §4.2, "memops": two arguments).
-const MOST_INPUTS: usize = 2;
-
 impl<'a> Walk<'a, '_> {
-    /// Width of an operand.
-    pub fn width_bits(&self, operand: &Operand) -> u32 {
-        match operand {
-            Operand::Constant(bits) => bits.width_bits(),
-            Operand::Temp(temp) => {
-                self.flow.region.temps.get(temp.index()).map_or(0, |ty| ty.width_bits())
-            }
-        }
-    }
-
-    /// What defines a temporary.
-    pub fn operation(&self, operand: &Operand) -> Option<(Temp, usize, &'a Operation)> {
-        let Operand::Temp(temp) = operand else { return None };
-        let (at, instruction) = self.flow.definition(*temp)?;
-        Some((*temp, at, &instruction.operation))
-    }
-
     /// What a value is made of, where moving bits is free; computations become atoms.
     pub fn bases(&mut self, block: usize, operand: &Operand, at: usize) -> BTreeSet<Base> {
         let mut bases = BTreeSet::new();
@@ -234,7 +203,7 @@ impl<'a> Walk<'a, '_> {
     /// Has an atom do the operation that defines a temporary.
     pub fn read_operation(&mut self, id: AtomId, temp: Temp, block: usize, at: usize) {
         let Some((_, _, operation)) = self.operation(&Operand::Temp(temp)) else { return };
-        if let Some(operands) = self.least_or_greatest(operation) {
+        if let Some(operands) = self.min_or_max(operation) {
             for operand in operands {
                 self.read(id, operand, block, at);
             }
@@ -271,7 +240,7 @@ impl<'a> Walk<'a, '_> {
 
     /// The operands of a choice of the less or the greater of two values, which is one operation of an
     /// ALU.
-    fn least_or_greatest(&self, operation: &'a Operation) -> Option<[&'a Operand; 2]> {
+    fn min_or_max(&self, operation: &'a Operation) -> Option<[&'a Operand; 2]> {
         let Operation::Select { condition, then, otherwise, .. } = operation else { return None };
         let (_, _, comparison) = self.operation(condition)?;
         let Operation::Binary { operation, left, right, .. } = comparison else { return None };
@@ -354,9 +323,9 @@ impl<'a> Walk<'a, '_> {
                 _ if is_wiring(operation) => {
                     open.extend(operation.operands().into_iter().cloned());
                 }
-                _ if operation.is_pure() && is_simple(operation) => {
+                _ if operation.is_pure() && is_in_stateful_alu(operation) => {
                     operations += 1;
-                    if operations > MOST_OUTPUT_OPERATIONS {
+                    if operations > MAX_OUTPUT_OPERATIONS {
                         return None;
                     }
                     open.extend(operation.operands().into_iter().cloned());
@@ -388,7 +357,7 @@ impl<'a> Walk<'a, '_> {
                 return None;
             }
             inputs.insert(input);
-            if inputs.len() > MOST_INPUTS {
+            if inputs.len() > MAX_ALU_INPUTS {
                 return None;
             }
         }
@@ -439,27 +408,4 @@ impl<'a> Walk<'a, '_> {
 enum Input {
     Field(SlotId),
     Value(Temp),
-}
-
-/// Whether it only moves bits.
-pub(super) fn is_wiring(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::Resize { .. }
-            | Operation::Slice { .. }
-            | Operation::Binary { operation: BinaryOperation::Concat, .. }
-    )
-}
-
-/// Whether a stateful ALU has it.
-fn is_simple(operation: &Operation) -> bool {
-    !matches!(
-        operation,
-        Operation::Binary {
-            operation: BinaryOperation::Multiply
-                | BinaryOperation::DivideUnsigned
-                | BinaryOperation::RemainderUnsigned,
-            ..
-        }
-    )
 }

@@ -11,16 +11,16 @@ use std::collections::{BTreeSet, HashMap};
 /// Variables by their cells.
 #[derive(Default)]
 pub(super) struct Variables {
-    /// In the order in which they were wanted.
+    /// In the order of their creation.
     pub list: Vec<Variable>,
-    /// Counters and meters whose ALU and memory have been counted: each has one, whoever counts.
+    /// Counters and meters whose ALU and memory have been counted: each has one for all its users.
     pub counted: BTreeSet<Location>,
     cells: Vec<Cell>,
     numbers: HashMap<Cell, VariableId>,
 }
 
 impl Variables {
-    /// The variable of a cell; made when it is not there.
+    /// Returns the variable of a cell; creates it if necessary.
     pub fn of(&mut self, program: &Program, cell: Cell) -> VariableId {
         if let Some(known) = self.numbers.get(&cell) {
             return *known;

@@ -6,11 +6,11 @@
 use super::cluster::Clusters;
 use crate::cost::Model;
 use crate::problem::{Gress, Problem, Resource};
-use crate::target::Target;
+use crate::target::HardwareModel;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// No layout of this problem has fewer stages. Zero for problems without a layout.
-pub fn least_stages(problem: &Problem, target: &Target) -> u32 {
+pub fn least_stages(problem: &Problem, target: &HardwareModel) -> u32 {
     let model = Model::new(problem, target);
     Clusters::of(problem).map_or(0, |clusters| least_stages_of(&model, &clusters))
 }
@@ -42,7 +42,7 @@ pub(super) fn least_stages_of(model: &Model<'_>, clusters: &Clusters) -> u32 {
 /// For each depth and height: what sits at least so many stages from the first and so many from the
 /// last, against what a stage has.
 fn by_resources(
-    target: &Target,
+    target: &HardwareModel,
     half: &[usize],
     depths: &[u32],
     heights: &[u32],

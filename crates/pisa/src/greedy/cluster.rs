@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What has to sit together: the units of an array sit in one table, since an array is attached to
-//! one table; and groups that wait for each other at no distance sit in one stage. Also which groups
-//! no layout can satisfy.
+//! Groups and clusters: the units of an array form a group in one table, since an array is attached to one table; groups
+//! that wait for each other at distance 0 form a cluster in one stage. Reports groups that no layout can satisfy.
 
 use crate::problem::{ArrayId, DependencyKind, Gress, Problem, UnitId};
 use petgraph::algo::tarjan_scc;
@@ -50,7 +49,7 @@ pub struct Clusters {
     pub group_of_unit: Vec<usize>,
 }
 
-/// Why no layout can be.
+/// Why no layout exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Two accesses to an array of which one has to come a stage or a table later. Between them the
@@ -276,8 +275,8 @@ fn group_faults(problem: &Problem, groups: &[Group]) -> Vec<Fault> {
     faults
 }
 
-/// The fault of a group that has to come after itself: the shortest way from `after` back to the group
-/// of `before`. A way enters a group at one unit and may leave it at another, which the group's array
+/// Returns the fault of a group that has to come after itself: the shortest path from `after` back to the group of
+/// `before`. A path enters a group at one unit and may leave it at another, which the group's array
 /// ties to the first; from one such place to the next is a leg.
 fn circle(
     problem: &Problem,
@@ -286,7 +285,7 @@ fn circle(
     (before, after, kind): (UnitId, UnitId, DependencyKind),
 ) -> Fault {
     let group = |unit: UnitId| group_of_unit[unit.0 as usize];
-    // Of each unit: where the way before it entered its group, and at which unit it left.
+    // Of each unit: where the path before it entered its group, and at which unit it left.
     let mut came_from: BTreeMap<UnitId, Option<(UnitId, UnitId)>> = BTreeMap::new();
     let mut queue: VecDeque<UnitId> = [after].into();
     came_from.insert(after, None);

@@ -69,7 +69,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: CIRCLE,
         title: "parts of a program wait for each other",
-        text: "A pipeline has no way back. Parts that each need another's result first cannot be laid \
+        text: "A packet passes the stages in one direction. Parts that each need another's result first cannot be laid \
                out. This is a mistake of the compiler that made the dependencies if the program was \
                accepted: please report it.",
         wrong: "",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user is told about a program that does not fit: the lines of the source, the resource that
-//! ran out and by how much, and what to do. All that does not fit is named.
+//! Diagnostics about a program that does not fit: the lines of the source, the resource that ran out and by how much, and
+//! advice. Each part that does not fit is named.
 
 use super::cluster::{Cluster, Clusters, Fault};
 use super::codes::{ARRAY_SHARED, ARRAY_TWICE, CIRCLE, FULL, ORDERS, TOO_LARGE, TOO_LONG};
@@ -14,10 +14,10 @@ use source::{Diagnostic, Diagnostics, Span};
 use std::collections::BTreeMap;
 
 /// Names in a list, at most.
-const NAMES: usize = 16;
+const MAX_NAMES: usize = 16;
 
-/// Places shown with one diagnostic; the rest is told in a note.
-const LABELS: usize = 8;
+/// Places shown with one diagnostic, at most; a note counts the others.
+const MAX_LABELS: usize = 8;
 
 pub(super) fn impossible(model: &Model<'_>, faults: &[Fault]) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
@@ -46,10 +46,11 @@ fn impossible_one(model: &Model<'_>, fault: &Fault) -> Diagnostic {
             let mut diagnostic = Diagnostic::error(ARRAY_TWICE, unit_span(problem, last), message)
                 .here("second access")
                 .label(unit_span(problem, first), "first access");
-            for between in chain.iter().skip(1).take(LABELS).filter(|unit| Some(**unit) != last) {
+            for between in chain.iter().skip(1).take(MAX_LABELS).filter(|unit| Some(**unit) != last)
+            {
                 diagnostic = diagnostic.label(
                     unit_span(problem, Some(*between)),
-                    "this lies between: it comes after the first and before the second",
+                    "this comes after the first access and before the second",
                 );
             }
             diagnostic
@@ -196,7 +197,7 @@ pub(super) fn too_many_stages(
         .filter(|at| stage(&clusters.clusters[*at]) >= limit(clusters.clusters[*at].gress))
         .collect();
     outside.sort_by_key(|at| (stage(&clusters.clusters[*at]), *at));
-    // What only waits for another that does not fit is told with that one.
+    // A cluster that only waits for another one that does not fit is reported with that one.
     let mut roots: Vec<usize> = Vec::new();
     let mut followers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut root_of: BTreeMap<usize, usize> = BTreeMap::new();
@@ -233,17 +234,17 @@ pub(super) fn too_many_stages(
         let waiting = followers.remove(&root).unwrap_or_default();
         let units: Vec<UnitId> =
             waiting.iter().flat_map(|at| clusters.clusters[*at].units.iter().copied()).collect();
-        for unit in units.iter().take(LABELS) {
+        for unit in units.iter().take(MAX_LABELS) {
             let span = unit_span(model.problem, Some(*unit));
             diagnostic = diagnostic.label(span, "waits for it, and does not fit either");
         }
         if !units.is_empty() {
             let names: Vec<String> = units
                 .iter()
-                .take(NAMES)
+                .take(MAX_NAMES)
                 .map(|unit| format!("`{}`", unit_name(model.problem, *unit)))
                 .collect();
-            let more = match units.len().saturating_sub(NAMES) {
+            let more = match units.len().saturating_sub(MAX_NAMES) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
@@ -304,7 +305,7 @@ fn chain(
     );
     let mut diagnostic = Diagnostic::error(TOO_LONG, unit_span(problem, last), message)
         .here(format!("this would be in stage {}", last.map_or(0, stage)));
-    // Several links may come of one expression.
+    // Several links may come from one expression.
     let mut places: Vec<(Span, Vec<u32>)> = Vec::new();
     for link in links.iter().skip(1) {
         let span = unit_span(problem, Some(*link));
@@ -314,7 +315,7 @@ fn chain(
         }
     }
     let primary = diagnostic.primary.span;
-    for (span, stages) in places.into_iter().filter(|(span, _)| *span != primary).take(LABELS) {
+    for (span, stages) in places.into_iter().filter(|(span, _)| *span != primary).take(MAX_LABELS) {
         diagnostic = diagnostic.label(span, format!("before it, in {}", stage_list(stages)));
     }
     let names: Vec<String> = links
@@ -451,12 +452,12 @@ fn span(problem: &Problem, clusters: &Clusters, cluster: &Cluster) -> Span {
 fn users(mut diagnostic: Diagnostic, problem: &Problem, cluster: &Cluster) -> Diagnostic {
     for unit in &cluster.units {
         let span = unit_span(problem, Some(*unit));
-        if span != diagnostic.primary.span && diagnostic.labels.len() < LABELS {
+        if span != diagnostic.primary.span && diagnostic.labels.len() < MAX_LABELS {
             let text = format!("`{}` belongs to it", unit_name(problem, *unit));
             diagnostic = diagnostic.label(span, text);
         }
     }
-    if cluster.units.len() > LABELS {
+    if cluster.units.len() > MAX_LABELS {
         diagnostic = diagnostic.note(format!("{} accesses belong to it", cluster.units.len()));
     }
     diagnostic

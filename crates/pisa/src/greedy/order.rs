@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Orders in which clusters are placed: as written, the longest way to the end first, and the same
-//! with some disorder, drawn from a counter so that a layout is always the same.
+//! Orders in which clusters are placed: as written, by the longest path to the end, and the same with noise from a
+//! counter, so that a layout is reproducible.
 
 use super::cluster::Clusters;
 use super::place::Policy;

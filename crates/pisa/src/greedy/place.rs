@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Places clusters one by one, each in the earliest stage that dependencies and resources allow. There
-//! is always one more stage; whether the target has so many is asked later.
+//! Places clusters one by one, each in the earliest stage that dependencies and resources allow. The number of stages is
+//! not limited here; `greedy` compares it with the target's.
 
 use super::cluster::{Cluster, Clusters, Group, dependencies};
 use crate::cost::{self, Demand, Excess, Model, TableCost};
@@ -142,7 +142,7 @@ impl<'a> Placer<'a> {
     fn put_group(&self, filling: &mut Filling, group: &Group) -> Result<(), Vec<Excess>> {
         let least = self.least(group);
         let mut best: Option<(f64, Option<usize>, Table)> = None;
-        // Of all ways that fail, the one that lacks least is what a message is about.
+        // The message is about the attempt that lacks least.
         let mut nearest: Option<Vec<Excess>> = None;
         let mut failed = |excess: Vec<Excess>| {
             if nearest.as_ref().is_none_or(|other| badness(&excess) < badness(other)) {

@@ -5,8 +5,8 @@
 use crate::greedy::{Clusters, Fault};
 use crate::guard::{Condition, Guard, GuardRule, VariableId};
 use crate::problem::{
-    Array, ArrayId, Dependency, DependencyKind, Gress, MatchKind, OwnKey, OwnTable, Problem,
-    Resource, Unit, UnitId, Variable,
+    Array, ArrayId, Dependency, DependencyKind, Gress, MatchKind, Problem, ProgramKey,
+    ProgramTable, Resource, Unit, UnitId, Variable,
 };
 use proptest::prelude::*;
 use source::Span;
@@ -21,7 +21,7 @@ struct Seed {
     writes: Option<usize>,
     array: Option<usize>,
     register_action: u32,
-    table: Option<OwnTable>,
+    table: Option<ProgramTable>,
     hash: bool,
     egress: bool,
     mergeable: bool,
@@ -88,7 +88,7 @@ fn width(variable: usize) -> u32 {
 }
 
 fn seed() -> impl Strategy<Value = Seed> {
-    let table = prop_oneof![6 => Just(None), 1 => own_table().prop_map(Some)];
+    let table = prop_oneof![6 => Just(None), 1 => program_table().prop_map(Some)];
     (
         guard(),
         proptest::collection::vec(0..VARIABLES, 0..3),
@@ -136,20 +136,20 @@ fn guard() -> impl Strategy<Value = Guard> {
     ]
 }
 
-fn own_table() -> impl Strategy<Value = OwnTable> {
+fn program_table() -> impl Strategy<Value = ProgramTable> {
     let kind = prop_oneof![
         Just(MatchKind::Exact),
         Just(MatchKind::Ternary),
         Just(MatchKind::LongestPrefix),
         Just(MatchKind::Range)
     ];
-    let key = (0..VARIABLES, kind).prop_map(|(variable, kind)| OwnKey {
+    let key = (0..VARIABLES, kind).prop_map(|(variable, kind)| ProgramKey {
         variable: VariableId(variable as u32),
         kind,
         width_bits: width(variable),
     });
     (proptest::collection::vec(key, 0..3), 0u64..3_000, 1u32..5, 0u32..64).prop_map(
-        |(keys, entries, actions, action_data_bits)| OwnTable {
+        |(keys, entries, actions, action_data_bits)| ProgramTable {
             keys,
             entries,
             actions,

@@ -11,8 +11,8 @@ use crate::problem::{
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, Span, render_text};
 
-fn target(name: &str) -> Target {
-    Target::named(name, Span::NONE).unwrap()
+fn target(name: &str) -> HardwareModel {
+    HardwareModel::named(name, Span::NONE).unwrap()
 }
 
 /// A problem from lines of text; spans are the lines. A line is a name and words: `array=a`,

@@ -23,7 +23,7 @@ pub fn cross_product(guards: &[&Guard]) -> Vec<MergedRule> {
     cross_product_within(guards, usize::MAX).unwrap_or_default()
 }
 
-/// The same, or nothing if there are more rules than the limit on the way.
+/// The same, or `None` if an intermediate result has more rules than the limit.
 pub fn cross_product_within(guards: &[&Guard], limit: usize) -> Option<Vec<MergedRule>> {
     let mut product = Product::new();
     for guard in guards {
@@ -90,7 +90,7 @@ impl Product {
                     rows.push(Row { conditions, runs: all });
                 }
             }
-            // Simplifying makes it shorter; without a bound on the way it may take for ever.
+            // Simplifying makes it shorter, but intermediate results need a bound.
             if rows.len() > limit.saturating_mul(4).saturating_add(64) {
                 return None;
             }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::greedy::{self, random_problems};
 use crate::guard::{Condition, Guard, VariableId};
-use crate::problem::{Array, OwnKey, OwnTable, Unit, Variable};
+use crate::problem::{Array, ProgramKey, ProgramTable, Unit, Variable};
 use proptest::prelude::*;
 use source::Span;
 
@@ -21,8 +21,8 @@ fn small() -> Problem {
         demand: [(Resource::Statements, 1)].into(),
     };
     let port = VariableId(0);
-    let key = OwnKey { variable: port, kind: MatchKind::Exact, width_bits: 9 };
-    let own = OwnTable { keys: vec![key], entries: 512, actions: 2, action_data_bits: 9 };
+    let key = ProgramKey { variable: port, kind: MatchKind::Exact, width_bits: 9 };
+    let own = ProgramTable { keys: vec![key], entries: 512, actions: 2, action_data_bits: 9 };
     Problem {
         name: "small".into(),
         variables: vec![Variable { name: "port".into(), width_bits: 9 }],
@@ -42,7 +42,7 @@ fn small() -> Problem {
 #[test]
 fn all_of_a_small_one() {
     let problem = small();
-    let target = Target::named("tofino", Span::NONE).unwrap();
+    let target = HardwareModel::named("tofino", Span::NONE).unwrap();
     let layout = greedy::greedy(&problem, &target).unwrap();
     let text = json(&problem, &target, &layout, &|id| format!("small.p4:{}", id.0 + 1));
     testing::assert_snapshot!(text);
@@ -53,7 +53,7 @@ proptest! {
 
     #[test]
     fn agrees_with_the_layout(problem in random_problems::problem(12), shared in any::<bool>()) {
-        let target = Target { shared, ..Target::named("tofino", Span::NONE).unwrap() };
+        let target = HardwareModel { shared, ..HardwareModel::named("tofino", Span::NONE).unwrap() };
         let Ok(layout) = greedy::greedy(&problem, &target) else { return Ok(()) };
         let text = json(&problem, &target, &layout, &|_| String::new());
         let document: Value = serde_json::from_str(&text).unwrap();

@@ -6,10 +6,10 @@ use crate::cost::Model;
 use crate::greedy::{Clusters, greedy, greedy_unlimited, random_problems};
 use crate::guard::{Condition, Guard, VariableId};
 use crate::problem::{
-    Array, ArrayId, Dependency, DependencyKind, Gress, MatchKind, OwnKey, OwnTable, Resource, Unit,
-    UnitId, Variable,
+    Array, ArrayId, Dependency, DependencyKind, Gress, MatchKind, ProgramKey, ProgramTable,
+    Resource, Unit, UnitId, Variable,
 };
-use crate::target::Target;
+use crate::target::HardwareModel;
 use proptest::prelude::*;
 use source::Span;
 
@@ -32,8 +32,9 @@ fn problem() -> Problem {
         |name: &str| Array { name: name.into(), cell_bits: 32, length: 10_000, span: Span::NONE };
     let dependency =
         |before, after, kind| Dependency { before: UnitId(before), after: UnitId(after), kind };
-    let key = OwnKey { variable: VariableId(1), kind: MatchKind::LongestPrefix, width_bits: 32 };
-    let own = OwnTable { keys: vec![key], entries: 1024, actions: 2, action_data_bits: 9 };
+    let key =
+        ProgramKey { variable: VariableId(1), kind: MatchKind::LongestPrefix, width_bits: 32 };
+    let own = ProgramTable { keys: vec![key], entries: 1024, actions: 2, action_data_bits: 9 };
     Problem {
         name: "flows".into(),
         variables: vec![variable("proto", 8), variable("destination", 32)],
@@ -63,7 +64,7 @@ fn problem() -> Problem {
 #[test]
 fn a_layout_as_text() {
     let problem = problem();
-    let target = Target::named("tofino", Span::NONE).unwrap();
+    let target = HardwareModel::named("tofino", Span::NONE).unwrap();
     let layout = greedy(&problem, &target).unwrap();
     let place = |unit: UnitId| format!("flows.dpt:{}", unit.0 + 10);
     testing::assert_snapshot!(text(&problem, &target, &layout, &place));
@@ -75,7 +76,7 @@ proptest! {
     /// What a reason says is so: who is waited for sits as late as said, and what is short is short.
     #[test]
     fn reasons_hold(problem in random_problems::problem(20)) {
-        let target = Target::named("tofino", Span::NONE).unwrap();
+        let target = HardwareModel::named("tofino", Span::NONE).unwrap();
         let Ok(layout) = greedy_unlimited(&problem, &target) else { return Ok(()) };
         let model = Model::new(&problem, &target);
         let clusters = Clusters::of(&problem).unwrap();

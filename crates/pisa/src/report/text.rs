@@ -6,7 +6,7 @@ use crate::cost::{self, Demand, Model, TableCost};
 use crate::greedy::Clusters;
 use crate::layout::Layout;
 use crate::problem::{DependencyKind, Gress, Problem, Resource, UnitId};
-use crate::target::Target;
+use crate::target::HardwareModel;
 use std::fmt::Write as _;
 
 /// Resources with a column of their own; the rest only shows in messages.
@@ -28,7 +28,7 @@ const REASON_CHARACTERS: usize = 48;
 /// is not known.
 pub fn text(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     layout: &Layout,
     place: &dyn Fn(UnitId) -> String,
 ) -> String {
@@ -52,7 +52,7 @@ pub fn text(
     text
 }
 
-fn heading(problem: &Problem, target: &Target, layout: &Layout) -> String {
+fn heading(problem: &Problem, target: &HardwareModel, layout: &Layout) -> String {
     let used = layout.stages.len();
     let proved = layout.optimality;
     let has = if target.ingress_stages == target.egress_stages {

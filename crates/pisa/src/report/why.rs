@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a unit sits where it sits: what kept it from the stage before. Found from the layout alone, so
-//! that it holds for layouts of any maker.
+//! Why a unit is not in an earlier stage. Computed from the layout alone, so it holds for any layouter.
 
 use super::stages_of;
 use crate::cost::{Excess, Model};
-use crate::greedy::{self, Clusters};
+use crate::greedy::cluster::{Clusters, dependencies};
+use crate::greedy::place::obstacles;
 use crate::layout::Layout;
 use crate::problem::{ArrayId, DependencyKind, Gress, Problem, UnitId};
 
-/// What kept a unit from the stage before.
+/// What keeps a unit out of the stage before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// There is none before.
+    /// It is in the first stage.
     First,
     /// It waits for this one.
     After {
@@ -92,11 +92,11 @@ impl<'a> Reasons<'a> {
             .get(stage as usize - 1)
             .map(|stage| stage.tables.iter().map(|t| (t.gress, t.units.clone())).collect())
             .unwrap_or_default();
-        let excess = greedy::obstacles(self.model, self.clusters, cluster, &tables);
+        let excess = obstacles(self.model, self.clusters, cluster, &tables);
         if excess.is_empty() { Why::Free } else { Why::Full { stage: stage - 1, excess } }
     }
 
-    /// The one in the way of the stage before, in another cluster.
+    /// The unit of another cluster that keeps this one out of the stage before.
     fn waits_for(&self, unit: UnitId, stage: u32) -> Option<Why> {
         let cluster = |unit: UnitId| self.clusters.of_unit.get(unit.0 as usize);
         self.before
@@ -113,7 +113,7 @@ impl<'a> Reasons<'a> {
 
 fn waits(problem: &Problem) -> Vec<Vec<(UnitId, DependencyKind)>> {
     let mut before = vec![Vec::new(); problem.units.len()];
-    for (first, then, kind) in greedy::dependencies(problem) {
+    for (first, then, kind) in dependencies(problem) {
         before[then.0 as usize].push((first, kind));
     }
     before

@@ -30,7 +30,7 @@ proptest! {
     fn shows_every_table(problem in random_problems::problem(16), name in "[a-z<>&\"]{0,8}") {
         let problem = Problem { name: name.clone().into(), ..problem };
         for target in ["tofino", "rmt", "banzai"] {
-            let target = Target::named(target, Span::NONE).unwrap();
+            let target = HardwareModel::named(target, Span::NONE).unwrap();
             let Ok(layout) = greedy::greedy(&problem, &target) else { continue };
             let text = svg(&problem, &target, &layout, &|id| format!("{name}:{}", id.0));
             prop_assert!(is_well_formed(&text), "{}", text);

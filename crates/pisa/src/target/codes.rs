@@ -28,8 +28,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: UNKNOWN_FIELD,
         title: "a target file has a field that targets do not have",
         text: "Sections are `pipeline`, `stage`, `table`, `array`, `memory`, `match`, \
-               `stateful-alu` and the list `containers`. A misspelt limit would be no limit, so a \
-               field that nobody reads is an error. The message lists the fields of the section.",
+               `stateful-alu` and the list `containers`. A misspelt limit would be no limit, so an \
+               unknown field is an error. The message suggests the nearest field.",
         wrong: "[pipeline]\nstages = 12\n[stage]\nhash-unit = 6\n",
         right: "[pipeline]\nstages = 12\n[stage]\nhash-units = 6\n",
     },

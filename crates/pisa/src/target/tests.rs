@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Target files: the shipped ones, examples of every code, and what a mistake says.
+//! HardwareModel files: the shipped ones, examples of every code, and what a mistake says.
 
 use super::*;
 use source::{Code, RenderOptions, render_text};
 
-fn read(text: &str) -> Result<Target, (Vec<Code>, String)> {
+fn read(text: &str) -> Result<HardwareModel, (Vec<Code>, String)> {
     let mut sources = SourceMap::new();
     let file = sources.add("mine.toml", text);
-    Target::from_toml("mine", file, text).map_err(|diagnostics| {
+    HardwareModel::from_toml("mine", file, text).map_err(|diagnostics| {
         let codes = diagnostics.iter().map(|each| each.code).collect();
         (codes, render_text(&sources, &diagnostics, RenderOptions { color: false }))
     })
@@ -16,7 +16,7 @@ fn read(text: &str) -> Result<Target, (Vec<Code>, String)> {
 #[test]
 fn shipped_targets_read_and_say_where_their_numbers_come_from() {
     for (name, _) in SHIPPED {
-        let target = Target::named(name, Span::NONE).unwrap();
+        let target = HardwareModel::named(name, Span::NONE).unwrap();
         assert_eq!(&*target.name, name);
         for (section, limits) in
             [("stage", &target.stage), ("table", &target.table), ("array", &target.array)]
@@ -30,13 +30,13 @@ fn shipped_targets_read_and_say_where_their_numbers_come_from() {
             }
         }
     }
-    let tofino = Target::named("tofino", Span::NONE).unwrap();
+    let tofino = HardwareModel::named("tofino", Span::NONE).unwrap();
     assert_eq!((tofino.stages(), tofino.shared), (12, true));
     assert_eq!(tofino.stage[&Resource::StatefulAlus], 4);
-    let rmt = Target::named("rmt", Span::NONE).unwrap();
+    let rmt = HardwareModel::named("rmt", Span::NONE).unwrap();
     let bits: u32 = rmt.containers.iter().map(|each| each.width_bits * each.count).sum();
     assert_eq!((rmt.ingress_stages, rmt.egress_stages, bits), (32, 32, 4096));
-    assert_eq!(Target::named("banzai", Span::NONE).unwrap().stateful_alu.templates.len(), 7);
+    assert_eq!(HardwareModel::named("banzai", Span::NONE).unwrap().stateful_alu.templates.len(), 7);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn several_mistakes_in_one_go() {
 
 #[test]
 fn an_unknown_name_lists_the_known_ones() {
-    let error = Target::named("tofino9", Span::NONE).unwrap_err();
+    let error = HardwareModel::named("tofino9", Span::NONE).unwrap_err();
     assert_eq!(error.code.0, "PI-E0105");
     assert_eq!(error.notes, ["these are shipped: `tofino`, `rmt`, `banzai`"]);
 }

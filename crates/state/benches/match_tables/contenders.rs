@@ -17,15 +17,15 @@ use std::rc::Rc;
 /// A filled table.
 pub struct Contender {
     pub name: &'static str,
-    /// Bytes an entry, by the allocator.
+    /// Bytes per entry, counted by the allocator.
     pub entry_bytes: f64,
-    /// Looks up these packets; the sum of the leaves.
+    /// Looks up these packets and returns the sum of the leaves.
     pub look_up: Box<dyn Fn(Range<usize>) -> u64>,
     /// Removes an entry and inserts it again.
     pub update: Box<dyn FnMut(usize)>,
 }
 
-/// Fills a table and measures what it takes.
+/// Fills a table and measures its memory.
 fn fill<T>(entries: usize, make: impl FnOnce() -> T) -> (T, f64) {
     let before = PEAK_ALLOC.current_usage();
     let table = make();
@@ -95,7 +95,7 @@ pub fn this_crate(workload: &Rc<Workload>) -> Contender {
     )
 }
 
-/// What there is beside the index of this crate for the kind of table.
+/// Contenders from other crates for the kind of table.
 pub fn others(workload: &Rc<Workload>) -> Vec<Contender> {
     let lone = workload.shape.len() == 1;
     match &workload.shape[..] {
@@ -189,7 +189,7 @@ fn address(value: &Bits) -> u128 {
     value.to_u128().unwrap_or(0)
 }
 
-/// Three crates with the same calls, for addresses of a width.
+/// Three crates with equal interfaces, for addresses of one width.
 macro_rules! route_crates {
     ($name:ident, $number:ty, $address:ty) => {
         fn $name(workload: &Rc<Workload>) -> Vec<Contender> {
@@ -388,7 +388,7 @@ fn scan(workload: &Rc<Workload>) -> Contender {
     )
 }
 
-/// One hash table a mask, the one with the best rank first: what the control plane's tables do.
+/// One hash table per mask, the best rank first, as in the tables of the control plane.
 fn tuple_space(workload: &Rc<Workload>) -> Contender {
     type Tuple = (i64, Vec<u64>, HashMap<[u64; 2], (i64, u64, u32), FixedState>);
     let layout = KeyLayout::of_keys(workload.shape.clone());

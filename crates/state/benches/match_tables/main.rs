@@ -20,7 +20,7 @@ use workloads::{Make, PACKETS, Random};
 #[global_allocator]
 static PEAK_ALLOC: PeakAlloc = PeakAlloc;
 
-/// One line of the picture: entries and nanoseconds a lookup.
+/// One line of the chart: entries and nanoseconds per lookup.
 pub struct Curve {
     table: &'static str,
     contender: &'static str,
@@ -58,7 +58,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Updates a second, each a removal or an insertion.
+/// Updates per second, each a removal or an insertion.
 fn update_rate(contender: &mut Contender, entries: usize, budget: Duration) -> f64 {
     let mut random = Random::new(7);
     let start = Instant::now();

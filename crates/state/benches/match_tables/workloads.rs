@@ -45,7 +45,7 @@ pub struct Entry {
 
 /// A table and keys to look up, each of which an entry matches.
 pub struct Workload {
-    /// What the table is.
+    /// Description of the table.
     pub name: &'static str,
     /// Kinds and widths of its keys.
     pub shape: Vec<(MatchKind, u32)>,
@@ -54,7 +54,7 @@ pub struct Workload {
     pub packets: Vec<Vec<Bits>>,
 }
 
-/// Makes a table of so many entries.
+/// Makes a table with this number of entries.
 pub type Make = fn(usize) -> Workload;
 
 fn number(bits: u32, random: &mut Random) -> Bits {

@@ -117,7 +117,7 @@ impl PackedLayout {
         Some(packed)
     }
 
-    /// Where an argument stands; counted as in [`RecordLayout::argument_word`].
+    /// Position of an argument, counted as in [`RecordLayout::argument_word`].
     ///
     /// # Panics
     ///

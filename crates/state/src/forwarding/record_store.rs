@@ -35,7 +35,7 @@ fn record_at(words: &[u64], stride_words: usize, number: u32) -> &[u64] {
     &words[at..at + stride_words]
 }
 
-/// The record of so many words at an address within `words`.
+/// The record of this number of words at an address within `words`.
 pub(super) fn words_at_address(
     words: &[u64],
     address: usize,

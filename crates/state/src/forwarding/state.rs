@@ -54,11 +54,10 @@ impl ForwardingState {
         matches!(target, Some(Target::Group(_) | Target::OneShot(_)))
     }
 
-    /// The address of the record of the action that an entry runs. `record` is the address that a
-    /// lookup in this version's `table`, one with an action profile, gave. A record that is not indirect is handed back. In the record
-    /// of a member, group or one-shot set, the first word tells only the action
-    /// ([`super::NO_ACTION`] when the table does not list it), and there is no generation: both stay
-    /// with the entry's own record. 0 when there is nothing to run: an empty group, no such member.
+    /// Returns the address of the record of an entry's action. `record` is the result of a lookup in this version's
+    /// `table`, which has an action profile. A direct record is returned unchanged. In the record of a member, group or
+    /// one-shot set, the first word is only the action ([`super::NO_ACTION`] if the table does not list it), and there is
+    /// no generation; both stay in the record of the entry. Returns 0 for an empty group and a missing member.
     pub fn resolve(&self, table: TableId, record: usize, hash: u64) -> usize {
         let Some(table) = self.table(table) else { return 0 };
         let profile = table.profile().and_then(|profile| self.profiles.get(profile.index()));

@@ -367,8 +367,7 @@ fn direct_cells_belong_to_their_entries() {
     let counts: Vec<_> = values.iter().map(|(_, value)| (value.packets, value.bytes)).collect();
     assert_eq!(counts, [(1, 1), (0, 0), (1, 64)]);
 
-    // Another entry in the same place begins at zero, and packets that still see the old one do not
-    // count there.
+    // Another entry in the same place starts at zero, and packets that still see the old one do not count there.
     let keys = prefix(0x0a000000, 8);
     assert!(switch.update(Update::DeleteEntry { table: ROUTES, keys, priority: 0 }).is_ok());
     assert!(switch.update(route(0x0a000000, 9, 2)).is_ok());
@@ -379,7 +378,7 @@ fn direct_cells_belong_to_their_entries() {
     switch.cells.count_direct(counter, Some(next), 10);
     switch.cells.count_direct(counter, Some(&entry), 99);
     assert_eq!(switch.cells.direct_counter(counter, Some(next)).bytes, 10);
-    // The version that was held still has its entry.
+    // The held version still has its entry.
     assert!(before.table(ROUTES).and_then(|table| table.lookup(&key)).is_some());
 }
 
@@ -563,7 +562,7 @@ fn entries_are_named_by_their_place() {
         assert_eq!(found.map(|found| &**found), Ok(record));
     }
     drop(configuration);
-    // What else the entry has stays.
+    // Other parts of the entry are unchanged.
     assert_eq!(EntryRecord { action: entries[0].action.clone(), ..record.clone() }, *entries[0]);
     // Arguments are checked.
     let wide = BoundAction { action: ActionId(0), arguments: vec![Bits::from_u64(16, 512)] };
@@ -571,13 +570,13 @@ fn entries_are_named_by_their_place() {
     let modify_wide = Update::ModifyEntryAt { table: ROUTES, handle, generation, action };
     assert!(switch.refused(modify_wide).starts_with("ST-E16"));
 
-    // All entries, with the default action in front.
+    // All entries, after the default action.
     let Reply::EntriesWithCells(list) = switch.read(read_cells(None)) else { panic!() };
     let packets: Vec<_> = list.iter().map(|entry| entry.counters[0].packets).collect();
     assert_eq!((list[0].target.entry(), list[0].last_hit_ps), (None, None));
     assert_eq!(packets, [0, 0, 3]);
 
-    // Another entry at the same place is not meant.
+    // Another entry in the same place does not match.
     let delete = Update::DeleteEntryAt { table: ROUTES, handle, generation };
     assert!(switch.update(delete.clone()).is_ok());
     let gone = |switch: &mut Switch| {

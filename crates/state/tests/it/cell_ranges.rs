@@ -106,7 +106,7 @@ fn ranges() -> impl Strategy<Value = CellRange> {
     ]
 }
 
-/// A write, mostly with as many values as the range has cells.
+/// A write, usually with one value per cell of the range.
 fn writes() -> impl Strategy<Value = (usize, CellRange, CellValues<u64>)> {
     let numbers = prop::collection::vec(0u64..50, 8);
     (0usize..4, ranges(), numbers, 0u8..8).prop_map(|(array, range, mut numbers, choice)| {

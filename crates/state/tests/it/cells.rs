@@ -146,7 +146,7 @@ fn numbers_name_the_same_cells_as_records() {
     cells.count_direct_at(CounterId(0), 0, 0, 5);
     let bytes = |cells: &Cells, entry| cells.direct_counter(CounterId(0), entry).bytes;
     assert_eq!((bytes(&cells, Some(entry)), bytes(&cells, None)), (30, 5));
-    // A younger entry in the same place begins anew, and the older one is not counted any more.
+    // A younger entry in the same place starts at zero, and the older one is not counted.
     cells.count_direct_at(CounterId(0), place_plus_one, generation + 1, 1);
     cells.count_direct(CounterId(0), Some(entry), 1);
     assert_eq!(bytes(&cells, Some(entry)), 0);

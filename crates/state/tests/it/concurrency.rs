@@ -43,7 +43,7 @@ fn entry(value: u64) -> NewEntry {
     NewEntry::direct(vec![KeyPattern::Exact(Bits::from_u64(32, KEY))], 0, action)
 }
 
-/// Both tables say `value`: at every third step by other entries, else by entries changed.
+/// Sets `value` in both tables: with new entries in each third step, else with changed entries.
 fn flip(value: u64) -> Batch {
     let mut updates = Vec::new();
     for table in [TableId(0), TableId(1)] {
@@ -65,7 +65,7 @@ fn begin(store: &Store) {
     assert!(store.write_configuration(Batch::updates(0, inserts)).is_ok());
 }
 
-/// What both tables say.
+/// The values of both tables.
 fn values(state: &ForwardingState) -> [u64; 2] {
     [0, 1].map(|at| {
         let table = state.table(TableId(at)).expect("a table");
@@ -139,9 +139,9 @@ fn memory_does_not_grow() {
         assert_eq!(bytes.iter().max(), bytes[..50].iter().max(), "{bytes:?}");
         most
     });
-    // A reader that was put to sleep at the wrong moment may have made for a third one, for a while.
+    // A descheduled reader may have caused a third copy for some time.
     assert!(most <= 3, "{most} copies");
-    // What it made for goes when it is not needed for some batches.
+    // An unneeded copy is dropped after some batches.
     for value in 100_001..100_021 {
         assert!(store.write_configuration(flip(value)).is_ok());
     }
@@ -161,7 +161,7 @@ fn a_long_reader_does_not_block_the_writer() {
     assert_eq!((held.version(), values(&held)), (version, before));
     assert_eq!(store.forwarding_copies(), 3);
     drop(held);
-    // The copy that it held is kept for some batches, in case that readers hold versions again.
+    // The spare copy stays for some batches, for later readers.
     for value in 101..=120 {
         assert!(store.write_configuration(flip(value)).is_ok());
         assert!(store.forwarding_copies() <= 3);
@@ -181,7 +181,7 @@ fn a_single_owner_keeps_one_copy() {
     }
     assert_eq!(Arc::as_ptr(&store.forwarding()), address);
     assert_eq!(store.forwarding_copies(), 1);
-    // A version that is held is left alone all the same.
+    // A held version is still unchanged.
     let held = store.forwarding();
     assert!(store.write_batch_in_place(&mut cells, flip(101)).is_ok());
     assert_eq!((values(&held), values(&store.forwarding())), ([100; 2], [101; 2]));
@@ -217,7 +217,7 @@ fn a_cache_follows_and_is_dropped_before_writing_in_place() {
         assert_eq!(seen(&mut cache), Some([value; 2]));
     }
     assert!(store.forwarding_copies() <= 2);
-    // Whoever does not drop it reads on all the same.
+    // A reader that keeps its version still reads.
     assert!(store.write_batch_in_place(&mut cells, flip(100)).is_ok());
     assert_eq!(seen(&mut cache), Some([100; 2]));
 }

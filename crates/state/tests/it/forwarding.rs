@@ -12,7 +12,7 @@ use state::forwarding::{
 use state::{BoundAction, Cells, Configuration, EntryRecord, Store};
 use std::sync::Arc;
 
-/// What a lookup says: whether it hit, and what runs.
+/// The result of a lookup: hit or miss, and the action.
 #[derive(Debug, PartialEq)]
 struct Found {
     /// Place + 1 and generation, in tables that need identity.
@@ -155,7 +155,7 @@ proptest! {
                 true => store.write_batch_in_place(&mut cells, batch),
                 false => store.write_configuration(batch),
             };
-            // Some readers hold versions for long, on one side or both.
+            // Some readers hold versions for a long time, on one side or both.
             if held >> (at % 8) & 1 == 1 {
                 kept.push((store.configuration(), store.forwarding()));
             }
@@ -172,7 +172,7 @@ proptest! {
     fn what_is_rolled_back_leaves_no_trace(
         (shape, batches) in shapes().prop_flat_map(|shape| (Just(shape.clone()), batches(shape))),
     ) {
-        // One store gets failing batches between the others, its twin does not.
+        // One store also gets failing batches, its twin does not.
         let program = Arc::new(program(&shape));
         let stores = [0, 1].map(|_| Store::new(program.clone()).expect("the program is sound"));
         stores.iter().for_each(|store| drop(store.forwarding()));

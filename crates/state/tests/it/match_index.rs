@@ -7,7 +7,7 @@ use ir::{Bits, KeyPattern, MatchKind};
 use proptest::prelude::*;
 use state::forwarding::index::{KeyLayout, MatchIndex, NO_MATCH};
 
-/// What the index is compared with: the meaning of patterns, entry by entry.
+/// The reference: the meaning of patterns, entry by entry.
 #[derive(Clone, Debug)]
 struct Listed {
     keys: Vec<KeyPattern>,
@@ -59,7 +59,7 @@ fn scan(list: &[Listed], values: &[Bits]) -> u32 {
         .map_or(NO_MATCH, |entry| entry.leaf)
 }
 
-/// Numbers that a test takes its choices from.
+/// Random numbers for the choices of a test.
 struct Choices(SplitMix64);
 
 impl Choices {
@@ -71,7 +71,7 @@ impl Choices {
         self.next() % limit
     }
 
-    /// A number of a few that come again and again, or any.
+    /// One of a few repeated numbers, or an arbitrary one.
     fn bits(&mut self, width: u32) -> Bits {
         let words = width.div_ceil(64) as usize;
         let few = self.below(4);
@@ -123,7 +123,7 @@ impl Choices {
         }
     }
 
-    /// A value that has a good chance to match the pattern.
+    /// A value that often matches the pattern.
     fn value(&mut self, pattern: &KeyPattern, width: u32) -> Bits {
         let base = match pattern {
             KeyPattern::Any => return self.bits(width),

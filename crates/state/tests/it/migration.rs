@@ -8,7 +8,7 @@ use ir::{
 use state::*;
 use std::sync::Arc;
 
-/// What programs differ in: an action in front of the others, a width, a size.
+/// Differences of programs: an action before the others, a width, a size.
 fn program(extra_action: &str, port_bits: u32, size: u32) -> Arc<ir::Program> {
     let text = format!(
         r#"ir test
@@ -116,7 +116,7 @@ fn address(value: u64) -> Bits {
     Bits::from_u64(32, value)
 }
 
-/// A switch with something in everything.
+/// A configuration with content in all parts.
 fn filled() -> Switch {
     let mut switch = Switch::new(program("", 9, 8));
     let set = |port| switch.set(port);
@@ -231,7 +231,7 @@ fn equal_names_and_shapes_migrate() {
     let set = configuration.value_set(ValueSetId(0)).expect("set");
     assert!(set.contains(&[Bits::from_u64(16, 0x800)]));
 
-    // The forwarding side follows; what a packet holds does not change.
+    // The forwarding side follows. A version held by a packet does not change.
     let flow = to.store.forwarding();
     let found = |state: &state::forwarding::ForwardingState| {
         let table = state.table(ROUTES).expect("routes");
@@ -239,13 +239,13 @@ fn equal_names_and_shapes_migrate() {
         Some(record[table.layout().argument_word(1, 0)])
     };
     assert_eq!((found(&flow_before), found(&flow)), (None, Some(3)));
-    // Uses are counted as before.
+    // References are still counted.
     let delete = Update::DeleteGroup { profile: SELECTOR, group: GroupId(5) };
     let outcome = to.store.write_configuration(Batch::updates(0, [delete]));
     assert_eq!(outcome.first_error().map(|(_, error)| error.code()), Some("ST-E26"));
 }
 
-/// What is left behind, and how many entries `routes` has then.
+/// Dropped items, and the number of entries in `routes`.
 fn left(to: &mut Switch) -> (Vec<String>, usize) {
     let left = filled().migrate_to(to).iter().map(|name| name.to_string()).collect();
     (left, to.store.configuration().table(ROUTES).expect("routes").len())
@@ -253,7 +253,7 @@ fn left(to: &mut Switch) -> (Vec<String>, usize) {
 
 #[test]
 fn other_shapes_do_not_migrate() {
-    // Another width of a parameter: nothing with this action fits.
+    // Another width of a parameter: no entry with this action migrates.
     let all = ["selector", "routes", "balanced"].map(String::from).to_vec();
     assert_eq!(left(&mut Switch::new(program("", 10, 8))), (all, 1));
     // No room.

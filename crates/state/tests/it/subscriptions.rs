@@ -9,7 +9,7 @@ use state::{Batch, Configuration, Read, Reply, Store, Subscription, TableChange,
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What packets see of a table and of its action profile.
+/// Content of a table and its action profile for packets.
 fn content(configuration: &Configuration, cells: &state::Cells, table: TableId) -> Vec<Reply> {
     let program = configuration.program();
     let mut reads = vec![Read::Entries { table }, Read::DefaultAction { table }];
@@ -39,7 +39,7 @@ proptest! {
         let some: Vec<TableId> =
             all.iter().copied().filter(|table| of_two >> (table.0 % 8) & 1 == 1).collect();
         let subscriptions = [store.subscribe(all.clone()), store.subscribe(some.clone())];
-        // One that does not look until the end.
+        // A subscription that is read only at the end.
         let late = store.subscribe(all.clone());
         let mut ever = Vec::new();
         for batch in batches {
@@ -56,7 +56,7 @@ proptest! {
             for table in all.iter().filter(|table| differs(table)) {
                 prop_assert!(heard[0].iter().any(|change| change.table == *table), "{table:?}");
             }
-            // Of the others only those that an update named, which may have written what was there.
+            // Of the others, only tables that an update named, possibly with an equal write.
             if outcome.rolled_back || after.version() == before.version() {
                 prop_assert_eq!(heard[0].len(), 0);
             }
@@ -118,7 +118,7 @@ fn a_change_is_notified_before_its_version_is_visible() {
         });
         let mut last = 0;
         while last < CHANGES {
-            // Whoever waits is woken.
+            // Waiting threads are woken.
             assert!(subscription.wait(Duration::from_secs(60)), "after version {last}");
             let seen = store.configuration().version();
             for change in subscription.take() {

@@ -47,7 +47,7 @@ const MOST: usize = Store::MAX_PINNED_VERSIONS;
 /// Keys that entries may have.
 const KEYS: u64 = 6;
 
-/// What the tables say: values by key, and the default actions' values.
+/// Content of the tables: values by key, and the values of default actions.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model {
     entries: [BTreeMap<u64, u64>; TABLES],
@@ -85,7 +85,7 @@ enum Change {
     Clear,
 }
 
-/// The update that makes the change, which the model follows.
+/// The update of a change, which also changes the model.
 fn update(model: &mut Model, at: usize, change: &Change) -> Update {
     let table = TableId(at as u32);
     let entries = &mut model.entries[at];
@@ -226,7 +226,7 @@ proptest! {
                     match written {
                         Ok(outcome) => {
                             prop_assert_eq!(outcome.rolled_back, fails);
-                            // One more may have become an older version by this batch.
+                            // This batch may have turned one more version into an older one.
                             prop_assert!(pinned <= MOST + 1);
                             if !fails {
                                 model = next;
@@ -246,7 +246,7 @@ proptest! {
         Pin::Forwarding(store.forwarding()).assert_equals(&model);
         drop(pins);
         prop_assert_eq!(store.pinned_versions(), 0);
-        // Spares that are not needed go.
+        // Unneeded spares are dropped.
         for value in 0..40 {
             let change = Change::Set(0, value);
             let updates: Vec<_> =
@@ -265,7 +265,7 @@ fn pinned(store: &Store, pins: &[(Pin, Model)]) -> usize {
     versions.into_iter().filter(|version| *version != current).count()
 }
 
-/// All tables say the value for key 0.
+/// All tables have the value for key 0.
 fn set_all(model: &mut Model, value: u64) -> Batch {
     let change = Change::Set(0, value % 256);
     Batch::updates(0, (0..TABLES).map(|table| update(model, table, &change)).collect::<Vec<_>>())
@@ -303,7 +303,7 @@ fn any_number_of_pins_reads_its_versions_on_either_side() {
     }
 }
 
-/// A store with so many older versions pinned that it refuses batches.
+/// A store that refuses batches because of pinned older versions.
 fn crowded_store() -> (Store, Cells, Model, Vec<Arc<ForwardingState>>) {
     let (store, cells) = switch();
     let mut model = Model::default();
@@ -332,7 +332,7 @@ fn reads_checks_and_cells_are_never_refused() {
     assert!(store.try_write_batch_in_place(&mut cells, batch).is_ok_and(|it| it.is_ok()));
     let batch = set_all(&mut model.clone(), 99);
     assert!(store.check_batch(&mut cells, batch.clone()).is_ok());
-    // Cells are no version's.
+    // Cells belong to no version.
     assert_eq!(store.configuration().version(), version);
     assert_eq!(store.version_statistics().refused_batches, 0);
     assert_eq!(store.try_write_batch(&mut cells, batch.clone()), Err(batch.clone()));
@@ -350,7 +350,7 @@ fn a_release_wakes_refused_writers() {
     store.on_release(move || {
         counted.fetch_add(1, Ordering::Relaxed);
     });
-    // Nobody was refused.
+    // No writer was refused.
     drop(pins.pop());
     assert_eq!(releases.load(Ordering::Relaxed), 0);
     pins.push(store.forwarding());
@@ -373,7 +373,7 @@ fn a_blocked_writer_resumes_at_a_release() {
         while store.version_statistics().refused_batches == 0 {
             std::thread::yield_now();
         }
-        // Readers go on meanwhile.
+        // Readers continue meanwhile.
         Pin::Configuration(store.configuration()).assert_equals(&model);
         assert!(!writer.is_finished());
         drop(pins.pop());
@@ -431,7 +431,7 @@ fn a_held_version_stays_the_current_one_when_nothing_changes() {
     assert_eq!((store.pinned_versions(), store.version_statistics().copies), (0, 0));
 }
 
-/// Writers beside readers that hold versions for random times, on both sides; some batches have to wait.
+/// Writers next to readers that hold versions for random times, on both sides. Some batches wait.
 #[test]
 fn readers_hold_versions_while_writers_write() {
     const MIN_BATCHES: u64 = 400;

@@ -8,7 +8,7 @@ use crate::files;
 use frontend::{Console, NetworkRun};
 use lucid_reference::interpreter::State;
 use lucid_reference::report::{
-    Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Waiting, state_json, state_text,
+    Detail, JsonLines, Observers, PendingEvents, TextLog, TimeLine, Verdict, state_json, state_text,
 };
 use lucid_reference::simulation::{Counts, Observation, ObservationKind, Observer, Outcome};
 use lucid_reference::specification::Links;
@@ -183,7 +183,7 @@ impl<'c> Printer<'c> {
 pub fn still_to_happen(
     run: &LucidRun,
     outcome: &Outcome,
-    waiting: &Waiting,
+    waiting: &PendingEvents,
     executor: &Executor,
 ) -> Option<String> {
     if *outcome != Outcome::TimeOver {

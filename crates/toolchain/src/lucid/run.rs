@@ -11,7 +11,7 @@ use super::{replay, user_p4};
 use crate::port_captures::written_text;
 use frontend::{Console, Execution, ExitStatus, Failure, NetworkRun, ProgramFile};
 use lucid_compiler::Options;
-use lucid_reference::report::{Detail, Observers, Verdicts, Waiting, counters_table};
+use lucid_reference::report::{Detail, Observers, PendingEvents, Verdicts, counters_table};
 use lucid_reference::simulation::Outcome;
 use lucid_reference::simulation::schedule::Recorder;
 use source::Diagnostics;
@@ -76,7 +76,7 @@ fn execute(
     };
     let mut report = Report::new(arguments, run, &run.title(), &executor.name(), console);
     let mut recorder = Recorder::new();
-    let mut waiting = Waiting::new();
+    let mut waiting = PendingEvents::new();
     let mut departing = match &arguments.captures {
         Some(captures) => {
             let inputs: Vec<PathBuf> = run.files().collect();

@@ -8,7 +8,7 @@ use super::targets::ENGINE;
 use device::EngineChoice;
 use frontend::{Failure, NetworkTest, Tested};
 use lucid_compiler::Options;
-use lucid_reference::report::{Detail, Observers, TextLog, Verdicts, Waiting};
+use lucid_reference::report::{Detail, Observers, PendingEvents, TextLog, Verdicts};
 use lucid_reference::simulation::Outcome;
 use source::{Diagnostics, RenderOptions, SourceMap};
 
@@ -50,7 +50,7 @@ fn observed(test: &NetworkTest<'_>, tested: &mut Tested) -> Result<(), Failure> 
         }
     };
     let mut happened = String::new();
-    let mut waiting = Waiting::new();
+    let mut waiting = PendingEvents::new();
     let outcome = {
         let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line))
             .with_recirculation_ports(run.setup.recirculation_ports());

@@ -67,7 +67,7 @@ fn layout_counts_a_computing_extern_as_a_statement() {
     assert!(pisa::graph::obstacles(ready.program()).is_empty());
     let problem = pisa::graph::problem_of(ready.program());
     assert!(problem.units.iter().any(|unit| &*unit.name == "popcount"));
-    let tofino = pisa::Target::named("tofino", Span::NONE).expect("it is built in");
+    let tofino = pisa::HardwareModel::named("tofino", Span::NONE).expect("it is built in");
     let layout = pisa::greedy::greedy(&problem, &tofino).expect("it fits");
     assert!(!layout.stages.is_empty());
 }

@@ -255,7 +255,7 @@ fn a_checkpoint_that_does_not_fit_changes_nothing() {
         crate::control_maps::comparison::device(ready.program(), EngineChoice::Interpreter);
     let before = Checkpoint::read(&mut misfit.target()).expect("it can be read");
     match checkpoint.write(&mut misfit.target()) {
-        Err(CheckpointError::Misfits(list)) => {
+        Err(CheckpointError::Mismatches(list)) => {
             let names: Vec<&str> = list.iter().map(|misfit| &*misfit.name).collect();
             assert_eq!(names, ["I.painted", "I.sums", "I.seen"], "{list:?}");
         }

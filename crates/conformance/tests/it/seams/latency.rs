@@ -286,8 +286,8 @@ fn a_prepared_operation_is_refused_after_its_entry_was_deleted_and_added_again()
 fn the_same_seed_gives_the_same_times() {
     let times = |seed: u64| -> Vec<(u64, u64)> {
         let mut model = LatencyModel::per_item(0);
-        model.batch = Duration::Exponential { least_ps: 10, mean_ps: 1_000 };
-        model.other_items.base = Duration::Uniform { least_ps: 1, most_ps: 5_000 };
+        model.batch = Duration::Exponential { min_ps: 10, mean_ps: 1_000 };
+        model.other_items.base = Duration::Uniform { min_ps: 1, max_ps: 5_000 };
         model.reply = Duration::Measured(vec![(10, 3), (700, 1)]);
         let options = DeviceOptions { seed, ..device(Some(model)).options().clone() };
         let mut device = Device::new(PROGRAM.clone(), options).expect("it loads");

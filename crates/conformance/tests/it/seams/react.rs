@@ -437,8 +437,8 @@ fn packets_see_whole_batches_through_the_versioned_map() {
 #[test]
 fn packets_see_whole_batches_when_the_driver_takes_random_times() {
     let mut model = item_wise();
-    model.batch = Duration::Exponential { least_ps: 10, mean_ps: STAGE_PS };
-    model.other_items.base = Duration::Uniform { least_ps: 0, most_ps: 2 * STAGE_PS };
+    model.batch = Duration::Exponential { min_ps: 10, mean_ps: STAGE_PS };
+    model.other_items.base = Duration::Uniform { min_ps: 0, max_ps: 2 * STAGE_PS };
     model.reply = Duration::Measured(vec![(0, 3), (STAGE_PS, 1)]);
     Scene::timed(Mistake::None, model.clone()).is_right(cases(100));
     model.is_atomic = true;
@@ -545,7 +545,7 @@ fn the_driver_serves_the_map_and_a_legacy_controller_first_come_first_served() {
 #[test]
 fn the_same_seed_gives_the_same_history() {
     let mut model = item_wise();
-    model.other_items.base = Duration::Exponential { least_ps: 100, mean_ps: STAGE_PS };
+    model.other_items.base = Duration::Exponential { min_ps: 100, mean_ps: STAGE_PS };
     let mut scene = Scene { has_legacy: true, ..Scene::timed(Mistake::None, model) };
     let text = |scene: &Scene, seed| format!("{:?}", scene.run(&scene.device(), seed));
     for seed in 0..5 {

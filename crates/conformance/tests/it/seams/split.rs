@@ -92,7 +92,7 @@ fn live_before(source: &ReadyProgram, rest: &[NodeId]) -> Vec<Carried> {
     let analysis = Analysis::of(source.lowered());
     let tree = StatementTree::of(&source.typed().program);
     // A variable without a value has no code.
-    let facts = rest.iter().map(|statement| analysis.statement_of(&tree.nodes_of(statement.0)));
+    let facts = rest.iter().map(|statement| analysis.statement_of(&tree.nodes_of(*statement)));
     let facts = { facts }.find(|facts| !facts.instances.is_empty()).expect("a statement with code");
     let before = facts.instances.iter().flat_map(|instance| &instance.before);
     let live: BTreeSet<_> =
@@ -460,7 +460,7 @@ fn boundaries() -> Vec<usize> {
     let analysis = Analysis::of(source.lowered());
     let tree = StatementTree::of(&source.typed().program);
     let state = |statements: &[Statement]| -> BTreeSet<Location> {
-        let facts = statements.iter().map(|it| analysis.statement_of(&tree.nodes_of(it.id.0)));
+        let facts = statements.iter().map(|it| analysis.statement_of(&tree.nodes_of(it.id)));
         let effects = facts.map(|facts| facts.effects());
         let locations = effects.flat_map(|effects| effects.reads.into_iter().chain(effects.writes));
         let is_state = |it: &Location| matches!(it, Location::Register(_) | Location::Table(_));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plans at work: their steps carried to the targets below, and the answers that come back.
+//! Running plans: submits their steps to the targets below and collects the outcomes.
 
 use super::{Below, Mapped, writes};
 use crate::map::{Absence, ControlMap, Step, TargetIndex};
 use crate::target::{Batch, Fault, Outcome, Ticket};
 
-/// What a step of a plan waits for at a target.
+/// A request of a step at a target.
 #[derive(Debug)]
 struct Waiting {
     index: TargetIndex,
-    /// `None` while the target is not there.
+    /// `None` while the target is detached.
     ticket: Option<Ticket>,
-    /// The request that the target had before it went.
+    /// The request that the target had when it was detached.
     lost: Option<Ticket>,
     outcome: Option<Outcome>,
-    /// For a batch: to record what was written, or to submit it when the target is back.
+    /// For a batch: to record its writes, or to submit it when the target is attached again.
     batch: Option<Batch>,
     /// How many items it has.
     item_count: usize,
@@ -29,13 +29,13 @@ enum Kind {
     Barrier,
 }
 
-/// A plan at work.
+/// A running plan.
 #[derive(Debug)]
 pub(super) struct Running<P> {
-    /// `None` for a question of the map itself.
+    /// `None` for a batch of the map itself.
     ticket: Option<Ticket>,
     pub plan: P,
-    /// When the controller knows what came of the last step, in picoseconds.
+    /// When the controller knows the outcomes of the last step, in picoseconds.
     now_ps: u64,
     waiting: Vec<Waiting>,
     reserved: Vec<(TargetIndex, Ticket, Batch)>,
@@ -189,7 +189,7 @@ impl<M: ControlMap> Mapped<M> {
                         |record| record.stand_in(batch, is_reservation, now_ps),
                     ))
                 }
-                // No packet of a target that is not there is under way.
+                // A detached target has no packets in flight.
                 (_, Kind::Barrier, _) => Some(Outcome::empty(now_ps)),
                 _ => Some(Outcome::failed(waiting.item_count, Fault::Away, now_ps)),
             };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Targets that are back: each is asked for its state, and what it lacks is written to it. What that is is found by
-//! `reconcile`.
+//! Targets that are attached again: reads the state of each and writes what it lacks, which `reconcile` finds.
 
 use super::{Below, Mapped};
 use crate::map::{ControlMap, TargetIndex};
@@ -15,7 +14,7 @@ enum Stage {
 /// A target that is being brought up to date.
 #[derive(Debug)]
 pub(super) struct Restoring {
-    /// Whose answer the end is.
+    /// The request that is answered at the end.
     ticket: Ticket,
     stage: Stage,
     below_ticket: Ticket,
@@ -23,7 +22,7 @@ pub(super) struct Restoring {
 }
 
 impl Restoring {
-    /// Its state is being read.
+    /// Begins with reading its state.
     pub fn new(ticket: Ticket, below_ticket: Ticket) -> Restoring {
         Restoring { ticket, stage: Stage::Reading, below_ticket, outcome: None }
     }

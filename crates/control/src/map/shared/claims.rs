@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Claims`: which portion owns which entry and default action, while requests are under way too. A portion owns
-//! an object from its request on, so nobody else reaches what is about to be there.
+//! `Claims`: which portion owns which entry, default action, member of a value set and calculation. A portion owns an
+//! object from its request on, so that no other portion reaches an object of a pending request.
 
-use super::CellArray;
 use crate::map::rows::EntryName;
 use crate::state_target::StateTarget;
 use ir::{
@@ -12,6 +11,17 @@ use ir::{
 use state::EntryHandle;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// An array of cells that may be divided between portions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CellArray {
+    /// A register.
+    Register(RegisterId),
+    /// A counter that is not direct.
+    Counter(CounterId),
+    /// A meter that is not direct.
+    Meter(MeterId),
+}
 
 /// What a portion owns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,34 +35,34 @@ pub(super) enum Object {
     Calculation(CalculationId),
 }
 
-/// Whose an object is.
+/// The owner of an object, and its pending requests.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
-    /// `None` is nobody, for entries of the program's own.
+    /// `None` for the program's own entries.
     owner: Option<usize>,
     /// Whether the target has the object.
     is_there: bool,
-    /// Whether it will, when all requests under way have been answered as they should be.
+    /// Whether the target has it once all pending requests have succeeded.
     will_be_there: bool,
-    /// Requests under way that put it there or remove it.
+    /// Pending requests that add or remove it.
     requests: usize,
-    /// Where the entry is, if the target has said so.
+    /// The handle of the entry, if the target has reported it.
     place: Option<EntryHandle>,
 }
 
 impl Claim {
-    /// An object that nobody has asked for.
+    /// An object without owner and requests.
     const FREE: Claim =
         Claim { owner: None, is_there: false, will_be_there: false, requests: 0, place: None };
 }
 
-/// The place of an object in another program's list by its name.
+/// Returns the index of an object of equal name in another program's list.
 fn named<T>(before: &[T], after: &[T], at: usize, name: impl Fn(&T) -> &Arc<str>) -> Option<u32> {
     let wanted = name(before.get(at)?);
     after.iter().position(|other| name(other) == wanted).map(|at| at as u32)
 }
 
-/// The array of equal name in another program.
+/// Returns the array of equal name in another program.
 pub(super) fn renewed_array(
     array: CellArray,
     before: &Program,
@@ -88,7 +98,7 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// Entries of the program's own are nobody's.
+    /// Creates the claims of a new target: the program's own entries have no owner.
     pub fn of_program(program: &Arc<Program>) -> Claims {
         let mut claims = Claims::default();
         let Ok(initial) = StateTarget::new(program.clone()) else { return claims };
@@ -108,12 +118,12 @@ impl Claims {
         self.claims.get(object)?.owner
     }
 
-    /// Whether an object is another's, or nobody's.
+    /// Whether an object exists that this portion does not own.
     pub fn is_foreign(&self, object: &Object, portion: usize) -> bool {
         self.claims.get(object).is_some_and(|claim| claim.owner != Some(portion))
     }
 
-    /// A request is under way that puts an object there or removes it.
+    /// Records a pending request that adds or removes an object.
     pub fn claim(&mut self, object: Object, portion: usize, will_be_there: bool) {
         let claim = self.claims.entry(object).or_insert(Claim::FREE);
         claim.owner = Some(portion);
@@ -134,7 +144,7 @@ impl Claims {
         }
     }
 
-    /// Entries of a portion that a table will have when everything under way is done, in a fixed order.
+    /// Entries of a portion that a table has once all pending requests are done, in a fixed order.
     pub fn entries_to_be(&self, table: TableId, portion: usize) -> Vec<EntryName> {
         let is_own = |(object, claim): (&Object, &Claim)| match object {
             Object::Entry(name)
@@ -149,7 +159,7 @@ impl Claims {
         own
     }
 
-    /// Members of a value set when everything under way is done, in a fixed order, with their owners.
+    /// Members of a value set once all pending requests are done, in a fixed order, with their owners.
     pub fn members_to_be(&self, set: ValueSetId) -> Vec<(Vec<KeyPattern>, Option<usize>)> {
         let is_member = |(object, claim): (&Object, &Claim)| match object {
             Object::ValueSetMember(of, member) if *of == set && claim.will_be_there => {
@@ -163,7 +173,7 @@ impl Claims {
     }
 
     /// The claims of a program that took the place of another: objects of equal names keep their owners, and
-    /// entries of the new program's own are nobody's.
+    /// the new program's own entries have no owner.
     pub fn renewed(self, before: &Program, program: &Arc<Program>) -> Claims {
         let mut renewed = Claims::of_program(program);
         for (object, claim) in self.claims {

@@ -2,8 +2,9 @@
 //! Outcomes of a portion: results below as results of its items, without what belongs to others; and what they say
 //! about who owns what.
 
+use super::Inner;
 use super::claims::Object;
-use super::{After, Inner, Plan, Portion};
+use super::portion::{After, Plan, Portion};
 use crate::target::{Fault, Outcome, Reply};
 use ir::TableId;
 use state::{EntryRecord, EntryTarget, Reply as StateReply};

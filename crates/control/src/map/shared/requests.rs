@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Requests of a portion: what each item becomes below, and what is refused because it belongs to another.
 
-use super::claims::{Object, entry_name};
-use super::{After, CellArray, Inner, Portion};
+use super::Inner;
+use super::claims::{CellArray, Object, entry_name};
+use super::portion::{After, Portion};
 use crate::target::{Fault, Item};
 use ir::{KeyPattern, Program, TableId, ValueSetId};
 use state::{BatchItem, CellRange, EntryHandle, EntryReference, Read, Update, UpdateError};

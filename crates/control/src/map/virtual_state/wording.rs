@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Refusals below in the words of the program as written: which object an item is about, and what its controller is
-//! told.
+//! Faults of targets below in terms of the program as written: the object that an item is about, and the message for its
+//! controller.
 
 use crate::target::{Fault, Item};
 use ir::{Program, TableId};
 use state::{BatchItem, Update, UpdateError};
 use std::sync::Arc;
 
-/// The object of the program as written that an item is about, for messages.
+/// Names the object of the program as written that an item is about.
 pub(super) fn object_name(program: &Program, item: &Item) -> Arc<str> {
     let table = |table: TableId| program.tables.get(table.index()).map(|table| &table.name);
     let name = match item {
@@ -48,8 +48,7 @@ pub(super) fn object_name(program: &Program, item: &Item) -> Arc<str> {
     name.cloned().unwrap_or_else(|| "the device".into())
 }
 
-/// A refusal below, in the words of the program as written: names of objects below say nothing to its
-/// controller.
+/// Rewords a fault for the controller of the program as written, which does not know the objects below.
 pub(super) fn reworded(fault: &Fault, object: &Arc<str>) -> Fault {
     let Fault::Refused(error) = fault else { return fault.clone() };
     let why = match error {

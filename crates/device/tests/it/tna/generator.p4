@@ -4,7 +4,7 @@
 #include <core.p4>
 #include <tna.p4>
 
-header told_h {
+header report_h {
     bit<8> application;
     bit<16> batch_id;
     bit<16> packet_id;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `plane explain` says about the codes of the checker. Each wrong program gets its code, and no
-//! right one does; the tests make sure of that.
+//! Explanations of the checker's codes for `plane explain`. Tests check that each wrong example gets its
+//! code, and that each corrected example gets no code.
 
 use super::*;
 use source::Explanation;
@@ -34,7 +34,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: TYPE_MISMATCH,
         title: "a value has another type than is wanted",
-        text: "Types must agree exactly; nothing is converted without being told to. A \
+        text: "Types must agree exactly; the compiler inserts no implicit conversions. A \
                boolean becomes an integer by a cast, an integer a boolean by a comparison.",
         wrong: "event e(int x) { if (x) { printf(\"set\"); } }\n",
         right: "event e(int x) { if (x != 0) { printf(\"set\"); } }\n",
@@ -69,8 +69,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: WRONG_KIND,
-        title: "something stands where it cannot",
-        text: "Memops are not called: they are handed to an access of an array, which runs \
+        title: "a construct in a place that does not allow it",
+        text: "Memops are not called: they are passed to an access of an array, which runs \
                them. Functions and events need their arguments. Accesses, and `this` and \
                `ingress_port`, make sense only where an event is handled.",
         wrong: "memop plus(int stored, int x) { return stored + x; }\n\
@@ -108,7 +108,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: RETURN,
         title: "a `return` does not fit",
-        text: "Functions return what their type says; a `void` function returns nothing. \
+        text: "Functions return a value of their declared type; a `void` function returns nothing. \
                Handlers do not return.",
         wrong: "event e(int x) { if (x == 0) { return; } printf(\"%d\", x); }\n",
         right: "event e(int x) { if (x != 0) { printf(\"%d\", x); } }\n",
@@ -116,7 +116,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: MISSING_RETURN,
         title: "a function may end without a value",
-        text: "Every way through a function that returns a value must come to a `return`. A \
+        text: "Every path through a function that returns a value must reach a `return`. A \
                loop may run no round at all, and a `match` may match nothing unless its last \
                branch is `_`.",
         wrong: "fun int sign(int x) { if (x == 0) { return 0; } }\n",
@@ -133,7 +133,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: GLOBAL_MISUSE,
-        title: "persistent state stands where it cannot, or is missing where it must be",
+        title: "persistent state where it is not allowed, or none where it is required",
         text: "Arrays, counters, tables and what is made of them are declared with `global`, \
                outside of modules, because the order of these declarations is the order in \
                which handlers may access them (Lucid §5). They are built there or in \
@@ -147,7 +147,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: WIRE_NUMBER,
         title: "numbers of events on the wire clash",
-        text: "Packets tell events apart by a number of 16 bits, so no two events of a \
+        text: "On the wire a 16-bit number identifies the event, so no two events of a \
                program can have the same. Events without a number get a free one.",
         wrong: "event ping@1(int x);\n\
                 event pong@1(int x);\n",
@@ -209,7 +209,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: FORMAT,
         title: "a text does not fit the values that are printed",
-        text: "`%d` stands for an integer and `%b` for a boolean, one for each value, in \
+        text: "`%d` prints an integer and `%b` a boolean, one for each value, in \
                order. `\\%` is a percent sign.",
         wrong: "event e(int x) { printf(\"%d of %d\", x); }\n",
         right: "event e(int x) { printf(\"%d of %d\", x, 10); }\n",
@@ -244,8 +244,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: NOT_DETERMINED,
-        title: "nothing says which type or size something has",
-        text: "Types and sizes are found from uses. Where no use says anything, the program \
+        title: "a type or size that cannot be inferred",
+        text: "Types and sizes are found from uses. Where no use determines them, the program \
                must: lengths of vectors and rounds of loops have no default, and an event's \
                parameters have fixed widths.",
         wrong: "event e(int<'a> x) { printf(\"%d\", x); }\n",

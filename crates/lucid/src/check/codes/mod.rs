@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of what is wrong with names and types: `LU-E01xx`, and warnings `LU-W01xx`. The words of a
-//! particular report are where it is found, not here.
+//! Codes of the errors in names and types, `LU-E01xx`, and of warnings, `LU-W01xx`. Each message is written
+//! where the check finds the error.
 
 mod explanations;
 
@@ -12,15 +12,15 @@ use source::Code;
 pub const UNDECLARED: Code = Code("LU-E0101");
 /// Two declarations of one name in one place.
 pub const DUPLICATE: Code = Code("LU-E0102");
-/// A value of another type than is wanted.
+/// A value of another type than is expected.
 pub const TYPE_MISMATCH: Code = Code("LU-E0103");
-/// An integer of another width than is wanted.
+/// An integer of another width than is expected.
 pub const WIDTH_MISMATCH: Code = Code("LU-E0104");
 /// Too many or too few arguments.
 pub const ARGUMENT_COUNT: Code = Code("LU-E0105");
 /// A literal larger than its width can hold.
 pub const LITERAL_TOO_WIDE: Code = Code("LU-E0106");
-/// Something that cannot stand where it stands: a memop that is called, an event without arguments.
+/// A construct in a place that does not allow it: a memop that is called, an event without arguments.
 pub const WRONG_KIND: Code = Code("LU-E0107");
 /// A handler of no event.
 pub const HANDLER: Code = Code("LU-E0108");
@@ -30,7 +30,7 @@ pub const HANDLER_PARAMETERS: Code = Code("LU-E0109");
 pub const RECURSION: Code = Code("LU-E0110");
 /// A `return` that does not fit: in a handler, or with or without a value.
 pub const RETURN: Code = Code("LU-E0111");
-/// A function with a way through it that returns nothing.
+/// A function with a path that returns no value.
 pub const MISSING_RETURN: Code = Code("LU-E0112");
 /// An assignment to something that is no local.
 pub const NOT_ASSIGNABLE: Code = Code("LU-E0113");
@@ -56,7 +56,7 @@ pub const SIZES: Code = Code("LU-E0122");
 pub const PATTERN: Code = Code("LU-E0123");
 /// Something that parsers, or only parsers, can do.
 pub const PARSER: Code = Code("LU-E0124");
-/// A type or size that nothing says.
+/// A type or size that cannot be inferred.
 pub const NOT_DETERMINED: Code = Code("LU-E0125");
 /// A type that inference makes larger than any program needs.
 pub const TYPE_TOO_LARGE: Code = Code("LU-E0126");
@@ -65,11 +65,11 @@ pub const TYPE_TOO_LARGE: Code = Code("LU-E0126");
 pub const UNUSED_LOCAL: Code = Code("LU-W0101");
 /// A parameter of a function that is never read.
 pub const UNUSED_PARAMETER: Code = Code("LU-W0102");
-/// A function, memop or action that nothing uses.
+/// An unused function, memop or action.
 pub const UNUSED_FUNCTION: Code = Code("LU-W0103");
-/// A global that nothing uses.
+/// An unused global.
 pub const UNUSED_GLOBAL: Code = Code("LU-W0104");
-/// An event that is generated and that nothing handles.
+/// An event that is generated and has no handler.
 pub const UNHANDLED_EVENT: Code = Code("LU-W0105");
 /// An event that is made and dropped.
 pub const EVENT_DROPPED: Code = Code("LU-W0106");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions of a core program as text. Operands that are themselves operations stand in
-//! parentheses, so that no precedence is needed to read them.
+//! Prints core expressions. Operands that are operations are parenthesized, so the reader needs no
+//! precedence.
 
 use super::{Printer, constant_text, list, type_text};
 use crate::core::{
@@ -17,7 +17,7 @@ impl Names {
         Names(locals.iter().map(|local| local.name.to_string()).collect())
     }
 
-    /// Those of a memop of so many arguments: cells, arguments, conditions, new cells.
+    /// The names in a memop with this number of arguments: cells, arguments, conditions, new cells.
     pub(in crate::core) fn memop(argument_count: u32) -> Names {
         let parameters: &[&str] = match argument_count {
             2 => &["cell", "x"],

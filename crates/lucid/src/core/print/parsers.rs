@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parsers of a core program as text.
+//! Prints the parsers of a core program.
 
 use super::expressions::Names;
 use super::{Printer, declared, list, patterns_text, type_text, width};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements of handlers.
+//! Verifies statements of handlers.
 
 use super::Verifier;
 use super::expressions::Scope;
 use crate::core::{
-    Access, Body, Event, ExternArgument, GlobalId, GlobalKind, LocalId, Pattern, PrintPiece,
-    Statement, StatementKind, Target, Type, Use, arithmetic,
+    Access, Body, Destination, Event, ExternArgument, GlobalId, GlobalKind, LocalId, Pattern,
+    PrintPiece, Statement, StatementKind, Type, Use, arithmetic,
 };
 
 impl Verifier<'_> {
@@ -43,7 +43,7 @@ impl Verifier<'_> {
     }
 
     /// A local that receives a value of this type.
-    fn target(&mut self, local: LocalId, ty: Type, scope: &Scope) {
+    fn assigned(&mut self, local: LocalId, ty: Type, scope: &Scope) {
         let found = scope.of(local);
         self.ensure(found == Some(ty), || {
             format!("local {} of type {found:?} receives {ty:?}", local.0)
@@ -54,7 +54,7 @@ impl Verifier<'_> {
         match &statement.kind {
             StatementKind::Assign { local, value, .. } => {
                 self.expression(value, scope);
-                self.target(*local, value.ty, scope);
+                self.assigned(*local, value.ty, scope);
             }
             StatementKind::Access { global, index, access, result } => {
                 self.expect_int(index, scope);
@@ -74,7 +74,7 @@ impl Verifier<'_> {
                     format!("a lookup with {} results", results.len())
                 });
                 for (result, ty) in results.iter().zip(&table.result_types) {
-                    self.target(*result, *ty, scope);
+                    self.assigned(*result, *ty, scope);
                 }
             }
             StatementKind::Install { table, key, action: id, arguments, .. } => {
@@ -119,20 +119,20 @@ impl Verifier<'_> {
                         format!("`{}` matched with {} locals", event.name, locals.len())
                     });
                     for (local, parameter) in locals.iter().zip(&event.parameters) {
-                        self.target(*local, parameter.ty, scope);
+                        self.assigned(*local, parameter.ty, scope);
                     }
                 }
                 self.statements(then, scope);
                 self.statements(otherwise, scope);
             }
-            StatementKind::Generate { event, target } => {
+            StatementKind::Generate { event, destination } => {
                 self.expect(event, Type::Event, scope);
-                match target {
-                    Target::Event => {}
-                    Target::Switch(place) | Target::Port(place) => {
+                match destination {
+                    Destination::Event => {}
+                    Destination::Switch(place) | Destination::Port(place) => {
                         self.expect_int(place, scope);
                     }
-                    Target::Ports(group) | Target::Switches(group) => {
+                    Destination::Ports(group) | Destination::Switches(group) => {
                         self.expect(group, Type::Group, scope);
                     }
                 }
@@ -184,7 +184,7 @@ impl Verifier<'_> {
         let Some(width) = self.access_shape(id, access) else { return };
         let cell = Type::Int(width);
         if let Some(result) = result {
-            self.target(result, cell, scope);
+            self.assigned(result, cell, scope);
         }
         match access {
             Access::Simple { get, set } => {

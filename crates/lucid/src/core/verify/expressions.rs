@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types of expressions, from the leaves up.
+//! Verifies types of expressions, bottom up.
 
 use super::Verifier;
 use crate::core::{

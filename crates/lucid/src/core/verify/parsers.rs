@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parsers.
+//! Verifies parsers.
 
 use super::Verifier;
 use super::expressions::Scope;

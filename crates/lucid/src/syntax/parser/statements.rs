@@ -241,7 +241,7 @@ impl Parser {
         self.expect(TokenKind::OpenParen, "after `printf`")?;
         let format_span = self.span();
         if !self.at(TokenKind::String) {
-            return Err(self.unexpected("a string that says what to print"));
+            return Err(self.unexpected("a format string"));
         }
         self.bump();
         let format = self.string_text(format_span);

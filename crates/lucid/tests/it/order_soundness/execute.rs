@@ -13,7 +13,7 @@ pub type Place = Vec<usize>;
 /// Behind all parts of what comes before it.
 const WHOLE: usize = usize::MAX;
 
-/// Places of parameters that nobody has said anything about.
+/// Places of parameters without constraints.
 pub const PARAMETER: usize = 1000;
 
 /// The latest place passed, for each thing whose order to the others is unknown: all globals
@@ -382,7 +382,7 @@ impl<'p> Run<'p> {
         (0..parameters.len()).map(length).collect()
     }
 
-    /// A call as the interface tells it.
+    /// A call as the interface declares it.
     fn opaque(&mut self, function: usize, places: &[Place], ends: &mut Ends) {
         let callee = &self.program.functions[function];
         let Some((_, interface)) = &callee.module else { return };

@@ -200,12 +200,12 @@ fn comments() {
 
 #[test]
 fn mistakes_are_told_and_nothing_is_written() {
-    let told = |text: &str| -> Vec<&'static str> {
+    let reported = |text: &str| -> Vec<&'static str> {
         let errors = format_source(text).expect_err("the text has a mistake");
         errors.iter().map(|diagnostic| diagnostic.code.0).collect()
     };
-    assert_eq!(told("event e() { x = ; y++; }"), ["LU-E0011", "LU-E0017"]);
-    assert_eq!(told("/* a"), ["LU-E0002"]);
+    assert_eq!(reported("event e() { x = ; y++; }"), ["LU-E0011", "LU-E0017"]);
+    assert_eq!(reported("/* a"), ["LU-E0002"]);
 }
 
 #[test]

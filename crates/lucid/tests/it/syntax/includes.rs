@@ -18,21 +18,21 @@ impl Loader for Files {
     }
 }
 
-/// What is declared, and what is told: place, code and message.
+/// Declarations and diagnostics: place, code and message.
 fn check(files: &'static [(&'static str, &'static str)], expected: &str) {
     let mut map = SourceMap::new();
     let (name, text) = files[0];
     let (program, diagnostics) = load(&mut map, name, text.to_owned(), &Files(files));
-    let mut told = show::program(&program);
+    let mut reported = show::program(&program);
     for diagnostic in diagnostics.iter() {
         let place = map.location(diagnostic.primary.span).expect("each has a place");
-        told +=
+        reported +=
             &format!("{}:{} {} {}\n", place.file, place.line, diagnostic.code, diagnostic.message);
         for note in &diagnostic.notes {
-            told += &format!("  {note}\n");
+            reported += &format!("  {note}\n");
         }
     }
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[test]
@@ -127,6 +127,6 @@ fn a_program_has_a_limit_of_files() {
     }
     let mut map = SourceMap::new();
     let (_, diagnostics) = load(&mut map, "f", "include \"g\"".to_owned(), &Endless);
-    let told: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.code.0).collect();
-    assert_eq!(told, ["LU-E0010"]);
+    let reported: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.code.0).collect();
+    assert_eq!(reported, ["LU-E0010"]);
 }

@@ -30,9 +30,9 @@ fn deep_texts_are_told_and_overflow_nothing() {
         format!("parser main() {{{}", "match x with | 1 -> {".repeat(DEPTH)),
     ];
     for text in texts {
-        let told = codes(&text);
+        let reported = codes(&text);
         let start: String = text.chars().take(60).collect();
-        assert!(!told.is_empty() && told.len() <= 3, "{start}: {} codes", told.len());
+        assert!(!reported.is_empty() && reported.len() <= 3, "{start}: {} codes", reported.len());
     }
 }
 
@@ -56,9 +56,9 @@ fn what_is_within_the_limits_is_read() {
 #[test]
 fn errors_are_counted_when_there_are_very_many() {
     let text = format!("event e() {{ {} }}", "x = ;\n".repeat(5000));
-    let told = codes(&text);
-    assert_eq!(told.len(), 101);
-    assert_eq!(told.last(), Some(&"LU-E0005"));
+    let reported = codes(&text);
+    assert_eq!(reported.len(), 101);
+    assert_eq!(reported.last(), Some(&"LU-E0005"));
     let lexical = "event e() { \" }\n".repeat(5000);
     assert!(codes(&lexical).len() <= 202, "{}", codes(&lexical).len());
 }

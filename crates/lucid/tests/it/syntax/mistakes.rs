@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several mistakes in one text: each is told once, where it is, and nothing follows from it.
+//! Several mistakes in one text: each is reported once, at its place, without follow-up errors.
 
 use super::{codes, errors, read, show};
 

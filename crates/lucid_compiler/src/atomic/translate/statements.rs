@@ -9,7 +9,7 @@ use crate::wire::{FIRST_GROUP, PlaceKind};
 use lucid::core::arithmetic::mask;
 use lucid::core::walk::{each_statement, written};
 use lucid::core::{
-    Access, Expression, ExpressionKind, Pattern, Statement, StatementKind, Target, Type, Use,
+    Access, Destination, Expression, ExpressionKind, Pattern, Statement, StatementKind, Type, Use,
 };
 use pisa::{Condition, Gress, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,7 +80,9 @@ impl Translator<'_> {
                     .collect();
                 self.push(Node::Branch(Branch { rules, arms, span: statement.span }));
             }
-            StatementKind::Generate { event, target } => self.generate(statement, event, target),
+            StatementKind::Generate { event, destination } => {
+                self.generate(statement, event, destination)
+            }
             // Nothing prints or calls in hardware; `support` has said so.
             StatementKind::Print { .. } | StatementKind::CallExtern { .. } => {}
             StatementKind::Install { .. }
@@ -167,7 +169,7 @@ impl Translator<'_> {
         }
     }
 
-    fn generate(&mut self, statement: &Statement, event: &Expression, target: &Target) {
+    fn generate(&mut self, statement: &Statement, event: &Expression, destination: &Destination) {
         let Some(slot) = self.slots.next() else { return self.no_stage(statement) };
         let (event, delay) = match &event.kind {
             ExpressionKind::Delay { event, nanoseconds } => (&**event, Some(&**nanoseconds)),
@@ -192,21 +194,21 @@ impl Translator<'_> {
             self.slot_holds(slot, *id);
             return self.emit(Operation::Generate { slot, event: *id, payload });
         }
-        let (kind, place) = match target {
-            Target::Event => (PlaceKind::Here, None),
-            Target::Switch(switch) => (PlaceKind::Switch, Some(self.operand(switch))),
-            Target::Port(port) => (PlaceKind::Port, Some(self.operand(port))),
-            Target::Ports(Expression { kind: ExpressionKind::Flood(port), .. }) => {
+        let (kind, place) = match destination {
+            Destination::Event => (PlaceKind::Here, None),
+            Destination::Switch(switch) => (PlaceKind::Switch, Some(self.operand(switch))),
+            Destination::Port(port) => (PlaceKind::Port, Some(self.operand(port))),
+            Destination::Ports(Expression { kind: ExpressionKind::Flood(port), .. }) => {
                 (PlaceKind::Flood, Some(self.operand(port)))
             }
-            Target::Ports(group) => {
+            Destination::Ports(group) => {
                 let Some(number) = self.groups.ports(group) else {
                     return self.no_stage(statement);
                 };
                 let group = u128::from(FIRST_GROUP + number);
                 (PlaceKind::Group, Some(Operand::Constant(group)))
             }
-            Target::Switches(group) => {
+            Destination::Switches(group) => {
                 let Some(number) = self.groups.switches(group) else {
                     return self.no_stage(statement);
                 };

@@ -3,11 +3,11 @@
 
 use super::{HERE, PLACE_BITS, Rewriter, SWITCH, SWITCHES};
 use crate::normal::event_values::{Base, EventParts, Place, taken_apart};
-use crate::normal::locals::{assign, at, equal, number, read, widened};
+use crate::normal::locals::{assign, at, equal, widened};
 use lucid::core::walk::{blocks_mut, deep, each_read};
 use lucid::core::{
-    Branch, EventId, Expression, ExpressionKind, LocalId, Pattern, Statement, StatementKind,
-    Target, Type, arithmetic,
+    Branch, Destination, EventId, Expression, ExpressionKind, LocalId, Pattern, Statement,
+    StatementKind, Type, arithmetic,
 };
 
 impl Rewriter<'_> {
@@ -31,9 +31,9 @@ impl Rewriter<'_> {
                     self.assignment(*local, &made, &statement, out);
                 }
             }
-            StatementKind::Generate { event, target } => {
+            StatementKind::Generate { event, destination } => {
                 if let Some(made) = taken_apart(event) {
-                    self.generate(&made, target, &statement, out);
+                    self.generate(&made, destination, &statement, out);
                 }
             }
             StatementKind::IfEvent { value, .. } => {
@@ -63,7 +63,7 @@ impl Rewriter<'_> {
         let tag_bits = self.shapes.tag_bits();
         let from = match made.base {
             Base::Constructor(event, arguments) => {
-                let tag = number(self.shapes.number(event), tag_bits, span);
+                let tag = Expression::int(self.shapes.number(event), tag_bits, span);
                 out.push(assign(place, parts.tag, tag));
                 let locals = parts.arguments.get(&event).map_or(&[][..], Vec::as_slice);
                 for (to, argument) in locals.iter().zip(arguments) {
@@ -94,11 +94,11 @@ impl Rewriter<'_> {
                 (Some(delay), _) => out.push(assign(place, to, widened(delay.clone(), bits))),
                 (None, Some(from)) if from == to => {}
                 (None, Some(from)) => out.push(copy(to, from)),
-                (None, None) => out.push(assign(place, to, number(0, bits, span))),
+                (None, None) => out.push(assign(place, to, Expression::int(0, bits, span))),
             }
         }
         let Some(kind) = parts.place_kind else { return };
-        let set_kind = |to| assign(place, kind, number(to, PLACE_BITS, span));
+        let set_kind = |to| assign(place, kind, Expression::int(to, PLACE_BITS, span));
         match (made.place, from) {
             (Some(Place::Switch(switch)), _) => {
                 out.push(set_kind(SWITCH));
@@ -131,35 +131,41 @@ impl Rewriter<'_> {
 
     fn copied(&self, place: &Statement, to: LocalId, from: LocalId) -> Statement {
         let ty = self.locals.get(from).map_or(Type::Bool, |local| local.ty);
-        assign(place, to, read(from, ty, place.span))
+        assign(place, to, Expression::local(from, ty, place.span))
     }
 
     fn read(&self, local: LocalId, place: &Statement) -> Expression {
         let ty = self.locals.get(local).map_or(Type::Bool, |local| local.ty);
-        read(local, ty, place.span)
+        Expression::local(local, ty, place.span)
     }
 
     fn generate(
         &self,
         made: &EventParts<'_>,
-        target: &Target,
+        destination: &Destination,
         statement: &Statement,
         out: &mut Vec<Statement>,
     ) {
         // A place of the statement counts more than one of the event.
-        let target = match (target, made.place) {
-            (Target::Event, Some(Place::Switch(switch))) => Some(Target::Switch(switch.clone())),
-            (Target::Event, Some(Place::Switches(group))) => Some(Target::Switches(group.clone())),
-            (Target::Event, None) => None,
+        let destination = match (destination, made.place) {
+            (Destination::Event, Some(Place::Switch(switch))) => {
+                Some(Destination::Switch(switch.clone()))
+            }
+            (Destination::Event, Some(Place::Switches(group))) => {
+                Some(Destination::Switches(group.clone()))
+            }
+            (Destination::Event, None) => None,
             (other, _) => Some(other.clone()),
         };
         match made.base {
             Base::Constructor(event, arguments) => {
-                let target = target.unwrap_or(Target::Event);
+                let destination = destination.unwrap_or(Destination::Event);
                 let event = constructed(event, arguments.to_vec(), statement);
-                out.push(generated(event, made.delay.cloned(), target, statement));
+                out.push(generated(event, made.delay.cloned(), destination, statement));
             }
-            Base::Local(local) => self.generate_local(local, made.delay, target, statement, out),
+            Base::Local(local) => {
+                self.generate_local(local, made.delay, destination, statement, out)
+            }
         }
     }
 
@@ -168,7 +174,7 @@ impl Rewriter<'_> {
         &self,
         local: LocalId,
         delay: Option<&Expression>,
-        target: Option<Target>,
+        destination: Option<Destination>,
         statement: &Statement,
         out: &mut Vec<Statement>,
     ) {
@@ -181,19 +187,22 @@ impl Rewriter<'_> {
         for event in &shape.constructors {
             let locals = parts.arguments.get(event).map_or(&[][..], Vec::as_slice);
             let arguments: Vec<Expression> = locals.iter().copied().map(read).collect();
-            let one = |target| {
+            let one = |destination| {
                 let event = constructed(*event, arguments.clone(), statement);
-                generated(event, delay.clone(), target, statement)
+                generated(event, delay.clone(), destination, statement)
             };
-            let inside = match (&target, parts.place_kind) {
-                (Some(target), _) => one(target.clone()),
-                (None, None) => one(Target::Event),
+            let inside = match (&destination, parts.place_kind) {
+                (Some(destination), _) => one(destination.clone()),
+                (None, None) => one(Destination::Event),
                 (None, Some(kind)) => {
-                    let mut places = vec![(HERE, Target::Event)];
-                    places.extend(parts.switch.map(|at| (SWITCH, Target::Switch(read(at)))));
-                    places.extend(parts.switches.map(|at| (SWITCHES, Target::Switches(read(at)))));
+                    let mut places = vec![(HERE, Destination::Event)];
+                    places.extend(parts.switch.map(|at| (SWITCH, Destination::Switch(read(at)))));
+                    places.extend(
+                        parts.switches.map(|at| (SWITCHES, Destination::Switches(read(at)))),
+                    );
                     let places = places.into_iter();
-                    let places = places.map(|(kind, target)| (kind, vec![one(target)])).collect();
+                    let places =
+                        places.map(|(kind, destination)| (kind, vec![one(destination)])).collect();
                     choice(read(kind), PLACE_BITS, places, statement)
                 }
             };
@@ -220,7 +229,7 @@ impl Rewriter<'_> {
             pairs.map(|(to, from)| self.copied(statement, *to, *from)).collect();
         inside.extend(then.iter().cloned());
         let span = statement.span;
-        let tag = number(self.shapes.number(*event), self.shapes.tag_bits(), span);
+        let tag = Expression::int(self.shapes.number(*event), self.shapes.tag_bits(), span);
         let condition = equal(self.read(parts.tag, statement), tag, span);
         let kind = StatementKind::If { condition, then: inside, otherwise: otherwise.clone() };
         out.push(at(statement, kind));
@@ -249,7 +258,7 @@ impl Rewriter<'_> {
             // All arguments are evaluated before the first local is assigned.
             for value in &mut values {
                 let copy = self.locals.add("argument", value.ty, value.span);
-                let read = read(copy, value.ty, value.span);
+                let read = Expression::local(copy, value.ty, value.span);
                 out.push(assign(statement, copy, std::mem::replace(value, read)));
             }
         }
@@ -268,7 +277,7 @@ fn constructed(event: EventId, arguments: Vec<Expression>, place: &Statement) ->
 fn generated(
     event: Expression,
     delay: Option<Expression>,
-    target: Target,
+    destination: Destination,
     place: &Statement,
 ) -> Statement {
     let event = match delay {
@@ -280,7 +289,7 @@ fn generated(
         }
         None => event,
     };
-    at(place, StatementKind::Generate { event, target })
+    at(place, StatementKind::Generate { event, destination })
 }
 
 /// A match on a number: what runs for each value.

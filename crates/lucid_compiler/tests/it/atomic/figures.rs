@@ -9,7 +9,7 @@ use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid_compiler::{atomic, normal};
-use pisa::Target;
+use pisa::HardwareModel;
 use source::{RenderOptions, SourceMap, Span, render_text};
 
 fn program(text: &str) -> Program {
@@ -35,7 +35,7 @@ fn layout(source: &str) -> String {
     let graph = atomic::translate(&program).expect("atomic statements");
     let statements = atomic::dataflow(&program, &graph);
     let problem = atomic::problem(&program, &statements, "test");
-    let target = Target::named("tofino", Span::NONE).expect("a target we ship");
+    let target = HardwareModel::named("tofino", Span::NONE).expect("a target we ship");
     let layout = pisa::greedy::greedy(&problem, &target).expect("a layout");
     assert_eq!(pisa::check::check(&problem, &target, &layout), []);
     let mut text = String::new();

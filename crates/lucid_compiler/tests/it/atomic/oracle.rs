@@ -15,7 +15,7 @@ use lucid_reference::simulation::{
     Destination, Observation, ObservationKind, Observer, Setup, Simulation, Stage,
 };
 use lucid_reference::specification::{Argument, Run};
-use pisa::{Gress, Target};
+use pisa::{Gress, HardwareModel};
 use source::Span;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -259,7 +259,7 @@ fn made(program: &Program) -> Result<Vec<Made>, String> {
     };
     let laid_out = |name, atomic: AtomicProgram| {
         let problem = atomic::problem(program, &atomic, name);
-        let target = Target::named("tofino", Span::NONE).expect("a target we ship");
+        let target = HardwareModel::named("tofino", Span::NONE).expect("a target we ship");
         let layout = pisa::greedy::greedy_unlimited(&problem, &target).map_err(text)?;
         let units = |stage: &pisa::Stage| {
             let units = stage.tables.iter().flat_map(|table| &table.units);

@@ -11,7 +11,7 @@ use lucid_compiler::atomic::program::{MemoryAccess, MemoryUse, Operand};
 use lucid_compiler::atomic::stateful::configure;
 use lucid_compiler::atomic::{program, translate};
 use lucid_compiler::normal::normalize;
-use pisa::Target;
+use pisa::HardwareModel;
 use source::{SourceMap, Span};
 
 /// Numbers from a seed.
@@ -119,7 +119,7 @@ fn access(core: &Program) -> Option<MemoryAccess> {
 fn fits(text: &str, numbers: &mut Numbers) -> bool {
     let Some(core) = accepted(text) else { return false };
     let Some(access) = access(&core) else { return false };
-    let target = Target::named("tofino", Span::NONE).expect("a target we ship");
+    let target = HardwareModel::named("tofino", Span::NONE).expect("a target we ship");
     let configuration = configure(&core, &access).unwrap_or_else(|it| panic!("{it:?}: {text}"));
     configuration.fits(&target.stateful_alu).unwrap_or_else(|it| panic!("{it:?}: {text}"));
     for _ in 0..20 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions of a core program to their prepared form, by their types: words or objects.
+//! Prepares expressions of a core program, by their types: words or objects.
 
 use super::super::arguments::{Slot, event_value};
 use super::super::prepared::{Object, Operand, Word};
 use super::super::value::{Group, Value};
-use super::{Misfit, operands, same_count, within};
+use super::{PrepareError, operands, same_count, within};
 use lucid::core;
 use lucid::core::arithmetic::mask;
 use lucid::core::{Constant, Expression, ExpressionKind, Type};
@@ -23,20 +23,24 @@ pub(super) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    pub(super) fn slot(&self, local: core::LocalId) -> Result<Slot, Misfit> {
+    pub(super) fn slot(&self, local: core::LocalId) -> Result<Slot, PrepareError> {
         within("local", local.0, self.slots.len())?;
         Ok(self.slots[local.0 as usize])
     }
 
-    pub(super) fn word_slot(&self, local: core::LocalId) -> Result<u32, Misfit> {
+    pub(super) fn word_slot(&self, local: core::LocalId) -> Result<u32, PrepareError> {
         match self.slot(local)? {
             Slot::Bool(at) | Slot::Int(at, _) => Ok(at),
             Slot::Object(_) => Err("an integer is kept in something else".to_string()),
         }
     }
 
-    /// That an event exists and takes so many arguments.
-    pub(super) fn constructor(&self, event: core::EventId, given: usize) -> Result<(), Misfit> {
+    /// Checks that an event exists and takes this number of arguments.
+    pub(super) fn constructor(
+        &self,
+        event: core::EventId,
+        given: usize,
+    ) -> Result<(), PrepareError> {
         within("event", event.0, self.program.events.len())?;
         let parameters = self.program.events[event.0 as usize].parameters.len();
         same_count("arguments of an event", given, parameters)
@@ -44,7 +48,7 @@ impl Scope<'_> {
 }
 
 /// The width of a word's type in bits.
-fn width(expression: &Expression) -> Result<u32, Misfit> {
+fn width(expression: &Expression) -> Result<u32, PrepareError> {
     match expression.ty {
         Type::Int(width) if (1..=core::MAX_INTEGER_BITS).contains(&width) => Ok(width),
         Type::Int(width) => Err(format!("an integer of {width} bits")),
@@ -53,7 +57,7 @@ fn width(expression: &Expression) -> Result<u32, Misfit> {
     }
 }
 
-pub(super) fn operand(scope: &mut Scope<'_>, from: &Expression) -> Result<Operand, Misfit> {
+pub(super) fn operand(scope: &mut Scope<'_>, from: &Expression) -> Result<Operand, PrepareError> {
     Ok(match from.ty {
         Type::Int(_) => Operand::Int(word(scope, from)?, width(from)?),
         Type::Bool => Operand::Bool(word(scope, from)?),
@@ -61,7 +65,7 @@ pub(super) fn operand(scope: &mut Scope<'_>, from: &Expression) -> Result<Operan
     })
 }
 
-pub(super) fn word(scope: &mut Scope<'_>, from: &Expression) -> Result<Word, Misfit> {
+pub(super) fn word(scope: &mut Scope<'_>, from: &Expression) -> Result<Word, PrepareError> {
     let bits = width(from)?;
     let ones = mask(bits);
     // What the surroundings give is cut to the width of its use.
@@ -124,7 +128,7 @@ fn binary(
     operator: BinaryOperator,
     left: &Expression,
     right: &Expression,
-) -> Result<Word, Misfit> {
+) -> Result<Word, PrepareError> {
     if !matches!(left.ty, Type::Int(_) | Type::Bool) {
         let same = Word::Same(Box::new((object(scope, left)?, object(scope, right)?)));
         return match operator {
@@ -135,16 +139,10 @@ fn binary(
     }
     let (bits, right_bits) = (width(left)?, width(right)?);
     let operands = (word(scope, left)?, word(scope, right)?);
-    // On 0 and 1 these are the same.
-    let operator = match operator {
-        BinaryOperator::And => BinaryOperator::BitAnd,
-        BinaryOperator::Or => BinaryOperator::BitOr,
-        other => other,
-    };
     Ok(Word::Binary(operator, Box::new(operands), [bits, right_bits]))
 }
 
-pub(super) fn object(scope: &mut Scope<'_>, from: &Expression) -> Result<Object, Misfit> {
+pub(super) fn object(scope: &mut Scope<'_>, from: &Expression) -> Result<Object, PrepareError> {
     Ok(match &from.kind {
         ExpressionKind::Constant(Constant::Group(members)) => {
             Object::Constant(Value::Group(Group::of(members.clone())))

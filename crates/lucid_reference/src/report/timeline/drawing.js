@@ -2,7 +2,7 @@
 // Draws the lanes and the overview on canvases. Few items are drawn one by one, with arrows from
 // generating to handled events; many are summed up in columns.
 
-// Colours told apart by most people with colour vision deficiencies, then hues around the circle.
+// Colours that most people with colour vision deficiencies can distinguish, then hues around the circle.
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8b6bd6", "#8c6239",
   "#7a9a01", "#c2185b"];
 const NO_NAME = "#8a8f98";

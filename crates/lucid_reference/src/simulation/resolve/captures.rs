@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Captures as inputs: packets for the program's parser, or events whose arguments are fields of
-//! packets. Reading bytes is the caller's; what fields there are is `packet_fields`.
+//! Resolves captures as inputs: packets for the program's parser, or events whose arguments are fields of
+//! packets. The caller reads the bytes; `packet_fields` has the fields.
 
 use super::super::codes;
 use super::super::inputs::{Input, Source, SourceKind};

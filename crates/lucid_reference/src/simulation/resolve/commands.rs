@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands of a specification: arrays, tables and actions by name, indices and values that fit.
+//! Resolves commands of a specification: arrays, tables and actions by name, with indices and values that
+//! fit.
 
 use super::super::codes;
-use super::super::commands::ReadyCommand;
+use super::super::commands::ResolvedCommand;
 use super::{Resolver, fit};
 use crate::interpreter::Entry;
 use crate::specification::{Argument, Command, KeyPattern, Places, find_member, find_name};
@@ -14,14 +15,18 @@ use source::{Diagnostic, Span};
 const DEFAULT_PRIORITY: u32 = 10;
 
 impl<'a> Resolver<'a> {
-    pub(super) fn command(&mut self, command: &Command, places: &Places) -> Option<ReadyCommand> {
+    pub(super) fn command(
+        &mut self,
+        command: &Command,
+        places: &Places,
+    ) -> Option<ResolvedCommand> {
         match command {
             Command::ArrayGet { array, start, end } => {
                 let (array, ..) = self.array(array, places)?;
                 let last = end.unwrap_or(start.saturating_add(1));
                 self.within(array, *start, last, places)?;
                 let single = end.is_none();
-                Some(ReadyCommand::ArrayGet { array, start: *start, end: last, single })
+                Some(ResolvedCommand::ArrayGet { array, start: *start, end: last, single })
             }
             Command::ArraySet { array, start, end, values } => {
                 let (array, width_bits, cells) = self.array(array, places)?;
@@ -48,7 +53,7 @@ impl<'a> Resolver<'a> {
                     return None;
                 }
                 let second = values.get(1).copied().unwrap_or(0);
-                Some(ReadyCommand::ArraySet {
+                Some(ResolvedCommand::ArraySet {
                     array,
                     start: *start,
                     end,
@@ -62,16 +67,16 @@ impl<'a> Resolver<'a> {
                 let arguments = self.action_arguments(action, arguments, places)?;
                 let priority = priority.unwrap_or(DEFAULT_PRIORITY);
                 let entry = Entry { key, priority, action, arguments };
-                Some(ReadyCommand::TableInstall { table, entry })
+                Some(ResolvedCommand::TableInstall { table, entry })
             }
             Command::TableRemove { table, key } => {
                 let (table, what) = self.table(table, places)?;
                 let key = self.key(table, what, key, places)?;
-                Some(ReadyCommand::TableRemove { table, key })
+                Some(ResolvedCommand::TableRemove { table, key })
             }
             Command::TableGet { table } => {
                 let (table, _) = self.table(table, places)?;
-                Some(ReadyCommand::TableGet { table })
+                Some(ResolvedCommand::TableGet { table })
             }
         }
     }

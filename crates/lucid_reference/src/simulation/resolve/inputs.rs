@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inputs of a specification: their times, places and kinds, with names looked up.
+//! Resolves inputs of a specification: their times, places and kinds.
 
 use super::super::codes;
-use super::super::inputs::{Generator, Input, ReadyDraw, Source, SourceKind};
+use super::super::inputs::{Generator, Input, ResolvedDraw, Source, SourceKind};
 use super::super::setup::ReadCapture;
 use super::super::topology::End;
 use super::captures::Capture;
@@ -127,7 +127,7 @@ impl Resolver<'_> {
         }
         let message = "a packet for a program without a parser";
         let help = "declare `parser main(bitstring pkt) { ... }`, or give events by name";
-        // Captures of the command line stand nowhere; the program is told once for all of them.
+        // Captures of the command line have no place; one error at the program stands for all of them.
         let events = self.program.events.first().map_or(Span::NONE, |event| event.span);
         let (span, label) = match places.whole == Span::NONE {
             true => (events, "no parser makes events of bytes"),
@@ -185,7 +185,7 @@ impl Resolver<'_> {
             let part = parts.get(at).copied();
             draws.push(match part.map(|part| &generator.arguments[part.number]) {
                 None | Some(Draw::Constant(_)) => {
-                    ReadyDraw::Constant(self.fit_argument(event, at, part, places)?)
+                    ResolvedDraw::Constant(self.fit_argument(event, at, part, places)?)
                 }
                 Some(draw) => {
                     let place = part.map_or(places.whole, |part| part.span(places));
@@ -201,7 +201,13 @@ impl Resolver<'_> {
     }
 
     /// A draw whose values all fit their parameter.
-    fn draw(&mut self, draw: &Draw, event: EventId, at: usize, place: Span) -> Option<ReadyDraw> {
+    fn draw(
+        &mut self,
+        draw: &Draw,
+        event: EventId,
+        at: usize,
+        place: Span,
+    ) -> Option<ResolvedDraw> {
         let parameter = &self.program.events[event.0 as usize].parameters[at];
         let mut wrong = |message: String| {
             let error = Diagnostic::error(codes::MISFIT, place, message);
@@ -214,16 +220,16 @@ impl Resolver<'_> {
         };
         let (ready, most, sound) = match draw {
             Draw::Constant(_) => return None,
-            Draw::Uniform(low, high) => (ReadyDraw::Uniform(*low, *high), *high, low <= high),
+            Draw::Uniform(low, high) => (ResolvedDraw::Uniform(*low, *high), *high, low <= high),
             Draw::Zipf { items, exponent, offset } => {
                 let most = offset.saturating_add(u128::from(*items));
                 let (items, exponent, offset) = (*items, *exponent, *offset);
                 let sound = items > 0 && exponent.is_finite() && exponent >= 0.0;
-                (ReadyDraw::Zipf { items, exponent, offset }, most, sound)
+                (ResolvedDraw::Zipf { items, exponent, offset }, most, sound)
             }
             Draw::Sequence { start, step } => {
                 let (start, step) = (*start, *step);
-                (ReadyDraw::Sequence { start, step, width_bits }, start, true)
+                (ResolvedDraw::Sequence { start, step, width_bits }, start, true)
             }
         };
         if !sound {

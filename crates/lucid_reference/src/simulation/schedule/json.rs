@@ -7,7 +7,7 @@
 
 use super::{Dispatch, Schedule};
 use crate::interpreter::{EventValue, Group, Place, Value};
-use crate::simulation::commands::{hexadecimal, json_number};
+use crate::simulation::commands::{group_json, hexadecimal, json_number};
 use crate::simulation::{Stage, codes};
 use lucid::core::arithmetic::mask;
 use lucid::core::{EventId, Program, Type};
@@ -18,22 +18,22 @@ use std::sync::Arc;
 
 /// A line that is no dispatch of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadSchedule {
+pub struct ScheduleError {
     /// From 1.
     pub line: usize,
     /// For people.
     pub message: String,
 }
 
-impl fmt::Display for BadSchedule {
+impl fmt::Display for ScheduleError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "line {} of the schedule: {}", self.line, self.message)
     }
 }
 
-impl std::error::Error for BadSchedule {}
+impl std::error::Error for ScheduleError {}
 
-impl BadSchedule {
+impl ScheduleError {
     /// The code of all of them.
     pub fn code(&self) -> Code {
         codes::BAD_SCHEDULE
@@ -47,13 +47,13 @@ fn value_to_json(program: &Program, value: &Value) -> Json {
     match value {
         Value::Int(value) => json_number(*value),
         Value::Bool(value) => json!(value),
-        Value::Group(group) => group_to_json(group),
+        Value::Group(group) => group_json(group),
         Value::Payload(bytes) => json!(hexadecimal(bytes)),
         Value::Event(event) => {
             let place = match &event.place {
                 Place::Here => Json::Null,
                 Place::Switch(switch) => json!(switch),
-                Place::Switches(group) => group_to_json(group),
+                Place::Switches(group) => group_json(group),
             };
             json!({
                 "event": event_name(program, event.event),
@@ -62,13 +62,6 @@ fn value_to_json(program: &Program, value: &Value) -> Json {
                 "place": place,
             })
         }
-    }
-}
-
-fn group_to_json(group: &Group) -> Json {
-    match group {
-        Group::Members(members) => json!(members.as_ref()),
-        Group::AllBut(port) => json!({ "all_but": port }),
     }
 }
 
@@ -210,7 +203,7 @@ impl Schedule {
     }
 
     /// Reads JSON lines; empty lines do not count.
-    pub fn from_json_lines(program: &Program, text: &str) -> Result<Schedule, BadSchedule> {
+    pub fn from_json_lines(program: &Program, text: &str) -> Result<Schedule, ScheduleError> {
         let mut dispatches = Vec::new();
         for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
@@ -218,7 +211,7 @@ impl Schedule {
             }
             match dispatch(program, line) {
                 Ok(dispatch) => dispatches.push(dispatch),
-                Err(message) => return Err(BadSchedule { line: at + 1, message }),
+                Err(message) => return Err(ScheduleError { line: at + 1, message }),
             }
         }
         Ok(Schedule { dispatches })

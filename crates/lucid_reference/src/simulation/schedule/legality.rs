@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a schedule is legal: the rules of [`crate::simulation`] as a check. It replays the
-//! schedule and keeps account of everything that is due: which dispatch or input it comes from,
-//! where it arrives, between which times. When and where that is, is `arrivals`.
+//! Checks that a schedule is legal by the rules of [`crate::simulation`]. It replays the schedule and keeps
+//! all events that are due: their source, where they arrive, and the earliest and latest time. `arrivals`
+//! computes these times and places.
 
 mod arrivals;
 
@@ -10,13 +10,13 @@ use super::super::observation::Stage;
 use super::super::setup::Setup;
 use super::super::simulator::EVENT_TIME_PS;
 use super::replay::{Replayer, surroundings};
-use super::{Dispatch, Interference, Removed, Rule, Schedule, Violation};
+use super::{Dispatch, Interference, RemovedEvent, Rule, Schedule, Violation};
 use crate::interpreter::{Arguments, Parsed, parse};
-use arrivals::{LinkTimes, Way, Window};
+use arrivals::{ArrivalWindow, LinkTimes, OrderedPath};
 use lucid::core::EventId;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-/// How far a machine that runs a program may be off the times of the specification.
+/// How far a machine may deviate from the times of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tolerance {
     /// By how much the generate delay may be shorter, in picoseconds. Delays that a program asks
@@ -26,7 +26,7 @@ pub struct Tolerance {
     pub late_ps: u64,
     /// The time a switch takes for an event, in picoseconds.
     pub event_time_ps: u64,
-    /// Whether what goes the same way keeps its order. Compiled switches send the first event that
+    /// Whether events on the same path keep their order. Compiled switches send the first event that
     /// leaves by a port at once and other ones after a round, so a later handler's may overtake.
     pub keeps_ways: bool,
     /// Whether delayed events come at releases of the delay queue only. In a compiled switch one that
@@ -35,7 +35,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// What the simulation itself keeps to.
+    /// The tolerance of the simulation: none.
     pub const EXACT: Tolerance = Tolerance {
         early_ps: 0,
         late_ps: 0,
@@ -52,14 +52,14 @@ struct Arrival {
     arguments: Arguments,
     stage: Stage,
     switch: u32,
-    window: Window,
-    way: Option<Way>,
+    window: ArrivalWindow,
+    path: Option<OrderedPath>,
 }
 
-/// Where an arrival is looked for: switch, port, stage, cause.
-type Place = (u32, u32, Stage, Option<usize>);
+/// The key of an arrival: switch, port, stage, cause.
+type ArrivalKey = (u32, u32, Stage, Option<usize>);
 
-struct Judge<'s> {
+struct LegalityChecker<'s> {
     replayer: Replayer,
     setup: &'s Setup,
     tolerance: Tolerance,
@@ -67,11 +67,11 @@ struct Judge<'s> {
     inputs: Inputs,
     next: u64,
     arrivals: HashMap<u64, Arrival>,
-    by_place: HashMap<Place, VecDeque<u64>>,
-    by_way: HashMap<Way, VecDeque<u64>>,
-    /// What must be handled at each switch in turn, by its latest time.
+    by_place: HashMap<ArrivalKey, VecDeque<u64>>,
+    by_path: HashMap<OrderedPath, VecDeque<u64>>,
+    /// Arrivals that each switch must handle in turn, by their latest time.
     required: Vec<BTreeSet<(u64, u64)>>,
-    /// What must happen besides, by its latest time: egress handlers, control handlers that follow.
+    /// Other required dispatches, by their latest time: egress handlers, control handlers that follow.
     besides: BTreeSet<(u64, u64)>,
     free_at_ps: Vec<u64>,
 }
@@ -86,7 +86,7 @@ pub fn check_legal(
     check_legal_around(setup, tolerance, schedule, &Interference::default())
 }
 
-/// The same of a run in which something that is not part of the program makes events and takes them.
+/// The same for a run in which code outside the program makes and removes events.
 pub fn check_legal_around(
     setup: &Setup,
     tolerance: Tolerance,
@@ -94,7 +94,7 @@ pub fn check_legal_around(
     interference: &Interference,
 ) -> Result<(), Violation> {
     let switches = setup.switches as usize;
-    let mut judge = Judge {
+    let mut judge = LegalityChecker {
         replayer: Replayer::new(setup),
         setup,
         tolerance,
@@ -103,7 +103,7 @@ pub fn check_legal_around(
         next: 0,
         arrivals: HashMap::new(),
         by_place: HashMap::new(),
-        by_way: HashMap::new(),
+        by_path: HashMap::new(),
         required: vec![BTreeSet::new(); switches],
         besides: BTreeSet::new(),
         free_at_ps: vec![0; switches],
@@ -148,18 +148,18 @@ pub fn check_legal_around(
     judge.check_end()
 }
 
-impl Judge<'_> {
+impl LegalityChecker<'_> {
     /// Inputs that come in until a time, included, are due.
     fn admit_inputs(&mut self, until_ps: u64) {
         while self.inputs.peek().is_some_and(|next| next.0 <= until_ps) {
             let Some((time_ps, input)) = self.inputs.pop() else { return };
-            let window = Window { earliest_ps: time_ps, latest_ps: time_ps, certain: true };
+            let window = ArrivalWindow { earliest_ps: time_ps, latest_ps: time_ps, certain: true };
             match input {
                 Input::Event { at, event, arguments } => {
-                    self.arrive(at, (event, arguments), None, window, Some(Way::Input(at)));
+                    self.arrive(at, (event, arguments), None, window, Some(OrderedPath::Input(at)));
                 }
                 Input::Packet { at, bytes } => {
-                    self.arrive_packet(at, &bytes, None, window, Some(Way::Input(at)));
+                    self.arrive_packet(at, &bytes, None, window, Some(OrderedPath::Input(at)));
                 }
                 Input::Command { .. } | Input::Link { .. } => {}
             }
@@ -172,12 +172,12 @@ impl Judge<'_> {
         at: (u32, u32),
         bytes: &[u8],
         cause: Option<usize>,
-        window: Window,
-        way: Option<Way>,
+        window: ArrivalWindow,
+        path: Option<OrderedPath>,
     ) {
-        let around = surroundings(self.setup, at.0, at.1, window.earliest_ps);
-        if let Parsed::Event(event, arguments) = parse(&self.setup.prepared, bytes, &around) {
-            self.arrive(at, (event, arguments), cause, window, way);
+        let context = surroundings(self.setup, at.0, at.1, window.earliest_ps);
+        if let Parsed::Event(event, arguments) = parse(&self.setup.prepared, bytes, &context) {
+            self.arrive(at, (event, arguments), cause, window, path);
         }
     }
 
@@ -187,8 +187,8 @@ impl Judge<'_> {
         at: (u32, u32),
         (event, arguments): (EventId, Arguments),
         cause: Option<usize>,
-        window: Window,
-        way: Option<Way>,
+        window: ArrivalWindow,
+        path: Option<OrderedPath>,
     ) {
         let prepared = &self.setup.prepared.events[event.0 as usize];
         let stage = match (&prepared.ingress, &prepared.control) {
@@ -200,24 +200,29 @@ impl Judge<'_> {
         if window.certain {
             self.required[switch as usize].insert((window.latest_ps, id));
         }
-        if let Some(way) = way {
-            self.by_way.entry(way).or_default().push_back(id);
+        if let Some(path) = path {
+            self.by_path.entry(path).or_default().push_back(id);
         }
-        let arrival = Arrival { event, arguments, stage, switch, window, way };
+        let arrival = Arrival { event, arguments, stage, switch, window, path };
         self.add((switch, at.1, stage, cause), arrival);
     }
 
     /// A handler that runs besides those that a switch takes in turn.
-    fn besides(&mut self, place: Place, (event, arguments): (EventId, Arguments), window: Window) {
+    fn besides(
+        &mut self,
+        place: ArrivalKey,
+        (event, arguments): (EventId, Arguments),
+        window: ArrivalWindow,
+    ) {
         if window.certain {
             self.besides.insert((window.latest_ps, self.next));
         }
         let (switch, _, stage, _) = place;
-        let arrival = Arrival { event, arguments, stage, switch, window, way: None };
+        let arrival = Arrival { event, arguments, stage, switch, window, path: None };
         self.add(place, arrival);
     }
 
-    fn add(&mut self, place: Place, arrival: Arrival) {
+    fn add(&mut self, place: ArrivalKey, arrival: Arrival) {
         self.by_place.entry(place).or_default().push_back(self.next);
         self.arrivals.insert(self.next, arrival);
         self.next += 1;
@@ -287,9 +292,9 @@ impl Judge<'_> {
             let message = format!("the switch is busy until {free_at_ps} ps");
             return violation(Rule::Pace, message);
         }
-        if let Some(way) = arrival.way.filter(|_| self.tolerance.keeps_ways) {
-            let queue = self.by_way.entry(way).or_default();
-            // What may have been lost on its way does not hold up what comes after it.
+        if let Some(path) = arrival.path.filter(|_| self.tolerance.keeps_ways) {
+            let queue = self.by_path.entry(path).or_default();
+            // A possibly lost event does not delay the events behind it.
             let waits = |id: &u64| self.arrivals.get(id).is_some_and(|other| other.window.certain);
             while queue.front().is_some_and(|first| *first != id && !waits(first)) {
                 queue.pop_front();
@@ -297,7 +302,7 @@ impl Judge<'_> {
             if queue.front().is_some_and(|first| *first < id) {
                 return violation(
                     Rule::Order,
-                    "another event came before it on the same way and was not handled".to_string(),
+                    "an earlier event on the same path was not handled".to_string(),
                 );
             }
         }
@@ -336,9 +341,9 @@ impl Judge<'_> {
         self.besides.remove(&key);
     }
 
-    /// An event is on its way no more: the one that is due first of those that are the same, at this place if
+    /// Removes an event in flight: the one that is due first of those that are the same, at this place if
     /// there is one. It may be one that has no handler and is not due anywhere.
-    fn take(&mut self, removed: &Removed) {
+    fn take(&mut self, removed: &RemovedEvent) {
         self.admit_inputs(removed.time_ps);
         let (event, arguments) = &removed.event;
         let places = self.by_place.iter().filter(|(place, _)| place.3 == removed.cause);
@@ -354,7 +359,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Runs the handler; what it generates is due unless it was diverted. Whether the run stops here.
+    /// Runs the handler, and adds the arrivals of its events unless they were diverted. Returns whether the
+    /// run stops here.
     fn run(
         &mut self,
         number: usize,
@@ -371,7 +377,7 @@ impl Judge<'_> {
             self.free_at_ps[dispatch.switch as usize] = free_at_ps;
         }
         if dispatch.stage == Stage::Ingress && prepared.control.is_some() {
-            let window = Window { earliest_ps: time_ps, latest_ps: time_ps, certain: true };
+            let window = ArrivalWindow { earliest_ps: time_ps, latest_ps: time_ps, certain: true };
             let mut arguments = Arguments::default();
             arguments.set(&dispatch.event.arguments, &prepared.slots);
             let place = (dispatch.switch, dispatch.port, Stage::Control, dispatch.cause);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs a program by a schedule: each dispatch's handler on the state as the dispatches before it
-//! and the commands of the run left it. Whether the schedule may be so is not asked here.
+//! Replays a schedule: runs each dispatch's handler on the state that the dispatches before it and the
+//! commands of the run left. It does not check that the schedule is legal.
 
 use super::super::inputs::{Input, Inputs};
 use super::super::observation::Stage;
@@ -9,15 +9,15 @@ use super::super::setup::Setup;
 use super::super::topology::Topology;
 use super::{Dispatch, Rule, Schedule, Violation};
 use crate::interpreter::{
-    Arguments, EventValue, Generated, Machine, Note, Place, PreparedBody, Randomness, State,
-    Surroundings,
+    Arguments, EventValue, Generated, Interpreter, LogRecord, Place, PreparedBody, RandomSource,
+    State, SwitchContext,
 };
 use lucid::core::NO_PORT;
 use std::sync::Arc;
 
-/// Where a copy of a generated event was sent.
+/// The destination of a copy of a generated event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum SentTo {
     /// Back into the switch.
     Recirculated,
     /// To another switch by its number.
@@ -26,13 +26,13 @@ pub enum Sent {
     Port(u32),
 }
 
-/// What came of a schedule.
+/// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// State of each switch at the end.
     pub states: Vec<State>,
     /// Of each dispatch, the events that it generated, one for each copy, in order.
-    pub generated: Vec<Vec<(Arc<EventValue>, Sent)>>,
+    pub generated: Vec<Vec<(Arc<EventValue>, SentTo)>>,
 }
 
 /// Runs a schedule. An error is a dispatch that does not fit the program or its random numbers.
@@ -50,16 +50,16 @@ pub fn replay(setup: &Setup, schedule: &Schedule) -> Result<Replay, Violation> {
                 place: Place::Here,
             });
             if dispatch.stage == Stage::Egress {
-                copies.push((event, Sent::Port(dispatch.port)));
+                copies.push((event, SentTo::Port(dispatch.port)));
                 continue;
             }
             let from = (dispatch.switch, one.event);
             for_each_route(setup, &replayer.topology, from, &one.to, &mut |route| {
                 let sent = match route {
-                    Route::Recirculate => Sent::Recirculated,
-                    Route::Switch(switch) => Sent::Switch(switch),
-                    Route::Port(port) => Sent::Port(port),
-                    Route::Outside => Sent::Port(NO_PORT),
+                    Route::Recirculate => SentTo::Recirculated,
+                    Route::Switch(switch) => SentTo::Switch(switch),
+                    Route::Port(port) => SentTo::Port(port),
+                    Route::Outside => SentTo::Port(NO_PORT),
                 };
                 copies.push((event.clone(), sent));
             });
@@ -70,14 +70,14 @@ pub fn replay(setup: &Setup, schedule: &Schedule) -> Result<Replay, Violation> {
     Ok(Replay { states: replayer.states, generated })
 }
 
-/// Recorded random numbers, and whether they are those that were drawn.
-struct Recorded<'a> {
+/// Recorded random numbers, and the first mismatch with the draws.
+struct RecordedDraws<'a> {
     draws: &'a [u128],
     position: usize,
     misfit: Option<String>,
 }
 
-impl Randomness for Recorded<'_> {
+impl RandomSource for RecordedDraws<'_> {
     fn draw(&mut self, mask: u128) -> u128 {
         let drawn = self.draws.get(self.position).copied();
         self.position += 1;
@@ -97,7 +97,7 @@ impl Randomness for Recorded<'_> {
     }
 }
 
-/// State of all switches of a run as a schedule goes on. It is asked with the setup that it was made for.
+/// State of all switches during a replay. Its methods take the setup that it was made for.
 #[derive(Debug)]
 pub struct Replayer {
     /// The links as they are now.
@@ -107,7 +107,7 @@ pub struct Replayer {
     /// Commands and links of the run; events are left out.
     controls: Inputs,
     /// Runs the handlers.
-    pub machine: Machine,
+    pub interpreter: Interpreter,
 }
 
 impl Replayer {
@@ -117,7 +117,7 @@ impl Replayer {
             topology: setup.topology(),
             states: (0..setup.switches).map(|_| State::new(&setup.program)).collect(),
             controls: Inputs::new(setup.controls(), setup.seed),
-            machine: Machine::default(),
+            interpreter: Interpreter::default(),
         }
     }
 
@@ -130,7 +130,7 @@ impl Replayer {
         }
     }
 
-    /// Runs a dispatch's handler; what it generated.
+    /// Runs a dispatch's handler; returns the generated events.
     pub fn dispatch(
         &mut self,
         setup: &Setup,
@@ -145,17 +145,17 @@ impl Replayer {
         let slots = &setup.prepared.events[event.0 as usize].slots;
         arguments.set(&dispatch.event.arguments, slots);
         let at = dispatch.switch as usize;
-        let around = Surroundings {
+        let context = SwitchContext {
             dequeue_depth: dispatch.dequeue_depth,
             ..surroundings(setup, dispatch.switch, dispatch.port, dispatch.time_ps)
         };
-        let mut recorded = Recorded { draws: &dispatch.draws, position: 0, misfit: None };
-        self.machine.run(
+        let mut recorded = RecordedDraws { draws: &dispatch.draws, position: 0, misfit: None };
+        self.interpreter.run(
             &setup.prepared,
             (event, body),
             &arguments,
             &mut self.states[at],
-            &around,
+            &context,
             &mut recorded,
         );
         if recorded.position < dispatch.draws.len() {
@@ -165,19 +165,19 @@ impl Replayer {
         }
         match recorded.misfit {
             Some(message) => Err(Violation::new(Some(number), Rule::Draws, message)),
-            None => Ok(std::mem::take(&mut self.machine.output.generated)),
+            None => Ok(std::mem::take(&mut self.interpreter.output.generated)),
         }
     }
 
     /// Whether the last dispatch accessed something beyond the end of an array.
     pub fn was_out_of_range(&self) -> bool {
-        self.machine.output.notes.iter().any(|note| matches!(note, Note::OutOfRange(..)))
+        self.interpreter.output.log.iter().any(|note| matches!(note, LogRecord::OutOfRange(..)))
     }
 }
 
-/// What a handler sees of a switch besides its state, where nothing waits.
-pub fn surroundings(setup: &Setup, switch: u32, port: u32, time_ps: u64) -> Surroundings<'_> {
-    Surroundings {
+/// The switch context of a handler, with an empty queue.
+pub fn surroundings(setup: &Setup, switch: u32, port: u32, time_ps: u64) -> SwitchContext<'_> {
+    SwitchContext {
         switch,
         ingress_port: port,
         recirculation_port: setup.recirculation_ports[switch as usize],

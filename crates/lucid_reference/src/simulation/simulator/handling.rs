@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happens when a switch takes an event: the parser if it is a packet, the handler, the
-//! observations. Where generated events go is `sending`.
+//! Handles an event at a switch: the parser if it is a packet, then the handler, and the observations.
 
 use super::super::codes;
 use super::super::faults;
-use super::super::observation::{
-    CallArgument, DropReason, ObservationKind, Occurrence, Stage, event_of,
-};
+use super::super::observation::{DropReason, ObservationKind, Occurrence, Stage};
 use super::super::setup::Setup;
-use super::{Content, EVENT_TIME_PS, Flight, NO_CAUSE, Simulation, Watch};
-use crate::interpreter::{Arguments, EventValue, Note, NotePiece, PreparedBody, Surroundings};
+use super::{Content, EVENT_TIME_PS, InFlightEvent, NO_CAUSE, Simulation, Watch};
+use crate::interpreter::{Arguments, EventValue, LogRecord, PreparedBody, SwitchContext};
 use lucid::core::{EventId, GlobalId};
 use lucid::syntax::ast::EventSort;
 use source::{Diagnostic, Span};
@@ -32,8 +29,8 @@ impl Simulation {
         setup: &'s Setup,
         at: u32,
         port: u32,
-    ) -> Surroundings<'s> {
-        Surroundings {
+    ) -> SwitchContext<'s> {
+        SwitchContext {
             switch: at,
             ingress_port: port,
             recirculation_port: setup.recirculation_ports[at as usize],
@@ -45,7 +42,7 @@ impl Simulation {
 
     /// The switch takes an event now and is busy for a while.
     pub(super) fn handle(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
-        let Flight { occurrence, cause, content, is_packet, port, value, .. } =
+        let InFlightEvent { occurrence, cause, content, is_packet, port, value, .. } =
             self.flights.remove(flight as usize);
         let Content::Event(event, arguments) = content else { return };
         self.switches[at as usize].free_at_ps = self.now_ps.saturating_add(EVENT_TIME_PS);
@@ -59,17 +56,17 @@ impl Simulation {
             if let Some(body) = body {
                 let handling = Handling { at, occurrence, cause, event, port, is_packet, stage };
                 self.run_body(setup, watch, &handling, body, &arguments, value.clone());
-                let mut generated = std::mem::take(&mut self.machine.output.generated);
+                let mut generated = std::mem::take(&mut self.interpreter.output.generated);
                 for one in generated.drain(..) {
                     self.send(setup, watch, at, occurrence, one);
                 }
-                self.machine.output.generated = generated;
+                self.interpreter.output.generated = generated;
             }
         }
-        self.machine.pool.give(arguments);
+        self.interpreter.pool.give(arguments);
     }
 
-    /// Runs one handler and tells what it did, except for what it generated.
+    /// Runs one handler and reports its effects, except for the events that it generated.
     pub(super) fn run_body(
         &mut self,
         setup: &Setup,
@@ -80,45 +77,45 @@ impl Simulation {
         value: Option<Arc<EventValue>>,
     ) {
         let Handling { at, event, port, .. } = *handling;
-        let around = self.surroundings(setup, at, port);
-        let dequeue_depth = around.dequeue_depth;
+        let context = self.surroundings(setup, at, port);
+        let dequeue_depth = context.dequeue_depth;
         let switch = &mut self.switches[at as usize];
-        self.machine.run(
+        self.interpreter.run(
             &setup.prepared,
             (event, body),
             arguments,
             &mut switch.state,
-            &around,
+            &context,
             &mut switch.draws,
         );
         switch.counts.handled += 1;
         self.handled += 1;
         let (now_ps, occurrence) = (self.now_ps, handling.occurrence);
-        let draws = &self.machine.output.draws;
+        let draws = &self.interpreter.output.draws;
         watch.see(now_ps, at, || ObservationKind::Handled {
             occurrence: Occurrence(occurrence),
             cause: (handling.cause != NO_CAUSE).then_some(Occurrence(handling.cause)),
-            event: value.unwrap_or_else(|| event_of(setup, event, arguments, 0)),
+            event: value.unwrap_or_else(|| setup.event_value(event, arguments, 0)),
             port,
             stage: handling.stage,
             is_packet: handling.is_packet,
             draws: draws.clone(),
             dequeue_depth,
         });
-        if !self.machine.output.notes.is_empty() {
+        if !self.interpreter.output.log.is_empty() {
             self.tell_notes(setup, watch, handling);
         }
     }
 
     fn tell_notes(&mut self, setup: &Setup, watch: &mut Watch<'_>, handling: &Handling) {
         let (now_ps, at, by) = (self.now_ps, handling.at, Occurrence(handling.occurrence));
-        let mut notes = std::mem::take(&mut self.machine.output.notes);
-        for note in notes.drain(..) {
-            match note {
-                Note::Printed(text) => {
+        let mut log = std::mem::take(&mut self.interpreter.output.log);
+        for record in log.drain(..) {
+            match record {
+                LogRecord::Printed(text) => {
                     watch.see(now_ps, at, || ObservationKind::Printed { by, text });
                 }
-                Note::OutOfRange(global, index, span) => {
+                LogRecord::OutOfRange(global, index, span) => {
                     self.switches[at as usize].counts.out_of_range += 1;
                     watch.see(now_ps, at, || ObservationKind::OutOfRange { by, global, index });
                     if setup.timing.stop_on_out_of_range && self.stopped.is_none() {
@@ -128,22 +125,15 @@ impl Simulation {
                         self.stopped = Some(Box::new(fault));
                     }
                 }
-                Note::TableFull(table, span) => {
+                LogRecord::TableFull(table, span) => {
                     self.switches[at as usize].counts.tables_full += 1;
                     self.warn_table_full(setup, table, at, Some(span));
                     watch.see(now_ps, at, || ObservationKind::TableFull { by, table });
                 }
-                Note::Called(function, pieces) => {
-                    let argument = |piece| match piece {
-                        NotePiece::Text(text) => CallArgument::Text(text),
-                        NotePiece::Value(value) => CallArgument::Value(value),
-                    };
-                    watch.see(now_ps, at, || {
-                        let arguments = pieces.into_iter().map(argument).collect();
-                        ObservationKind::Called { by, function, arguments }
-                    });
+                LogRecord::Called(function, arguments) => {
+                    watch.see(now_ps, at, || ObservationKind::Called { by, function, arguments });
                 }
-                Note::Accessed { global, index, before, after, result } => {
+                LogRecord::Accessed { global, index, before, after, result } => {
                     let pairs = self.switches[at as usize]
                         .state
                         .cells(global)
@@ -158,7 +148,7 @@ impl Simulation {
                         result,
                     });
                 }
-                Note::LookedUp { table, key, action, hit } => {
+                LogRecord::LookedUp { table, key, action, hit } => {
                     watch.see(now_ps, at, || ObservationKind::LookedUp {
                         by,
                         table,
@@ -169,7 +159,7 @@ impl Simulation {
                 }
             }
         }
-        self.machine.output.notes = notes;
+        self.interpreter.output.log = log;
     }
 
     pub(super) fn warn_table_full(
@@ -182,12 +172,12 @@ impl Simulation {
         let declared = &setup.program.globals[table.0 as usize];
         let capacity = self.switches[switch as usize].state.table(table);
         let capacity = capacity.map_or(0, |table| table.capacity());
-        let told = |warning: &Diagnostic| {
+        let is_same = |warning: &Diagnostic| {
             warning.code == codes::TABLE_FULL
                 && (warning.primary.span == declared.span
                     || warning.labels.iter().any(|label| label.span == declared.span))
         };
-        if self.warnings.iter().any(told) {
+        if self.warnings.iter().any(is_same) {
             return;
         }
         let message = format!(
@@ -207,7 +197,7 @@ impl Simulation {
         self.warnings.push(warning.help("declare the table with a larger size"));
     }
 
-    pub(super) fn drop_flight(
+    pub(super) fn drop_event(
         &mut self,
         watch: &mut Watch<'_>,
         at: u32,

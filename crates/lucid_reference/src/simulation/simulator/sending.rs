@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where generated events go and when: recirculation, ports and links, switches, out of the network.
+//! Sends generated events: by recirculation, over ports and links, to switches, or out of the network.
 
 use super::super::inputs::{Phase, rank};
-use super::super::observation::{
-    Destination, DropReason, ObservationKind, Occurrence, Stage, event_of,
-};
+use super::super::observation::{Destination, DropReason, ObservationKind, Occurrence, Stage};
 use super::super::route::{Route, due_ps, for_each_route};
 use super::super::setup::Setup;
 use super::super::topology::spread_ps;
 use super::handling::Handling;
-use super::{Content, Flight, Simulation, Watch};
-use crate::interpreter::{Arguments, EventValue, Generated, To, packet_bytes, to_wire};
+use super::{Content, InFlightEvent, Simulation, Watch};
+use crate::interpreter::{Arguments, EventValue, Generated, SendTo, packet_bytes, to_wire};
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
@@ -21,7 +19,7 @@ const SHORTEST_FRAME_BYTES: u64 = 64;
 const HEADER_BYTES: u64 = 14;
 
 impl Simulation {
-    /// Sends a generated event and its copies on their way.
+    /// Sends a generated event and its copies.
     pub(super) fn send(
         &mut self,
         setup: &Setup,
@@ -32,7 +30,7 @@ impl Simulation {
     ) {
         let Generated { event, arguments, delay_ns, to } = generated;
         // The common case has one copy and needs no list.
-        if to == To::Here && setup.program.events[event.0 as usize].sort != EventSort::Exit {
+        if to == SendTo::Here && setup.program.events[event.0 as usize].sort != EventSort::Exit {
             let what = (event, arguments, delay_ns);
             self.send_copy(setup, watch, (from, by), what, Route::Recirculate);
             return;
@@ -41,7 +39,7 @@ impl Simulation {
         let mut add = |route| routes.push(route);
         for_each_route(setup, &self.topology, (from, event), &to, &mut add);
         let Some(last) = routes.pop() else {
-            self.machine.pool.give(arguments);
+            self.interpreter.pool.give(arguments);
             return;
         };
         for route in routes {
@@ -67,7 +65,7 @@ impl Simulation {
             .saturating_add(spread_ps(&mut switch.delays, setup.timing.random_delay_range_ps));
         let occurrence = self.occurrences;
         self.occurrences += 1;
-        let value = watch.wanted.then(|| event_of(setup, event, &arguments, delay_ns));
+        let value = watch.wanted.then(|| setup.event_value(event, &arguments, delay_ns));
         if let Some(event) = &value {
             let destination = match route {
                 Route::Recirculate => Destination::Recirculated { due_ps },
@@ -91,7 +89,7 @@ impl Simulation {
         let content = Content::Event(event, arguments);
         let (is_packet, to_switch) = (false, None);
         let mut flight =
-            Flight { occurrence, cause: by, content, is_packet, port: 0, to_switch, value };
+            InFlightEvent { occurrence, cause: by, content, is_packet, port: 0, to_switch, value };
         let place = match route {
             Route::Recirculate => {
                 self.switches[from as usize].counts.recirculated += 1;
@@ -106,7 +104,7 @@ impl Simulation {
             }
             Route::Switch(to) if to >= setup.switches => {
                 let value = flight.value.take();
-                self.drop_flight(watch, from, occurrence, value, DropReason::Unreachable);
+                self.drop_event(watch, from, occurrence, value, DropReason::Unreachable);
                 return;
             }
             Route::Switch(to) => {
@@ -129,9 +127,9 @@ impl Simulation {
         self.queue.push(due_ps, place, flight);
     }
 
-    /// A packet event that stays in the network is a packet on its way, and the parser reads it
+    /// A packet event that stays in the network travels as a packet, and the parser reads it
     /// where it arrives, if the program has one.
-    fn serialize(&self, setup: &Setup, flight: &mut Flight) {
+    fn serialize(&self, setup: &Setup, flight: &mut InFlightEvent) {
         if setup.prepared.main_parser.is_none() {
             return;
         }
@@ -173,12 +171,12 @@ impl Simulation {
         };
         self.run_body(setup, watch, &handling, body, arguments, flight.value.clone());
         // Whatever an egress handler generates leaves by the same port at once.
-        let mut generated = std::mem::take(&mut self.machine.output.generated);
+        let mut generated = std::mem::take(&mut self.interpreter.output.generated);
         for one in generated.drain(..) {
             let occurrence = self.occurrences;
             self.occurrences += 1;
             self.switches[from as usize].counts.generated += 1;
-            let value = watch.wanted.then(|| event_of(setup, one.event, &one.arguments, 0));
+            let value = watch.wanted.then(|| setup.event_value(one.event, &one.arguments, 0));
             if let Some(event) = &value {
                 let to = self.topology.other_end((from, port));
                 let destination = Destination::Port { port, to, arrives_ps: self.now_ps };
@@ -192,10 +190,11 @@ impl Simulation {
             let content = Content::Event(one.event, one.arguments);
             let cause = flight.occurrence;
             let (is_packet, to_switch) = (false, None);
-            let next = Flight { occurrence, cause, content, is_packet, port, to_switch, value };
+            let next =
+                InFlightEvent { occurrence, cause, content, is_packet, port, to_switch, value };
             self.leave_by_port(setup, watch, from, port, next);
         }
-        self.machine.output.generated = generated;
+        self.interpreter.output.generated = generated;
     }
 
     fn length_bytes(setup: &Setup, content: &Content) -> u64 {
@@ -214,7 +213,7 @@ impl Simulation {
         watch: &mut Watch<'_>,
         from: u32,
         port: u32,
-        mut flight: Flight,
+        mut flight: InFlightEvent,
     ) {
         let is_exit = matches!(
             &flight.content,
@@ -240,7 +239,7 @@ impl Simulation {
                 self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), flight);
             }
             Some(Err(reason)) => {
-                self.drop_flight(watch, from, flight.occurrence, flight.value, reason);
+                self.drop_event(watch, from, flight.occurrence, flight.value, reason);
             }
             None => self.leave(setup, watch, from, flight),
         }
@@ -252,7 +251,7 @@ impl Simulation {
         watch: &mut Watch<'_>,
         from: u32,
         to: u32,
-        mut flight: Flight,
+        mut flight: InFlightEvent,
     ) {
         self.serialize(setup, &mut flight);
         flight.to_switch = None;
@@ -274,7 +273,7 @@ impl Simulation {
                 self.queue.push(arrives_ps, rank(Phase::Ingress, to, 0), flight);
             }
             Err(reason) => {
-                self.drop_flight(watch, from, flight.occurrence, flight.value, reason);
+                self.drop_event(watch, from, flight.occurrence, flight.value, reason);
             }
         }
     }
@@ -285,7 +284,7 @@ impl Simulation {
         setup: &Setup,
         watch: &mut Watch<'_>,
         from: u32,
-        flight: Flight,
+        flight: InFlightEvent,
     ) {
         self.switches[from as usize].counts.left += 1;
         let Content::Event(event, arguments) = flight.content else { return };
@@ -293,7 +292,7 @@ impl Simulation {
             let is_packet = setup.program.events[event.0 as usize].sort == EventSort::Packet;
             let bytes = is_packet.then(|| packet_bytes(&setup.prepared, event, &arguments).into());
             let value: Arc<EventValue> =
-                flight.value.unwrap_or_else(|| event_of(setup, event, &arguments, 0));
+                flight.value.unwrap_or_else(|| setup.event_value(event, &arguments, 0));
             watch.see(self.now_ps, from, || ObservationKind::Left {
                 occurrence: Occurrence(flight.occurrence),
                 event: value,
@@ -301,6 +300,6 @@ impl Simulation {
                 bytes,
             });
         }
-        self.machine.pool.give(arguments);
+        self.interpreter.pool.give(arguments);
     }
 }

@@ -52,11 +52,11 @@ pub fn statement(kind: StatementKind) -> Statement {
 }
 
 pub fn generate(event: Expression) -> Statement {
-    generate_to(event, Target::Event)
+    generate_to(event, Destination::Event)
 }
 
-pub fn generate_to(event: Expression, target: Target) -> Statement {
-    statement(StatementKind::Generate { event, target })
+pub fn generate_to(event: Expression, destination: Destination) -> Statement {
+    statement(StatementKind::Generate { event, destination })
 }
 
 /// To a cell of 32 bits, by the memop that every builder has.

@@ -15,10 +15,10 @@ fn link(one: (u32, u32), other: (u32, u32)) -> Link {
 }
 
 /// `event go(int to) { generate ... heard(to) }`, `event heard(int x) {}`
-fn sender(target: impl Fn(Expression) -> Target) -> Arc<Program> {
+fn sender(destination: impl Fn(Expression) -> Destination) -> Arc<Program> {
     let heard = event_value(1, vec![local(0, INT)]);
     Builder::new()
-        .event("go", &[("to", INT)], &[], vec![generate_to(heard, target(local(0, INT)))])
+        .event("go", &[("to", INT)], &[], vec![generate_to(heard, destination(local(0, INT)))])
         .event("heard", &[("x", INT)], &[], vec![])
         .done()
 }
@@ -33,7 +33,7 @@ fn line(inputs: Vec<Input>) -> Run {
 
 #[test]
 fn ports_lead_over_links_or_out() {
-    let program = sender(Target::Port);
+    let program = sender(Destination::Port);
     let mut specification = line(vec![input(0, "go", &[1]), input(10, "go", &[7])]);
     check(
         &program,
@@ -50,7 +50,7 @@ fn ports_lead_over_links_or_out() {
 
 #[test]
 fn switches_are_reached_over_links_or_directly() {
-    let program = sender(Target::Switch);
+    let program = sender(Destination::Switch);
     let mut specification = line(vec![input(0, "go", &[2]), input(10, "go", &[0])]);
     specification.propagate_delay_ps = 50_000;
     let expected = ["0 0:0 go(2)", "10 0:0 go(0)", "610 0:0 heard(0)", "700 2:0 heard(2)"];
@@ -80,7 +80,7 @@ fn a_link_that_is_down_loses_events() {
     let specification =
         line(vec![input(0, "go", &[1]), down(600, false), input(5, "go", &[1]), down(605, true)]);
     check(
-        &sender(Target::Port),
+        &sender(Destination::Port),
         &specification,
         &[
             "0 0:0 go(1)",
@@ -95,7 +95,7 @@ fn a_link_that_is_down_loses_events() {
 
 #[test]
 fn floods_take_every_link_but_one_and_leave() {
-    let flood = |port| Target::Ports(of(ExpressionKind::Flood(Box::new(port)), Type::Group));
+    let flood = |port| Destination::Ports(of(ExpressionKind::Flood(Box::new(port)), Type::Group));
     let program = sender(flood);
     let at = |switch| Input { locations: vec![(switch, 9)], ..input(0, "go", &[2]) };
     check(
@@ -114,7 +114,7 @@ fn exit_events_leave_wherever_they_are_sent() {
             &[],
             vec![
                 generate(event_value(1, vec![])),
-                generate_to(event_value(1, vec![]), Target::Port(int(1, 8))),
+                generate_to(event_value(1, vec![]), Destination::Port(int(1, 8))),
             ],
         )
         .event_of(EventSort::Exit, "done", &[], &[], None)
@@ -132,7 +132,7 @@ fn egress_handlers_run_as_events_leave() {
             "go",
             &[("x", INT)],
             &[],
-            vec![generate_to(event_value(1, vec![local(0, INT)]), Target::Port(int(1, 8)))],
+            vec![generate_to(event_value(1, vec![local(0, INT)]), Destination::Port(int(1, 8)))],
         )
         .event("raw", &[("x", INT)], &[], vec![])
         .egress(&[], vec![generate(out)])
@@ -152,7 +152,7 @@ fn packets_are_parsed_where_they_arrive() {
         "frame",
         &[("kind", int8), ("rest", Type::Payload)],
         &[],
-        Some(vec![generate_to(forward, Target::Port(int(1, 8)))]),
+        Some(vec![generate_to(forward, Destination::Port(int(1, 8)))]),
     );
     let event = event_value(0, vec![local(0, int8), local(1, Type::Payload)]);
     builder.program.parsers.push(Parser {

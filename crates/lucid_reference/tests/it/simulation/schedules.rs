@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const INT: Type = Type::Int(32);
 
-/// Three events that send one another on in different ways, with state, delays and random numbers:
+/// Three events that generate each other by different statements, with state, delays and random numbers:
 ///
 /// ```text
 /// event walk(int n) {
@@ -48,7 +48,7 @@ fn program() -> Arc<Program> {
                 if_else(
                     some(),
                     vec![
-                        generate_to(event_value(0, vec![less()]), Target::Port(low2())),
+                        generate_to(event_value(0, vec![less()]), Destination::Port(low2())),
                         generate(delayed(event_value(1, vec![less()]), wait)),
                     ],
                     vec![],
@@ -63,7 +63,7 @@ fn program() -> Arc<Program> {
                 add_to_cell(0, index(), int(1, 32), None),
                 if_else(
                     some(),
-                    vec![generate_to(event_value(2, vec![half()]), Target::Switch(low2()))],
+                    vec![generate_to(event_value(2, vec![half()]), Destination::Switch(low2()))],
                     vec![],
                 ),
             ],
@@ -74,7 +74,7 @@ fn program() -> Arc<Program> {
             &[],
             vec![if_else(
                 some(),
-                vec![generate_to(event_value(0, vec![half()]), Target::Ports(flood))],
+                vec![generate_to(event_value(0, vec![half()]), Destination::Ports(flood))],
                 vec![],
             )],
         )
@@ -201,7 +201,7 @@ proptest! {
         match how {
             // Doubled.
             0 => list.insert(at + 1, list[at].clone()),
-            // Too late: nobody else can be waited for that long.
+            // Too late: no other event can have delayed it that long.
             1 => {
                 let mut moved = list.remove(at);
                 moved.time_ps = 900_000_000;
@@ -209,7 +209,7 @@ proptest! {
                 list.truncate(at);
                 list.push(moved);
             }
-            // A value that nobody sent.
+            // A value that no event had.
             2 => {
                 let mut event = (*list[at].event).clone();
                 event.arguments = vec![lucid_reference::interpreter::Value::Int(77)];
@@ -294,14 +294,15 @@ fn tolerance_is_for_machines() {
 }
 
 #[test]
-fn bad_lines_are_told() {
+fn malformed_lines_are_reported() {
     let (setup, schedule) = simple();
     let program = setup.program();
     let lines = schedule.to_json_lines(program);
     let check = |from: &str, to: &str, message: &str| {
         let found = Schedule::from_json_lines(program, &lines.replacen(from, to, 1));
-        let told = found.err().map(|bad| bad.to_string()).unwrap_or_default();
-        assert!(told.starts_with("line 1 of the schedule") && told.contains(message), "{told}");
+        let reported = found.err().map(|bad| bad.to_string()).unwrap_or_default();
+        assert!(reported.starts_with("line 1 of the schedule"), "{reported}");
+        assert!(reported.contains(message), "{reported}");
     };
     check("\"go\"", "\"gone\"", "no event `gone`");
     check("[1]", "[1,2]", "takes 1 arguments");

@@ -185,7 +185,7 @@ fn a_switch_stands_among_other_nodes() {
             &[],
             vec![
                 set_cell(0, int(0, 2), local(0, INT8)),
-                generate_to(on, Target::Port(local(0, INT8))),
+                generate_to(on, Destination::Port(local(0, INT8))),
             ],
         )
         .done();

@@ -117,7 +117,7 @@ fn commands_are_between_handlers() {
     );
 }
 
-/// An access beyond the end reads zero and changes nothing; a run can be told to stop there.
+/// An access beyond the end reads zero and changes nothing; a run can be configured to stop there.
 #[test]
 fn beyond_the_end() {
     let print = statement(StatementKind::Print { pieces: vec![PrintPiece::Value(local(1, INT))] });

@@ -2,6 +2,7 @@
 //! Tests of topology files: what is read, and what is said about files that are wrong.
 
 use super::*;
+use source::SourceMap;
 
 const FILE: &str = r#"{
     "hosts": {
@@ -15,13 +16,25 @@ const FILE: &str = r#"{
     "links": [["h1", "s1-p1"], ["s1-p2", "s2-p1", "5us", 0.5], ["h2", "s2-p2", 2]]
 }"#;
 
+/// A topology, or the lines and messages of what is wrong.
+fn parse(text: &str) -> Result<Topology, Vec<String>> {
+    let mut map = SourceMap::new();
+    let file = map.add("topology.json", text);
+    Topology::parse(file, text).map_err(|diagnostics| {
+        let line = |diagnostic: &Diagnostic| map.location(diagnostic.primary.span).unwrap().line;
+        let shown =
+            |diagnostic: &Diagnostic| format!("{}: {}", line(diagnostic), diagnostic.message);
+        diagnostics.iter().map(shown).collect()
+    })
+}
+
 fn end(name: &str, port: u32) -> (String, u32) {
     (name.to_string(), port)
 }
 
 #[test]
 fn reads_a_topology() {
-    let topology = Topology::parse(FILE).expect("fine");
+    let topology = parse(FILE).expect("no mistakes");
     assert_eq!(topology.hosts["h1"].mac.as_deref(), Some("08:00:00:00:01:11"));
     assert_eq!(topology.hosts["h1"].commands, ["route add x"]);
     assert_eq!(topology.switches["s1"].runtime_json.as_deref(), Some("s1.json"));
@@ -53,46 +66,53 @@ fn says_what_is_wrong() {
     let check = |from: &str, to: &str, expected: &str| {
         let wrong = FILE.replacen(from, to, 1);
         assert_ne!(wrong, FILE);
-        let error = Topology::parse(&wrong).expect_err("wrong");
-        assert_eq!(error.to_string(), expected);
+        assert_eq!(parse(&wrong).expect_err("wrong"), [expected]);
     };
-    check(
-        r#""s1-p1""#,
-        r#""s9-p1""#,
-        "links[0]: `s9-p1` is neither a host nor a port of a switch, as `s1-p2`",
-    );
-    check(r#""s1-p1""#, r#""s1""#, "links[0]: write `s1-pN` for port N of this switch");
-    check(r#""s1-p1""#, r#""s1-px""#, "links[0]: `x` in `s1-px` is no port number");
-    check(r#""s2-p2""#, r#""s2-p1""#, "links[2]: port 1 of `s2` is in use by links[1]");
-    check(
-        r#"["h1", "s1-p1"]"#,
-        "[1]",
-        "links[0]: a link is a list [node, node, latency, bandwidth]",
-    );
-    check("0.5", "-1", "links[1]: a bandwidth is a positive number of megabits per second");
+    check(r#""s1-p1""#, r#""s9-p1""#, "10: the topology has no host or switch `s9-p1`");
+    check(r#""s1-p1""#, r#""s1""#, "10: a link ends at a port of switch `s1`");
+    check(r#""s1-p1""#, r#""s1-px""#, "10: `x` in `s1-px` is not a port number");
+    check(r#""s2-p2""#, r#""s2-p1""#, "10: port 1 of `s2` has two links");
+    check(r#"["h1", "s1-p1"]"#, "[1]", "10: a link has two ends");
+    check("0.5", "-1", "10: a bandwidth must be a positive number of megabits per second, not -1");
+    check("\"5us\"", "\"5 parsecs\"", "10: a latency has the unknown unit `parsecs`");
     check(
         "\"5us\"",
-        "\"5 parsecs\"",
-        "links[1]: a latency is a number of milliseconds or text such as \"10us\"",
+        "\"soon\"",
+        "10: a latency must be a number of milliseconds or a text such as \"10us\", not \"soon\"",
     );
-    check("510", "\"a\"", "switches.s2: `cpu_port` should be a number from 0 to 4294967295");
-    check("\"s1\":", "\"h1\":", "switches.h1: a host has this name already");
-    check(
-        "{\"ip\"",
-        "[\"ip\"",
-        "line 3, column 20: this is no JSON: expected `,` or `]` at line 3 column 20",
-    );
+    check("510", "\"a\"", "8: `switches.s2.cpu_port` must be a whole number, not \"a\"");
+    check("\"s1\":", "\"h1\":", "7: `h1` is a host and a switch");
+    check("{\"ip\"", "[\"ip\"", "3: this is not JSON: expected comma in array");
+    assert_eq!(parse("[]").expect_err("wrong"), ["1: a topology must be an object, not a list"]);
+}
+
+#[test]
+fn several_mistakes_in_one_go() {
+    let wrong = FILE.replace("{}", "5").replace("0.5", "0");
     assert_eq!(
-        Topology::parse("[]").expect_err("wrong").to_string(),
-        "topology: expected an object in braces"
+        parse(&wrong).expect_err("wrong"),
+        [
+            "4: `hosts.h2` must be an object, not 5",
+            "10: a bandwidth must be a positive number of megabits per second, not 0",
+            "10: the topology has no host or switch `h2`",
+        ]
     );
+}
+
+#[test]
+fn explanations_have_examples_that_hold() {
+    for explanation in EXPLANATIONS {
+        assert!(parse(explanation.wrong).is_err());
+        assert!(parse(explanation.right).is_ok());
+    }
 }
 
 #[test]
 fn latencies_have_units() {
     let check = |value: &str, expected: Option<u64>| {
-        let value: Value = serde_json::from_str(value).expect("JSON");
-        assert_eq!(latency_ps(&value, "here").ok(), expected, "{value}");
+        let messages = Messages::new(&CONVENTIONS, Format::Json);
+        let value = messages.parse(FileId(0), value).expect("JSON");
+        assert_eq!(latency_ps(&value, &messages), expected, "{value:?}");
     };
     check("0", Some(0));
     check("1.5", Some(1_500_000_000));

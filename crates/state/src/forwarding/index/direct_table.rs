@@ -10,7 +10,7 @@ use super::prefix::{PrefixKey, PrefixSet, Route, inside_slot};
 /// Bits that choose in the array.
 pub const DIRECT_BITS: u32 = 16;
 
-/// Bits that choose in a block behind the array.
+/// Index bits of a block after the array.
 pub const BLOCK_BITS: u32 = 8;
 
 /// Bits that index each of the two levels of small blocks. Such a block is a cache line, because few keys reach it.

@@ -110,8 +110,8 @@ impl<K: InlineKey, const SLOTS: usize> Bucket for Line<K, SLOTS> {
     }
 }
 
-/// Half a cache line of words that hold key and leaf at once, the key above so many bits of the leaf,
-/// with the highest bit zero. In a free slot all bits are set.
+/// Half a cache line of words, each with the leaf in the low bits, the key above it, and the highest bit zero. Free
+/// slots have all bits set.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Joined([u64; JOINED_SLOTS]);

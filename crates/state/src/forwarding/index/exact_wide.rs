@@ -10,7 +10,7 @@ use super::overlapping::{OverlappingEntries, Winner};
 /// Free when the leaf is [`NO_MATCH`].
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// The highest bits of the hash; its home comes from them.
+    /// The highest bits of the hash, which give the home slot.
     hash: u32,
     /// Index of the key in `keys`, in units of keys.
     key: u32,

@@ -50,12 +50,12 @@ pub enum DirectForm {
     Array,
     /// A hash table. The low half of the product of the key and [`super::HASH_MULTIPLIER`], shifted right by
     /// [`super::Direct::length`], is the index of a bucket of [`super::BUCKET_BYTES`]: of
-    /// [`super::WORD_SLOTS`] keys, then as many leaves. The first slot with the key counts. When none
-    /// has it and the last slot's leaf is [`super::NO_MATCH`], nothing matches; else one has to ask.
+    /// [`super::WORD_SLOTS`] keys, then as many leaves. The first slot with the key counts. If no
+    /// slot has it and the last slot's leaf is [`super::NO_MATCH`], nothing matches; else the full lookup decides.
     Buckets,
     /// A hash table of buckets of [`super::JOINED_BUCKET_BYTES`], found as in `Buckets`, of
-    /// [`super::JOINED_SLOTS`] words, each of them a key above so many bits of its leaf, or all ones. When
-    /// none has the key and the last one is all ones, nothing matches; else one has to ask.
+    /// [`super::JOINED_SLOTS`] words, each of them a key above the bits of its leaf, or all ones. If
+    /// none has the key and the last one is all ones, nothing matches; else the full lookup decides.
     Joined {
         /// Bits of leaves.
         leaf_bits: u32,
@@ -64,14 +64,14 @@ pub enum DirectForm {
     /// or, and the high word, with [`super::HASH_SECOND_MULTIPLIER`] by exclusive or, and its halves are
     /// brought together by exclusive or; a bucket has [`super::DOUBLE_SLOTS`] keys.
     DoubleBuckets {
-        /// What is put to the low word.
+        /// Combined with the low word.
         seed: u64,
     },
     /// The key, left aligned in 32 bits: its first [`super::DIRECT_BITS`] choose an item. One with
     /// [`super::IS_NO_LEAF`] that is neither [`super::NO_MATCH`] nor [`super::FALL_BACK_TO_TRIE`] is, without that
-    /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose; behind such a block
-    /// there may be one of the next [`super::SMALL_BLOCK_BITS`], and behind that another one. At
-    /// [`super::FALL_BACK_TO_TRIE`] one has to ask. There are always items.
+    /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose; that item may in
+    /// turn give a block of the next [`super::SMALL_BLOCK_BITS`], and its item another one. At
+    /// [`super::FALL_BACK_TO_TRIE`] the full lookup decides. There are always items.
     DirectTable,
 }
 
@@ -215,7 +215,7 @@ impl KeyLayout {
         self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
 
-    /// Whether keys share a word with leaves of so many bits; the highest bit is left.
+    /// Returns whether keys share a word with leaves of this width; the highest bit stays free.
     pub(crate) fn is_joined(&self, leaf_bits: u32) -> bool {
         self.is_exact() && !self.is_short() && self.total_bits() + u64::from(leaf_bits) < 64
     }

@@ -25,7 +25,7 @@ pub(crate) trait PrefixKey: Copy + Eq + Ord + Hash + Debug + Default {
     fn skip(self, count: u32) -> Self;
     /// The first `count` bits, the others zero.
     fn truncate(self, count: u32) -> Self;
-    /// The first `count` bits as a number, or the lowest bits of it. Zeros stand behind the last bit.
+    /// The first `count` bits as a number, or its lowest bits. Zeros follow the last bit.
     fn first_bits(self, count: u32) -> usize;
     /// The first `count` bits as a number; `count` is at most 31.
     fn root_index(self, count: u32) -> usize;
@@ -104,7 +104,7 @@ prefix_key!(u128, (u64, u64), |key: u128| ((key >> 64) as u64, key as u64), |(hi
     << 64
     | u128::from(low));
 
-/// A prefix of at least one bit; a shorter one stands before those that it covers.
+/// A prefix of at least one bit. Sorts before the prefixes that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct OrderedPrefix<K> {
     key: K,
@@ -278,7 +278,7 @@ impl<K: PrefixKey> PrefixSet<K> {
     }
 }
 
-/// The first of these routes that are longer than `depth_bits` and begin with the same so many bits.
+/// The leading routes that are longer than `depth_bits` and have the same first `depth_bits` bits.
 pub(crate) fn inside_slot<K: PrefixKey>(routes: &[Route<K>], depth_bits: u32) -> &[Route<K>] {
     let first = routes[0].key;
     let count =

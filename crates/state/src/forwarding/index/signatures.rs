@@ -25,7 +25,7 @@ fn bytes_of(words: &[u64]) -> impl Iterator<Item = (usize, u8)> + '_ {
 }
 
 impl Signatures {
-    /// Of keys of so many words.
+    /// Signatures of keys with this number of words.
     pub(super) fn new(words: usize) -> Signatures {
         Signatures { bytes: words * 8, positions: vec![0], maps: Vec::new() }
     }

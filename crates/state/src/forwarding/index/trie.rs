@@ -62,7 +62,7 @@ pub(crate) struct Head {
     pub(crate) default_leaf: u32,
 }
 
-/// Prefix matches of any number of groups, each a set of prefixes of its own.
+/// Prefix matches of any number of groups, each with its own set of prefixes.
 #[derive(Clone, Debug)]
 pub(crate) struct Trie<K: PrefixKey> {
     pub(crate) heads: Vec<Head>,

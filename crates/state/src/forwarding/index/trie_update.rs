@@ -259,7 +259,7 @@ impl<K: PrefixKey> Trie<K> {
         self.build(&routes, depth_bits, inherited)
     }
 
-    /// The slot of routes that are longer than `depth_bits` and begin with the same so many bits.
+    /// The slot of routes that are longer than `depth_bits` and have the same first `depth_bits` bits.
     fn build(&mut self, routes: &[Route<K>], depth_bits: u32, inherited: u32) -> Slot {
         let (Some(first), Some(last)) = (routes.first(), routes.last()) else {
             return Slot::Leaf(inherited);

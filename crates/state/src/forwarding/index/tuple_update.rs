@@ -408,7 +408,7 @@ impl TupleSpace {
     }
 }
 
-/// Puts an item into a free place, or behind the last.
+/// Puts an item into a free place, or at the end.
 fn place<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
     match free.pop() {
         Some(place) => {
@@ -422,7 +422,7 @@ fn place<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
     }
 }
 
-/// The size of a block for so many mask parts.
+/// The size of a block for this number of mask parts.
 fn block_size(parts: usize) -> usize {
     if parts <= 64 { parts } else { parts.next_power_of_two() }
 }

@@ -147,7 +147,7 @@ pub fn keys_of(shape: &Shape, table: usize) -> Vec<Vec<Bits>> {
     all
 }
 
-/// A number for each thing that an update is made of.
+/// Random numbers for the parts of an update.
 type Seed = (u8, [[u64; 2]; 3], i64, u64);
 
 fn action(actions: [usize; 3], [choice, value]: [u64; 2]) -> BoundAction {
@@ -242,7 +242,7 @@ fn update(shape: &Shape, (kind, seeds, priority, choice): Seed) -> Update {
     }
 }
 
-/// Members and groups for what follows; left to chance, entries would hardly ever find one.
+/// Members and groups for later entries, which would rarely find random ones.
 fn members_and_groups() -> Batch {
     let profile = ActionProfileId(0);
     let members = (0..4).map(|number| Update::InsertMember {
@@ -278,7 +278,7 @@ pub fn batches(shape: Shape) -> impl Strategy<Value = Vec<Batch>> {
     })
 }
 
-/// Everything that a control plane can read of the configuration is the same.
+/// Checks that a control plane reads equal configurations.
 pub fn assert_same_content(one: &Store, other: &Store) {
     let program = one.configuration().program().clone();
     let profile = ActionProfileId(0);

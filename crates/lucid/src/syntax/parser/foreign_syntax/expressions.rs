@@ -138,10 +138,10 @@ impl Parser {
         let diagnostic = Diagnostic::error(
             codes::UNEXPECTED_TOKEN,
             self.span(),
-            "a field of a record stands behind `#`, not behind `.`",
+            "a field of a record follows `#`, not `.`",
         )
         .here("expected `#`")
-        .help("write `r#f`; a `.` stands behind the name of a module only");
+        .help("write `r#f`; a `.` follows only the name of a module");
         self.report(diagnostic)
     }
 

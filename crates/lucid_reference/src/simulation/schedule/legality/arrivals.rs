@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When and where generated events arrive at the earliest and at the latest, and whether they may be
-//! lost, by the run's times and links. What follows from it is `legality`.
+//! Computes where generated events arrive, the earliest and latest times, and whether links may lose them.
 
 use super::super::super::inputs::Input;
 use super::super::super::observation::Stage;
@@ -8,44 +7,44 @@ use super::super::super::route::{Route, due_ps, for_each_route};
 use super::super::super::setup::{Setup, Timing};
 use super::super::super::topology::{End, PathQuality, Topology};
 use super::super::Dispatch;
-use super::Judge;
+use super::LegalityChecker;
 use crate::interpreter::{Arguments, Generated, packet_bytes};
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
 
-/// Between which times something arrives.
+/// The earliest and latest time of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct ArrivalWindow {
     pub(super) earliest_ps: u64,
-    /// `u64::MAX` if nobody can tell.
+    /// `u64::MAX` if it has no bound.
     pub(super) latest_ps: u64,
     /// Whether it arrives for certain; otherwise a link may lose it.
     pub(super) certain: bool,
 }
 
-impl Window {
-    fn later(self, by: PathQuality) -> Window {
+impl ArrivalWindow {
+    fn later(self, by: PathQuality) -> ArrivalWindow {
         let latest_ps = if by.has_rate {
             u64::MAX
         } else {
             self.latest_ps.saturating_add(by.latency_ps).saturating_add(by.jitter_ps)
         };
-        Window {
+        ArrivalWindow {
             earliest_ps: self.earliest_ps.saturating_add(by.latency_ps),
             latest_ps,
             certain: self.certain && !by.has_loss,
         }
     }
 
-    fn uncertain(self) -> Window {
-        Window { latest_ps: u64::MAX, certain: false, ..self }
+    fn uncertain(self) -> ArrivalWindow {
+        ArrivalWindow { latest_ps: u64::MAX, certain: false, ..self }
     }
 }
 
-/// The way something takes, if all that takes it keeps its order. Delays are in nanoseconds.
+/// A path on which events keep their order. Delays are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Way {
+pub(super) enum OrderedPath {
     Input(End),
     /// From a switch by a route with a delay.
     Route(u32, Route, u64),
@@ -59,15 +58,15 @@ pub(super) struct LinkTimes {
     states: Vec<(u64, Topology)>,
 }
 
-/// How a link or path is between two times.
-enum Between {
-    /// The same all the time.
+/// The state of a link or path between two times.
+enum PathState {
+    /// Up, with the same properties all the time.
     Up(PathQuality),
     Down,
-    /// It changes.
-    Mixed,
-    /// There is none by the specification.
-    None,
+    /// The state changes.
+    Changing,
+    /// The specification has no such link or path.
+    Absent,
 }
 
 impl LinkTimes {
@@ -85,50 +84,50 @@ impl LinkTimes {
     }
 
     /// The states of a window, from the first to the last.
-    fn within(&self, window: Window) -> std::ops::RangeInclusive<usize> {
+    fn within(&self, window: ArrivalWindow) -> std::ops::RangeInclusive<usize> {
         let at =
             |time_ps| self.states.partition_point(|state| state.0 <= time_ps).saturating_sub(1);
         at(window.earliest_ps)..=at(window.latest_ps)
     }
 
     /// Whether some link changes.
-    fn change(&self, window: Window) -> bool {
+    fn change(&self, window: ArrivalWindow) -> bool {
         let within = self.within(window);
         within.start() != within.end()
     }
 
     fn between(
         &mut self,
-        window: Window,
+        window: ArrivalWindow,
         ask: &mut dyn FnMut(&mut Topology) -> Option<Option<PathQuality>>,
-    ) -> Between {
+    ) -> PathState {
         let within = self.within(window);
         let mut found: Option<Option<PathQuality>> = None;
         for (_, topology) in &mut self.states[within] {
-            let Some(now) = ask(topology) else { return Between::None };
+            let Some(now) = ask(topology) else { return PathState::Absent };
             if found.is_some_and(|before| before != now) {
-                return Between::Mixed;
+                return PathState::Changing;
             }
             found = Some(now);
         }
         match found {
-            Some(Some(quality)) => Between::Up(quality),
-            Some(None) => Between::Down,
-            None => Between::None,
+            Some(Some(quality)) => PathState::Up(quality),
+            Some(None) => PathState::Down,
+            None => PathState::Absent,
         }
     }
 }
 
-impl Judge<'_> {
-    /// What a dispatch generated is due where it goes.
+impl LegalityChecker<'_> {
+    /// Adds the arrivals of the events that a dispatch generated.
     pub(super) fn generated(&mut self, number: usize, dispatch: &Dispatch, one: Generated) {
         let Generated { event, arguments, delay_ns, to } = one;
         let (from, now_ps) = (dispatch.switch, dispatch.time_ps);
         if dispatch.stage == Stage::Egress {
-            let window = Window { earliest_ps: now_ps, latest_ps: now_ps, certain: true };
+            let window = ArrivalWindow { earliest_ps: now_ps, latest_ps: now_ps, certain: true };
             let end = (from, dispatch.port);
-            let way = Some(Way::Egress(end));
-            self.leave_by_port(number, end, (event, arguments), window, way);
+            let path = Some(OrderedPath::Egress(end));
+            self.leave_by_port(number, end, (event, arguments), window, path);
             return;
         }
         let setup = self.setup;
@@ -142,7 +141,7 @@ impl Judge<'_> {
             ..timing.clone()
         };
         let latest_ps = due_ps(timing, now_ps, delay_ns);
-        let window = Window {
+        let window = ArrivalWindow {
             earliest_ps: due_ps(&soonest, now_ps, delay_ns),
             latest_ps: latest_ps.saturating_add(timing.random_delay_range_ps),
             certain: true,
@@ -152,12 +151,12 @@ impl Judge<'_> {
         for_each_route(setup, topology, (from, event), &to, &mut |route| routes.push(route));
         let in_order = timing.random_delay_range_ps == 0;
         for route in routes {
-            let way = in_order.then_some(Way::Route(from, route, delay_ns));
+            let path = in_order.then_some(OrderedPath::Route(from, route, delay_ns));
             let what = (event, arguments.clone());
             let port = match route {
                 Route::Outside => NO_PORT,
                 Route::Switch(to) => {
-                    self.leave_to_switch(number, (from, to), what, window, way);
+                    self.leave_to_switch(number, (from, to), what, window, path);
                     continue;
                 }
                 Route::Recirculate => setup.recirculation_ports[from as usize],
@@ -166,7 +165,7 @@ impl Judge<'_> {
             if setup.prepared.events[event.0 as usize].egress.is_some() {
                 self.besides((from, port, Stage::Egress, Some(number)), what, window);
             } else {
-                self.leave_by_port(number, (from, port), what, window, way);
+                self.leave_by_port(number, (from, port), what, window, path);
             }
         }
     }
@@ -176,24 +175,26 @@ impl Judge<'_> {
         number: usize,
         from: End,
         what: (EventId, Arguments),
-        window: Window,
-        way: Option<Way>,
+        window: ArrivalWindow,
+        path: Option<OrderedPath>,
     ) {
         if self.setup.program.events[what.0.0 as usize].sort == EventSort::Exit {
             return;
         }
         if from.1 == self.setup.recirculation_ports[from.0 as usize] {
-            self.comes_in(number, from, what, window, way);
+            self.comes_in(number, from, what, window, path);
             return;
         }
         let Some(to) = self.replayer.topology.other_end(from) else { return };
         let mut ask = |topology: &mut Topology| topology.link_quality(from);
-        let (window, way) = match self.links.between(window, &mut ask) {
-            Between::None | Between::Down => return,
-            Between::Mixed => (window.uncertain(), None),
-            Between::Up(quality) => (window.later(quality), way.filter(|_| quality.jitter_ps == 0)),
+        let (window, path) = match self.links.between(window, &mut ask) {
+            PathState::Absent | PathState::Down => return,
+            PathState::Changing => (window.uncertain(), None),
+            PathState::Up(quality) => {
+                (window.later(quality), path.filter(|_| quality.jitter_ps == 0))
+            }
         };
-        self.comes_in(number, to, what, window, way);
+        self.comes_in(number, to, what, window, path);
     }
 
     fn leave_to_switch(
@@ -201,35 +202,37 @@ impl Judge<'_> {
         number: usize,
         (from, to): (u32, u32),
         what: (EventId, Arguments),
-        window: Window,
-        way: Option<Way>,
+        window: ArrivalWindow,
+        path: Option<OrderedPath>,
     ) {
         if to >= self.setup.switches {
             return;
         }
         let mut ask = |topology: &mut Topology| topology.path_quality(from, to);
         let mut now = self.links.between(window, &mut ask);
-        if self.tolerance.late_ps > 0 && !matches!(now, Between::None) {
+        if self.tolerance.late_ps > 0 && !matches!(now, PathState::Absent) {
             // A machine carries events from switch to switch, and links may change meanwhile.
             let there = match &now {
-                Between::Up(quality) => window.later(*quality),
-                Between::Down | Between::Mixed | Between::None => window,
+                PathState::Up(quality) => window.later(*quality),
+                PathState::Down | PathState::Changing | PathState::Absent => window,
             };
             let latest_ps = there.latest_ps.saturating_add(self.tolerance.late_ps);
-            if self.links.change(Window { latest_ps, ..window }) {
-                now = Between::Mixed;
+            if self.links.change(ArrivalWindow { latest_ps, ..window }) {
+                now = PathState::Changing;
             }
         }
-        let (window, way) = match now {
-            Between::Down => return,
-            Between::Mixed => (window.uncertain(), None),
-            Between::Up(quality) => (window.later(quality), way.filter(|_| quality.jitter_ps == 0)),
-            Between::None => {
+        let (window, path) = match now {
+            PathState::Down => return,
+            PathState::Changing => (window.uncertain(), None),
+            PathState::Up(quality) => {
+                (window.later(quality), path.filter(|_| quality.jitter_ps == 0))
+            }
+            PathState::Absent => {
                 let certain = self.setup.timing.direct_loss <= 0.0;
-                (Window { certain: window.certain && certain, ..window }, way)
+                (ArrivalWindow { certain: window.certain && certain, ..window }, path)
             }
         };
-        self.comes_in(number, (to, 0), what, window, way);
+        self.comes_in(number, (to, 0), what, window, path);
     }
 
     /// An event of the network comes in at a switch, as a packet if it is one and there is a parser.
@@ -238,15 +241,15 @@ impl Judge<'_> {
         number: usize,
         at: End,
         (event, arguments): (EventId, Arguments),
-        window: Window,
-        way: Option<Way>,
+        window: ArrivalWindow,
+        path: Option<OrderedPath>,
     ) {
         let is_packet = self.setup.program.events[event.0 as usize].sort == EventSort::Packet;
         if is_packet && self.setup.prepared.main_parser.is_some() {
             let bytes = packet_bytes(&self.setup.prepared, event, &arguments);
-            self.arrive_packet(at, &bytes, Some(number), window, way);
+            self.arrive_packet(at, &bytes, Some(number), window, path);
         } else {
-            self.arrive(at, (event, arguments), Some(number), window, way);
+            self.arrive(at, (event, arguments), Some(number), window, path);
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was still to happen when a run was over: events that were generated and that nobody has handled,
-//! and inputs to come.
+//! Events that were still pending at the end of a run: generated and not yet handled, or inputs to
+//! come.
 
 use super::values::event_text;
 use crate::interpreter::EventValue;
@@ -10,46 +10,46 @@ use source::quantity::nanoseconds;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Events on their way.
+/// Events that are generated and not yet handled.
 #[derive(Debug, Default)]
-pub struct Waiting {
-    events: HashMap<Occurrence, Due>,
+pub struct PendingEvents {
+    events: HashMap<Occurrence, PendingEvent>,
 }
 
 /// A generated event: when it is due, in picoseconds, and where.
 #[derive(Debug)]
-struct Due {
+struct PendingEvent {
     time_ps: u64,
-    at: Whither,
+    at: PendingEnd,
     event: Arc<EventValue>,
 }
 
 #[derive(Debug)]
-enum Whither {
+enum PendingEnd {
     /// To be handled by this switch.
     Arrives(u32),
     /// To leave the network at this switch.
     Leaves(u32),
 }
 
-impl Observer for Waiting {
+impl Observer for PendingEvents {
     fn observe(&mut self, observation: Observation) {
         match observation.kind {
             ObservationKind::Generated { occurrence, event, destination, .. } => {
                 let from = observation.switch;
                 let (time_ps, at) = match destination {
-                    Destination::Recirculated { due_ps } => (due_ps, Whither::Arrives(from)),
+                    Destination::Recirculated { due_ps } => (due_ps, PendingEnd::Arrives(from)),
                     Destination::Switch { switch, arrives_ps } => {
-                        (arrives_ps, Whither::Arrives(switch))
+                        (arrives_ps, PendingEnd::Arrives(switch))
                     }
                     Destination::Port { to: Some((switch, _)), arrives_ps, .. } => {
-                        (arrives_ps, Whither::Arrives(switch))
+                        (arrives_ps, PendingEnd::Arrives(switch))
                     }
                     Destination::Port { to: None, arrives_ps, .. } => {
-                        (arrives_ps, Whither::Leaves(from))
+                        (arrives_ps, PendingEnd::Leaves(from))
                     }
                 };
-                self.events.insert(occurrence, Due { time_ps, at, event });
+                self.events.insert(occurrence, PendingEvent { time_ps, at, event });
             }
             ObservationKind::Handled { occurrence, .. }
             | ObservationKind::Left { occurrence, .. }
@@ -61,13 +61,13 @@ impl Observer for Waiting {
     }
 }
 
-impl Waiting {
+impl PendingEvents {
     /// Nothing yet.
-    pub fn new() -> Waiting {
-        Waiting::default()
+    pub fn new() -> PendingEvents {
+        PendingEvents::default()
     }
 
-    /// How many events are on their way.
+    /// The number of pending events.
     pub fn count(&self) -> usize {
         self.events.len()
     }
@@ -83,8 +83,8 @@ impl Waiting {
         let next = self.events.iter().min_by_key(|(occurrence, due)| (due.time_ps, **occurrence));
         let events = next.map(|(_, due)| {
             let what = match due.at {
-                Whither::Arrives(switch) => format!("at switch {switch}"),
-                Whither::Leaves(switch) => format!("to leave at switch {switch}"),
+                PendingEnd::Arrives(switch) => format!("at switch {switch}"),
+                PendingEnd::Leaves(switch) => format!("to leave at switch {switch}"),
             };
             let one = event_text(program, &due.event);
             let due = format!("{one}, due {what} at {} ns", nanoseconds(due.time_ps));
@@ -95,9 +95,9 @@ impl Waiting {
         });
         let inputs = next_input_ps
             .map(|time_ps| format!("inputs were to come, the next at {} ns", nanoseconds(time_ps)));
-        let told: Vec<String> = events.into_iter().chain(inputs).collect();
+        let parts: Vec<String> = events.into_iter().chain(inputs).collect();
         let end = nanoseconds(end_ps);
-        (!told.is_empty()).then(|| format!("the run was over at {end} ns; {}", told.join("; ")))
+        (!parts.is_empty()).then(|| format!("the run was over at {end} ns; {}", parts.join("; ")))
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use crate::report::example;
 
     fn check(seen: usize, next_input_ps: Option<u64>, expected: Option<&str>) {
-        let mut waiting = Waiting::new();
+        let mut waiting = PendingEvents::new();
         for observation in example::observations().into_iter().take(seen) {
             waiting.observe(observation);
         }

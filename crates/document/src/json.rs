@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! JSON with comments and trailing commas to a tree of values with places.
 
-use super::document::{Field, Format, Kind, Node, Place, number};
+use crate::node::{Field, Node, NodeKind, Place, number};
 use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use source::Diagnostic;
 
-pub(super) fn read(place: &Place<'_>) -> (Option<Node>, Vec<Diagnostic>) {
+pub(crate) fn read(place: &Place<'_>) -> Result<Node, Vec<Diagnostic>> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -22,17 +22,13 @@ pub(super) fn read(place: &Place<'_>) -> (Option<Node>, Vec<Diagnostic>) {
     };
     match parse_to_ast(place.text(), &CollectOptions::default(), &options) {
         Ok(parsed) => match parsed.value {
-            Some(value) => (Some(node(place, value)), Vec::new()),
-            None => {
-                let end = place.text().len();
-                let nothing = place.syntax(Format::Json, place.span(0, end), "it is empty");
-                (None, vec![nothing.help("write an object: `{\"events\": []}`")])
-            }
+            Some(value) => Ok(node(place, value)),
+            None => Err(vec![place.syntax(place.span(0, place.text().len()), "it is empty")]),
         },
         Err(error) => {
             let range = error.range();
             let span = place.span(range.start, range.end.max(range.start));
-            (None, vec![place.syntax(Format::Json, span, &error.kind().to_string())])
+            Err(vec![place.syntax(span, &error.kind().to_string())])
         }
     }
 }
@@ -42,12 +38,12 @@ fn node(place: &Place<'_>, value: Value<'_>) -> Node {
     let range = value.range();
     let span = place.span(range.start, range.end);
     let kind = match value {
-        Value::NullKeyword(_) => Kind::Null,
-        Value::BooleanLit(literal) => Kind::Bool(literal.value),
-        Value::StringLit(literal) => Kind::Text(literal.value.into_owned()),
-        Value::NumberLit(literal) => number(literal.value).unwrap_or(Kind::Float(f64::MAX)),
+        Value::NullKeyword(_) => NodeKind::Null,
+        Value::BooleanLit(literal) => NodeKind::Bool(literal.value),
+        Value::StringLit(literal) => NodeKind::Text(literal.value.into_owned()),
+        Value::NumberLit(literal) => number(literal.value).unwrap_or(NodeKind::Float(f64::MAX)),
         Value::Array(array) => {
-            Kind::List(array.elements.into_iter().map(|element| node(place, element)).collect())
+            NodeKind::List(array.elements.into_iter().map(|element| node(place, element)).collect())
         }
         Value::Object(object) => {
             let field = |property: jsonc_parser::ast::ObjectProp<'_>| {
@@ -59,7 +55,7 @@ fn node(place: &Place<'_>, value: Value<'_>) -> Node {
                 let name_span = place.span(range.start, range.end);
                 Field { name, name_span, value: node(place, property.value) }
             };
-            Kind::Object(object.properties.into_iter().map(field).collect())
+            NodeKind::Object(object.properties.into_iter().map(field).collect())
         }
     };
     Node { span, kind }

@@ -2,22 +2,19 @@
 //! One YAML document to a tree of values with places. Plain scalars are resolved by the core schema
 //! of YAML 1.2; anchors and aliases count, within a limit.
 
-use super::document::{Field, Format, Kind, Node, Place, number};
+use crate::node::{Field, Node, NodeKind, Place, number};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span as YamlSpan};
 use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
 /// Deepest nesting of lists and objects.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// Most values that aliases may copy: a small file can ask for billions.
-const MOST_COPIED: usize = 1_000_000;
+const MAX_COPIED_VALUES: usize = 1_000_000;
 
-pub(super) fn read(place: &Place<'_>) -> (Option<Node>, Vec<Diagnostic>) {
-    match Builder::new(place).build() {
-        Ok(node) => (Some(node), Vec::new()),
-        Err(diagnostic) => (None, vec![*diagnostic]),
-    }
+pub(crate) fn read(place: &Place<'_>) -> Result<Node, Vec<Diagnostic>> {
+    Builder::new(place).build().map_err(|diagnostic| vec![*diagnostic])
 }
 
 /// A list or an object that is not complete.
@@ -68,7 +65,7 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     fn failure(&self, span: Span, message: &str) -> Failure {
-        Box::new(self.place.syntax(Format::Yaml, span, message))
+        Box::new(self.place.syntax(span, message))
     }
 
     fn build(mut self) -> Result<Node, Failure> {
@@ -104,7 +101,7 @@ impl<'a, 'p> Builder<'a, 'p> {
                 Event::Scalar(text, style, anchor, _) => {
                     let kind = match style {
                         ScalarStyle::Plain => plain(&text),
-                        _ => Kind::Text(text.into_owned()),
+                        _ => NodeKind::Text(text.into_owned()),
                     };
                     let node = Node { span, kind };
                     self.remember(anchor, &node)?;
@@ -122,11 +119,11 @@ impl<'a, 'p> Builder<'a, 'p> {
                     let (kind, last) = match open.content {
                         Content::List(list) => {
                             let last = list.last().map(|node| node.span);
-                            (Kind::List(list), last)
+                            (NodeKind::List(list), last)
                         }
                         Content::Object { fields, .. } => {
                             let last = fields.last().map(|field| field.value.span);
-                            (Kind::Object(fields), last)
+                            (NodeKind::Object(fields), last)
                         }
                     };
                     // In block style the end mark stands at the next line: the last value's end counts.
@@ -139,14 +136,14 @@ impl<'a, 'p> Builder<'a, 'p> {
             }
         }
         match root {
-            Some(Node { kind: Kind::Null, span }) => Err(self.failure(span, "it is empty")),
+            Some(Node { kind: NodeKind::Null, span }) => Err(self.failure(span, "it is empty")),
             Some(node) => Ok(node),
             None => Err(self.failure(self.place.span(0, 0), "it is empty")),
         }
     }
 
     fn start(&mut self, start: Span, anchor: usize, content: Content) -> Result<(), Failure> {
-        if self.open.len() >= DEEPEST {
+        if self.open.len() >= MAX_DEPTH {
             return Err(self.failure(start, "lists and objects nest too deeply"));
         }
         if let Some(Open { content: Content::Object { key: None, .. }, .. }) = self.open.last() {
@@ -166,7 +163,7 @@ impl<'a, 'p> Builder<'a, 'p> {
 
     fn count_copy(&mut self, node: &Node) -> Result<(), Failure> {
         self.copied = self.copied.saturating_add(size(node));
-        if self.copied > MOST_COPIED {
+        if self.copied > MAX_COPIED_VALUES {
             return Err(self.failure(node.span, "aliases copy more than a million values"));
         }
         Ok(())
@@ -179,10 +176,10 @@ impl<'a, 'p> Builder<'a, 'p> {
             Some(Content::Object { fields, key }) => match key.take() {
                 Some((name, name_span)) => fields.push(Field { name, name_span, value: node }),
                 None => match node.kind {
-                    Kind::List(_) | Kind::Object(_) => {
+                    NodeKind::List(_) | NodeKind::Object(_) => {
                         return Err(self.failure(node.span, "the name of a field has to be a text"));
                     }
-                    Kind::Text(name) => *key = Some((name, node.span)),
+                    NodeKind::Text(name) => *key = Some((name, node.span)),
                     // Written as it stands: `1: x` is a field named 1.
                     _ => {
                         let start = node.span.start as usize;
@@ -198,22 +195,24 @@ impl<'a, 'p> Builder<'a, 'p> {
 
 fn size(node: &Node) -> usize {
     match &node.kind {
-        Kind::List(list) => 1 + list.iter().map(size).sum::<usize>(),
-        Kind::Object(fields) => 1 + fields.iter().map(|field| size(&field.value)).sum::<usize>(),
+        NodeKind::List(list) => 1 + list.iter().map(size).sum::<usize>(),
+        NodeKind::Object(fields) => {
+            1 + fields.iter().map(|field| size(&field.value)).sum::<usize>()
+        }
         _ => 1,
     }
 }
 
 /// A plain scalar by the core schema (YAML 1.2.2 §10.3).
-fn plain(text: &str) -> Kind {
+fn plain(text: &str) -> NodeKind {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
-        "true" | "True" | "TRUE" => Kind::Bool(true),
-        "false" | "False" | "FALSE" => Kind::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => NodeKind::Null,
+        "true" | "True" | "TRUE" => NodeKind::Bool(true),
+        "false" | "False" | "FALSE" => NodeKind::Bool(false),
         _ => match number(text) {
             // `1_000` is a text in YAML 1.2.
             Some(kind) if !text.contains('_') => kind,
-            _ => Kind::Text(text.to_string()),
+            _ => NodeKind::Text(text.to_string()),
         },
     }
 }

@@ -1,60 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One body under check: what its names stand for, what is known about their order, and what it asks
-//! of its callers. An order that is known at once is decided here; one that depends on parameters is
-//! asked of the callers of a function, and must follow from the declared constraints of an event.
-//! How a body's statements get here is `body`'s.
+//! `BodyCheck`: the order check of one body: the places that its names stand for, the known order of
+//! places, and the demands on its callers. It decides a known order at once; a function passes an order
+//! that depends on parameters on to its callers, and an event's constraints must imply it.
 
 use super::Order;
-use super::effect::{Demand, Flow, Passed, Reason, Site, Touch, merge};
+use super::effect::{AccessSite, Demand, Flow, GlobalUse, Passed, Reason, merge};
 use super::facts::{Fact, Facts};
 use super::place::{Base, Place, Relation};
-use super::report::{Kind, Violation};
+use super::violation::{Owner, Violation, ViolationKind};
 use crate::check::Size;
 use crate::syntax::ast::NodeId;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a body belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// Has no callers: constraints must be declared with its event.
-    Handler { event: Option<NodeId> },
-    /// Asks its callers.
-    Function,
-}
-
 /// See the module's text.
-pub(crate) struct Unit<'c, 'p> {
+pub(crate) struct BodyCheck<'c, 'p> {
     pub order: &'c mut Order<'p>,
     /// `handler setArr1`, `function f`.
     pub who: Arc<str>,
     pub owner: Owner,
     /// The modules around it.
     pub around: Vec<usize>,
-    /// Parameters that callers hand over.
+    /// Parameters whose values callers pass.
     pub parameters: Vec<NodeId>,
-    /// What locals stand for, if it is a global.
+    /// The places of locals that are globals.
     pub places: HashMap<NodeId, Place>,
     /// Loop variables whose value is known.
     pub rounds: HashMap<NodeId, Size>,
-    /// What holds: declared constraints, and what was asked for so far.
+    /// Known orders: declared constraints and earlier demands.
     pub facts: Facts,
     /// Where each fact comes from.
     pub reasons: Vec<Demand>,
-    /// What it asks of its callers.
+    /// Its demands on its callers.
     pub demands: Vec<Demand>,
     demanded: HashSet<(Place, Place, bool)>,
-    /// What events that it makes ask of its callers, whether or not it follows from the rest: an
+    /// Demands of the events that it makes, even if other demands imply them: an
     /// unordered call leaves out the rest.
     pub event_demands: Vec<Demand>,
     event_demanded: HashSet<(Place, Place, bool)>,
-    /// What must not have been passed before.
+    /// Places that must not have been passed before.
     pub first: Vec<Passed>,
-    /// What has been passed where it returns.
+    /// The passed places at its returns.
     pub returned: Vec<Passed>,
     /// Whether it calls something of which a declared end is known, but not that it begins before.
     pub end_declared: bool,
-    pub touches: Vec<Touch>,
+    pub touches: Vec<GlobalUse>,
     /// What is among them.
     touched: HashSet<Place>,
     made: HashSet<(NodeId, Vec<Option<Place>>)>,
@@ -62,14 +52,14 @@ pub(crate) struct Unit<'c, 'p> {
     pub unrolled: u128,
 }
 
-impl<'c, 'p> Unit<'c, 'p> {
+impl<'c, 'p> BodyCheck<'c, 'p> {
     pub(crate) fn new(
         order: &'c mut Order<'p>,
         who: Arc<str>,
         owner: Owner,
         around: &[usize],
-    ) -> Unit<'c, 'p> {
-        Unit {
+    ) -> BodyCheck<'c, 'p> {
+        BodyCheck {
             order,
             who,
             owner,
@@ -93,7 +83,7 @@ impl<'c, 'p> Unit<'c, 'p> {
         }
     }
 
-    /// Makes a parameter stand for itself.
+    /// Adds a parameter, whose place is itself.
     pub(crate) fn parameter(&mut self, id: NodeId, handed_over: bool) {
         self.places.insert(id, Place::whole(Base::Parameter(id)));
         if handed_over {
@@ -111,11 +101,13 @@ impl<'c, 'p> Unit<'c, 'p> {
         self.reasons.push(demand);
     }
 
-    /// Notes what it has to do with globals, whatever the order.
-    pub(crate) fn touch(&mut self, touch: Touch) {
+    /// Records a use of globals, regardless of the order.
+    pub(crate) fn touch(&mut self, touch: GlobalUse) {
         let new = match &touch {
-            Touch::Access { place, .. } => self.touched.insert(place.clone()),
-            Touch::Event { event, arguments, .. } => self.made.insert((*event, arguments.clone())),
+            GlobalUse::Access { place, .. } => self.touched.insert(place.clone()),
+            GlobalUse::Event { event, arguments, .. } => {
+                self.made.insert((*event, arguments.clone()))
+            }
         };
         if new {
             self.touches.push(touch);
@@ -130,19 +122,19 @@ impl<'c, 'p> Unit<'c, 'p> {
         }
     }
 
-    /// Holds a demand against the declarations, the facts, or the callers. What is wrong is noted;
-    /// the answer says whether later places can still be held against the first one.
-    pub(crate) fn require(&mut self, demand: Demand) -> Held {
+    /// Checks a demand by the declarations and the facts, or passes it to the callers. Records a violation;
+    /// the result says whether later places can still be compared with the first one.
+    pub(crate) fn require(&mut self, demand: Demand) -> DemandOutcome {
         let Demand { before, after, strict, .. } = &demand;
         let kind = match before.relation(after) {
             Relation::Before => {
                 self.order.satisfied(&self.who, &demand);
-                return Held::Yes;
+                return DemandOutcome::Yes;
             }
-            Relation::Same | Relation::Holds if !strict => return Held::Yes,
-            Relation::After => Kind::Reversed,
-            Relation::Same | Relation::Holds | Relation::Within => Kind::Repeated,
-            Relation::Unclear => Kind::Unclear,
+            Relation::Same | Relation::Holds if !strict => return DemandOutcome::Yes,
+            Relation::After => ViolationKind::Reversed,
+            Relation::Same | Relation::Holds | Relation::Within => ViolationKind::Repeated,
+            Relation::Unclear => ViolationKind::Unclear,
             Relation::Open => {
                 let asks = self.owner == Owner::Function
                     && self.is_callers(before)
@@ -159,7 +151,7 @@ impl<'c, 'p> Unit<'c, 'p> {
                     self.facts.implies_or_same(before, after)
                 };
                 if follows {
-                    return Held::Yes;
+                    return DemandOutcome::Yes;
                 }
                 let refuted = if *strict {
                     self.facts.refutation(before, after)
@@ -167,29 +159,30 @@ impl<'c, 'p> Unit<'c, 'p> {
                     self.facts.implies(after, before).then(Vec::new)
                 };
                 match refuted {
-                    Some(way) => {
-                        let way = way.into_iter().map(|fact| self.reasons[fact].clone()).collect();
-                        Kind::Contradiction(way)
+                    Some(path) => {
+                        let path =
+                            path.into_iter().map(|fact| self.reasons[fact].clone()).collect();
+                        ViolationKind::Contradiction(path)
                     }
                     None if asks => {
                         self.ask(demand);
-                        return Held::Yes;
+                        return DemandOutcome::Yes;
                     }
-                    None => Kind::Undeclared,
+                    None => ViolationKind::Undeclared,
                 }
             }
         };
-        let settled = !matches!(kind, Kind::Contradiction(_) | Kind::Undeclared);
+        let settled = !matches!(kind, ViolationKind::Contradiction(_) | ViolationKind::Undeclared);
         self.order.violations.push(Violation {
             who: self.who.clone(),
             owner: self.owner.clone(),
             demand,
             kind,
         });
-        if settled { Held::No } else { Held::Unknown }
+        if settled { DemandOutcome::No } else { DemandOutcome::Unknown }
     }
 
-    /// Asks the callers for an order.
+    /// Adds a demand on the callers.
     pub(crate) fn ask(&mut self, demand: Demand) {
         let key = (demand.before.clone(), demand.after.clone(), demand.strict);
         if self.demanded.insert(key) {
@@ -199,7 +192,7 @@ impl<'c, 'p> Unit<'c, 'p> {
     }
 
     /// One access.
-    pub(crate) fn pass(&mut self, flow: &mut Flow, place: Place, site: Site) {
+    pub(crate) fn pass(&mut self, flow: &mut Flow, place: Place, site: AccessSite) {
         if flow.stopped {
             return;
         }
@@ -208,13 +201,13 @@ impl<'c, 'p> Unit<'c, 'p> {
         merge(&mut flow.passed, [Passed { place, site }]);
     }
 
-    /// Holds an access against what has been passed, and returns what of that stays the latest
+    /// Checks an access against the passed places, and returns those that stay the latest
     /// because the access comes too late.
     pub(crate) fn enter(
         &mut self,
         flow: &Flow,
         place: &Place,
-        site: &Site,
+        site: &AccessSite,
         next_round: bool,
     ) -> Vec<Passed> {
         if flow.passed.is_empty() {
@@ -233,14 +226,14 @@ impl<'c, 'p> Unit<'c, 'p> {
                     next_round,
                 },
             });
-            if held == Held::No {
+            if held == DemandOutcome::No {
                 late.push(passed.clone());
             }
         }
         late
     }
 
-    /// Notes a place that must not have been passed before the body begins, unless that follows from
+    /// Records a place that must not have been passed before the body begins, unless that follows from
     /// one that is noted.
     pub(crate) fn begin_with(&mut self, passed: Passed) {
         let follows = |own: &Passed| {
@@ -258,7 +251,7 @@ impl<'c, 'p> Unit<'c, 'p> {
         self.first.push(passed);
     }
 
-    /// Notes what has been passed where the body returns.
+    /// Records the passed places at a return.
     pub(crate) fn leave(&mut self, flow: &mut Flow) {
         if !flow.stopped {
             let passed = std::mem::take(&mut flow.passed);
@@ -268,13 +261,13 @@ impl<'c, 'p> Unit<'c, 'p> {
     }
 }
 
-/// What came of a demand.
+/// The result of checking a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
-    /// It holds, or callers are asked.
+pub(crate) enum DemandOutcome {
+    /// It holds, or it became a demand on the callers.
     Yes,
     /// The second place is at or before the first, or cannot be shown to be behind it.
     No,
-    /// Nothing says so; complained about once.
+    /// Neither holds nor is refuted; reported once.
     Unknown,
 }
