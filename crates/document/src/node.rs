@@ -2,7 +2,6 @@
 //! A document as a tree of values with places. Libraries parse the three notations; `json`, `yaml` and
 //! `toml` make the tree of what they return.
 
-use crate::messages::Messages;
 use source::{Code, Diagnostic, FileId, Span, printable};
 
 /// The notation of a document.
@@ -92,27 +91,6 @@ impl NodeKind {
     }
 }
 
-/// Parses a text; `None` with diagnostics if it is not of its notation.
-pub(crate) fn parse(file: FileId, text: &str, messages: &Messages) -> Option<Node> {
-    // A byte order mark is no part of the text, but counts in places.
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let format = messages.format;
-    let place = Place { text, file, start, format, code: messages.conventions.syntax };
-    let parsed = match format {
-        Format::Json => crate::json::read(&place),
-        Format::Yaml => crate::yaml::read(&place),
-        Format::Toml => crate::toml::read(&place),
-    };
-    let help = messages.conventions.syntax_help;
-    let with_help = |problem: Diagnostic| match help {
-        "" => problem,
-        help => problem.help(help),
-    };
-    parsed
-        .map_err(|problems| problems.into_iter().for_each(|each| messages.push(with_help(each))))
-        .ok()
-}
-
 /// The text being parsed and its file, for spans.
 pub(crate) struct Place<'a> {
     text: &'a str,
@@ -123,6 +101,13 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// The place of a text of this notation; mistakes of notation get this code.
+    pub fn new(file: FileId, text: &'a str, format: Format, code: Code) -> Place<'a> {
+        // A byte order mark is no part of the text, but counts in places.
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        Place { text, file, start, format, code }
+    }
+
     /// The text that libraries parse.
     pub fn text(&self) -> &'a str {
         &self.text[self.start..]
