@@ -68,7 +68,7 @@ pub const FRAME_BYTES: usize = 16;
 
 /// Multicast groups 2 to this one make as many copies to the recirculation port, with replica numbers
 /// from 1. A handler generates at most so many events.
-pub const MOST_GENERATED: u32 = 63;
+pub const MAX_GENERATED: u32 = 63;
 
 /// The program's n-th port group is multicast group `FIRST_GROUP + n`.
 pub const FIRST_GROUP: u32 = 0x0100;

@@ -12,7 +12,7 @@ use source::Span;
 use std::collections::BTreeMap;
 
 /// Most rules of a guard; conditions that would take more are computed in parts before.
-pub(super) const MOST_RULES: usize = 128;
+pub(super) const MAX_RULES: usize = 128;
 
 /// The program without branch tables.
 pub fn branches(graph: &AtomicGraph) -> AtomicProgram {
@@ -53,7 +53,7 @@ impl Inliner<'_> {
     fn guard(&mut self, original: &Statement, path: Formula) -> Guard {
         let mut path = path;
         loop {
-            if let Some(found) = rules(&mut self.formulas, path, MOST_RULES) {
+            if let Some(found) = rules(&mut self.formulas, path, MAX_RULES) {
                 let rules = found.into_iter().map(|(conditions, runs)| {
                     let named = conditions.into_iter().map(|(id, of)| (VariableId(id), of));
                     (named.collect(), runs)

@@ -11,23 +11,23 @@ use pisa::VariableId;
 use std::collections::BTreeMap;
 
 /// Programs of a stateful ALU (public TNA documents: 4 register actions a register).
-const MOST_REGISTER_ACTIONS: usize = 4;
+const MAX_REGISTER_ACTIONS: usize = 4;
 
 /// Hashes that may be computed for an array (Lucid's compiler: 2 hash units a table).
-const MOST_HASHES: usize = 2;
+const MAX_HASHES: usize = 2;
 
 /// The program with no array that has too many kinds of access, as far as accesses can be made equal.
 pub(super) fn share(mut program: AtomicProgram) -> AtomicProgram {
     for array in (0..program.arrays.len() as u32).map(ArrayId) {
-        if hashes(&program, array).len() > MOST_HASHES {
+        if hashes(&program, array).len() > MAX_HASHES {
             program = hash_before(program, array);
         }
         let count =
             |program: &AtomicProgram| program.arrays[array.0 as usize].register_actions.len();
-        if count(&program) > MOST_REGISTER_ACTIONS {
+        if count(&program) > MAX_REGISTER_ACTIONS {
             return_always(&mut program, array);
         }
-        if count(&program) > MOST_REGISTER_ACTIONS {
+        if count(&program) > MAX_REGISTER_ACTIONS {
             program = common_operands(program, array);
         }
     }
@@ -74,7 +74,7 @@ fn temporary(
 fn hash_before(mut program: AtomicProgram, array: ArrayId) -> AtomicProgram {
     let mut all = hashes(&program, array);
     all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let moved: Vec<Index> = all.into_iter().skip(MOST_HASHES).map(|(index, _)| index).collect();
+    let moved: Vec<Index> = all.into_iter().skip(MAX_HASHES).map(|(index, _)| index).collect();
     let mut statements = Vec::new();
     for mut statement in std::mem::take(&mut program.statements) {
         if let Operation::Memory { array: of, index, .. } = &mut statement.operation
@@ -159,7 +159,7 @@ fn shape(access: &MemoryAccess) -> MemoryAccess {
 fn common_operands(mut program: AtomicProgram, array: ArrayId) -> AtomicProgram {
     loop {
         let actions = program.arrays[array.0 as usize].register_actions.clone();
-        if actions.len() <= MOST_REGISTER_ACTIONS {
+        if actions.len() <= MAX_REGISTER_ACTIONS {
             return program;
         }
         let mut shapes: BTreeMap<String, Vec<u32>> = BTreeMap::new();

@@ -11,7 +11,7 @@ use lucid::syntax::ast::{BinaryOperator, UnaryOperator};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Most values of a local that are kept apart.
-const MOST_VALUES: usize = 16;
+const MAX_VALUES: usize = 16;
 
 /// What is known of the locals.
 #[derive(Clone, Debug, Default)]
@@ -173,7 +173,7 @@ impl Facts {
         self.values.retain(|local, values| {
             let Some(others) = other.values.get(local) else { return false };
             values.extend(others);
-            values.len() <= MOST_VALUES
+            values.len() <= MAX_VALUES
         });
         let copies = std::mem::take(&mut self.copies);
         self.copied_by.clear();

@@ -34,7 +34,7 @@
 //!    without an assignment of zero in front of it: *every local is assigned before it is read on
 //!    every path*, parameters by the event.
 //! 6. **Generates.** How many events each path generates is known ([`GenerateSlots`]), at most
-//!    [`crate::wire::MOST_GENERATED`] (`support` says where there are more).
+//!    [`crate::wire::MAX_GENERATED`] (`support` says where there are more).
 //!
 //! `Match` statements stay, with their patterns, since they map to static entries of a table; a
 //! `match` that elaboration made conditions of stays `If`. Egress handlers, control handlers,

@@ -157,7 +157,7 @@ impl Checker<'_> {
     fn body(&mut self, event: &Event, body: &Body, gress: Gress) {
         let most = generate_slots(body).most;
         let (limit, code) = match gress {
-            Gress::Ingress => (wire::MOST_GENERATED, codes::TOO_MANY_EVENTS),
+            Gress::Ingress => (wire::MAX_GENERATED, codes::TOO_MANY_EVENTS),
             Gress::Egress => (1, codes::EGRESS),
         };
         if most > limit {

@@ -9,7 +9,7 @@ use pisa::Condition;
 
 /// A mask that takes more ranges than this makes its key one of values with masks: any range takes fewer than
 /// two of those a bit.
-const MOST_RANGES: u32 = 64;
+const MAX_RANGES: u32 = 64;
 
 /// How a key is matched.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub(super) fn are_ranges<'c>(
         match *condition {
             Condition::Range { .. } => has_range = true,
             Condition::Ternary { mask, .. } => {
-                if free_bits(mask, width_bits).len() as u32 > MOST_RANGES.ilog2() {
+                if free_bits(mask, width_bits).len() as u32 > MAX_RANGES.ilog2() {
                     return false;
                 }
             }

@@ -18,7 +18,7 @@ use pisa::Gress;
 use source::{Diagnostic, Span};
 
 /// Register actions that one register can have (Lucid §6; the stateful ALU holds four programs).
-const MOST_REGISTER_ACTIONS: usize = 4;
+const MAX_REGISTER_ACTIONS: usize = 4;
 
 /// Width of a cell as hardware has it.
 fn physical(width_bits: u32) -> u32 {
@@ -90,9 +90,9 @@ fn register(
         GlobalKind::Counter { width_bits, initial } => (*width_bits, 1, false, *initial),
         GlobalKind::Table(_) => return,
     };
-    if actions.len() > MOST_REGISTER_ACTIONS {
+    if actions.len() > MAX_REGISTER_ACTIONS {
         let message = format!(
-            "`{}` has {} kinds of access, more than the {MOST_REGISTER_ACTIONS} that a stateful \
+            "`{}` has {} kinds of access, more than the {MAX_REGISTER_ACTIONS} that a stateful \
              ALU holds",
             global.name,
             actions.len()

@@ -18,7 +18,7 @@ use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
 /// How deep parsers may call one another; a circle of calls ends here.
-const MOST_CALLS: u32 = 64;
+const MAX_CALLS: u32 = 64;
 
 /// Locals of a parser on the path to a state.
 struct ParserNames<'a> {
@@ -76,7 +76,7 @@ impl States<'_, '_> {
         calls: u32,
     ) -> String {
         let parser = &self.context.program.parsers[id.0 as usize];
-        if calls > MOST_CALLS {
+        if calls > MAX_CALLS {
             self.refuse(
                 parser.span,
                 "parsers that call each other in a circle have no end",

@@ -30,15 +30,15 @@ impl SlotShape {
 }
 
 /// Bits of a ternary key, and blocks of TCAM (44 bits, 512 entries) that a table of Tofino may have.
-const MOST_KEY_BITS: u32 = 512;
+const MAX_KEY_BITS: u32 = 512;
 
-const MOST_BLOCKS: usize = 24;
+const MAX_BLOCKS: usize = 24;
 
 /// Whether a table has room for what `serialise` asks.
 fn has_room(shapes: &[SlotShape]) -> bool {
     let key_bits: u32 = shapes.iter().map(SlotShape::key_bits).sum();
     let rules = rule_count(shapes);
-    key_bits <= MOST_KEY_BITS && key_bits.div_ceil(44) as usize * rules.div_ceil(512) <= MOST_BLOCKS
+    key_bits <= MAX_KEY_BITS && key_bits.div_ceil(44) as usize * rules.div_ceil(512) <= MAX_BLOCKS
 }
 
 /// Where there are too many slots for one table the last ones are asked less: what would wait or leave at

@@ -248,16 +248,15 @@ fn judge(program: &Program, counts: &mut Counts) -> Result<(), String> {
 }
 
 #[test]
-fn what_checks_keeps_the_order_and_what_does_not_breaks_it() {
-    let cases = std::env::var("PLANEWRIGHT_CASES").ok().and_then(|text| text.parse().ok());
+fn accepted_handlers_keep_the_order_and_rejected_ones_break_it() {
     let config = Config {
-        cases: cases.unwrap_or(600),
+        cases: testing::cases(600),
         max_shrink_iters: 20_000,
         failure_persistence: None,
         ..Config::default()
     };
     let counts = RefCell::new(Counts::default());
-    let mut runner = match cases {
+    let mut runner = match std::env::var_os("PLANEWRIGHT_CASES") {
         Some(_) => TestRunner::new(config),
         None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
     };

@@ -2,7 +2,7 @@
 //! From values and effects back to statements: which variable a value lives in, where it is written,
 //! under which guard.
 
-use super::super::branches::{MOST_RULES, new_bit, within};
+use super::super::branches::{MAX_RULES, new_bit, within};
 use super::super::formula::Formula;
 use super::super::memory;
 use super::super::program::{
@@ -504,7 +504,7 @@ impl Emitter<'_> {
     fn guard(&mut self, when: Formula) -> Guard {
         let mut when = when;
         loop {
-            if let Some(found) = rules(&mut self.values.formulas, when, MOST_RULES) {
+            if let Some(found) = rules(&mut self.values.formulas, when, MAX_RULES) {
                 return self.named(found);
             }
             when = self.with_part(when);

@@ -21,7 +21,7 @@ use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most rules that a branch table may have before its condition is computed in parts.
-const MOST_RULES: usize = 64;
+const MAX_RULES: usize = 64;
 
 impl Translator<'_> {
     /// The condition over variables that have their values now.
@@ -260,8 +260,8 @@ impl Translator<'_> {
         span: Span,
     ) -> (Formula, Vec<super::super::rules::Rule>) {
         let mut formula = formula;
-        for _ in 0..MOST_RULES {
-            if let Some(found) = rules(&mut self.formulas, formula, MOST_RULES) {
+        for _ in 0..MAX_RULES {
+            if let Some(found) = rules(&mut self.formulas, formula, MAX_RULES) {
                 return (formula, found);
             }
             // The first test becomes a bit of its own.
