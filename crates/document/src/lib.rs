@@ -7,7 +7,6 @@ mod fields;
 mod json;
 mod messages;
 mod node;
-mod parse;
 mod toml;
 mod yaml;
 

@@ -2,9 +2,10 @@
 //! Typed values of nodes, with a diagnostic for each value of another type or out of range.
 
 use crate::conventions::Conventions;
-use crate::node::{Format, Node, NodeKind};
+use crate::node::{Format, Node, NodeKind, Place};
+use crate::{json, toml, yaml};
 use source::quantity::{self, Notation, QuantityError};
-use source::{Code, Diagnostic, Diagnostics, Span};
+use source::{Code, Diagnostic, Diagnostics, FileId, Span};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
@@ -21,6 +22,22 @@ impl Messages {
     /// Creates an empty list for a document of this kind and notation.
     pub fn new(conventions: &'static Conventions, format: Format) -> Messages {
         Messages { conventions, format, list: RefCell::default() }
+    }
+
+    /// Reads a text into a tree; returns `None`, with diagnostics, if it is not of its notation.
+    pub fn parse(&self, file: FileId, text: &str) -> Option<Node> {
+        let place = Place::new(file, text, self.format, self.conventions.syntax);
+        let parsed = match self.format {
+            Format::Json => json::read(&place),
+            Format::Yaml => yaml::read(&place),
+            Format::Toml => toml::read(&place),
+        };
+        let help = self.conventions.syntax_help;
+        let report = |problem: Diagnostic| match help {
+            "" => self.push(problem),
+            help => self.push(problem.help(help)),
+        };
+        parsed.map_err(|problems| problems.into_iter().for_each(report)).ok()
     }
 
     /// Adds a diagnostic.

@@ -93,14 +93,21 @@ impl NodeKind {
 
 /// The text being parsed and its file, for spans.
 pub(crate) struct Place<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) file: FileId,
-    pub(crate) start: usize,
-    pub(crate) format: Format,
-    pub(crate) code: Code,
+    text: &'a str,
+    file: FileId,
+    start: usize,
+    format: Format,
+    code: Code,
 }
 
 impl<'a> Place<'a> {
+    /// The place of a text of this notation; mistakes of notation get this code.
+    pub fn new(file: FileId, text: &'a str, format: Format, code: Code) -> Place<'a> {
+        // A byte order mark is no part of the text, but counts in places.
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        Place { text, file, start, format, code }
+    }
+
     /// The text that libraries parse.
     pub fn text(&self) -> &'a str {
         &self.text[self.start..]

@@ -3,12 +3,14 @@
 //! where a part of it failed. `steps` carries it out below.
 
 use super::inverse::{inverse, subject};
-use super::questions::single_reads;
 use super::wording::object_name;
 use super::{Physical, Translation, Virtual, is_answered_here};
 use crate::map::TargetIndex;
 use crate::target::{Batch, Fault, Item, Reply, Target, Visibility};
-use state::{Atomicity, BatchItem, EntryTarget, Read, Reply as StateReply, Update};
+use state::{
+    Atomicity, BatchItem, EntryReference, EntryTarget, EntryWithCells, Read, Reply as StateReply,
+    Update,
+};
 use std::sync::Arc;
 
 /// An item of a batch: its result, its undo and its questions.
@@ -266,5 +268,43 @@ impl VirtualPlan {
         if let (Some(part), Some(fault)) = (self.parts.get_mut(at), fault) {
             part.result = Err(fault);
         }
+    }
+}
+
+/// Splits a read about many entries into reads of one each.
+fn single_reads(read: &Read, known: &Result<Reply, Fault>) -> Vec<(Read, EntryTarget)> {
+    let reference = |target: &EntryTarget| match target {
+        EntryTarget::Default => EntryReference::Default,
+        EntryTarget::Entry(record) => {
+            EntryReference::Entry { keys: record.keys.clone(), priority: record.priority }
+        }
+    };
+    let known = match known {
+        Ok(Reply::State(reply)) => reply,
+        _ => return Vec::new(),
+    };
+    match (read, known) {
+        (Read::DirectCounter { counter, .. }, StateReply::DirectCounters(list)) => {
+            let single = |(target, _): &(EntryTarget, _)| {
+                let entry = Some(reference(target));
+                (Read::DirectCounter { counter: *counter, entry }, target.clone())
+            };
+            list.iter().map(single).collect()
+        }
+        (Read::DirectMeter { meter, .. }, StateReply::DirectMeters(list)) => {
+            let single = |(target, _): &(EntryTarget, _)| {
+                let entry = Some(reference(target));
+                (Read::DirectMeter { meter: *meter, entry }, target.clone())
+            };
+            list.iter().map(single).collect()
+        }
+        (Read::EntriesWithCells { table, .. }, StateReply::EntriesWithCells(list)) => {
+            let single = |cells: &EntryWithCells| {
+                let entry = Some(reference(&cells.target));
+                (Read::EntriesWithCells { table: *table, entry }, cells.target.clone())
+            };
+            list.iter().map(single).collect()
+        }
+        _ => vec![(read.clone(), EntryTarget::Default)],
     }
 }

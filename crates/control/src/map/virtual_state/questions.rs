@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Questions about cells: a question about many entries as reads of one each, and its answer from their answers.
+//! Answers to questions about cells, combined from the replies of the reads below.
 
 use super::plan::{Part, VirtualPlan};
 use super::{Translation, Virtual};
 use crate::target::{Fault, Reply};
-use state::{EntryReference, EntryTarget, EntryWithCells, Read, Reply as StateReply};
+use state::{EntryTarget, EntryWithCells, Reply as StateReply};
 
 impl<T: Translation> Virtual<T> {
     /// Combines the answer to a question about cells.
@@ -52,43 +52,5 @@ impl<T: Translation> Virtual<T> {
             }
             _ => answers.into_iter().next().map(|(_, reply)| reply).ok_or(Fault::Gone),
         }
-    }
-}
-
-/// Splits a read about many entries into reads of one each.
-pub(super) fn single_reads(read: &Read, known: &Result<Reply, Fault>) -> Vec<(Read, EntryTarget)> {
-    let reference = |target: &EntryTarget| match target {
-        EntryTarget::Default => EntryReference::Default,
-        EntryTarget::Entry(record) => {
-            EntryReference::Entry { keys: record.keys.clone(), priority: record.priority }
-        }
-    };
-    let known = match known {
-        Ok(Reply::State(reply)) => reply,
-        _ => return Vec::new(),
-    };
-    match (read, known) {
-        (Read::DirectCounter { counter, .. }, StateReply::DirectCounters(list)) => {
-            let single = |(target, _): &(EntryTarget, _)| {
-                let entry = Some(reference(target));
-                (Read::DirectCounter { counter: *counter, entry }, target.clone())
-            };
-            list.iter().map(single).collect()
-        }
-        (Read::DirectMeter { meter, .. }, StateReply::DirectMeters(list)) => {
-            let single = |(target, _): &(EntryTarget, _)| {
-                let entry = Some(reference(target));
-                (Read::DirectMeter { meter: *meter, entry }, target.clone())
-            };
-            list.iter().map(single).collect()
-        }
-        (Read::EntriesWithCells { table, .. }, StateReply::EntriesWithCells(list)) => {
-            let single = |cells: &EntryWithCells| {
-                let entry = Some(reference(&cells.target));
-                (Read::EntriesWithCells { table: *table, entry }, cells.target.clone())
-            };
-            list.iter().map(single).collect()
-        }
-        _ => vec![(read.clone(), EntryTarget::Default)],
     }
 }
