@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The ground of the tests: random choices ([`Choices`]), tapes that shrink ([`tape`]), the number of random cases
-//! ([`cases`]), golden files ([`golden`]), and a generator of P4 programs with entries and packets ([`p4`]). Only tests,
+//! ([`cases()`]), golden files ([`golden`]), and a generator of P4 programs with entries and packets ([`p4`]). Only tests,
 //! benches, examples and fuzz targets depend on this crate. `differential` runs what is generated here.
 
 pub mod cases;

@@ -2,7 +2,7 @@
 //! From typed P4_16 to the pipeline IR. The program's `main` is evaluated at compile time (§18.2);
 //! parsers, controls, functions and directly called actions are inlined where they are applied; types
 //! are laid out as slots. An architecture's description and the meanings of its externs are handed in
-//! ([`ExternMeaning`]).
+//! (`ExternMeaning`).
 //!
 //! Arguments are passed by reference where that equals copying in and out (P4_16 v1.2.5 §6.8), otherwise by
 //! copy.
