@@ -20,7 +20,7 @@ pub(crate) fn annotation_named<'n>(
 }
 
 /// The string in an annotation such as `@name("x")`.
-pub(super) fn annotation_string(annotation: &Annotation) -> Option<Arc<str>> {
+pub fn annotation_string(annotation: &Annotation) -> Option<Arc<str>> {
     match &annotation.body {
         AnnotationBody::Unstructured(tokens) => match tokens.as_slice() {
             [] => None,
@@ -108,7 +108,7 @@ fn parse_number(text: &str) -> Option<u32> {
 }
 
 /// An annotation as it was written.
-pub(super) fn annotation_text(annotation: &Annotation) -> Arc<str> {
+pub fn annotation_text(annotation: &Annotation) -> Arc<str> {
     let mut text = format!("@{}", annotation.name.text);
     match &annotation.body {
         AnnotationBody::Empty => {}
@@ -162,7 +162,7 @@ pub(super) fn annotation_texts(annotations: &[Annotation]) -> Vec<Arc<str>> {
 }
 
 /// A control-plane name below a prefix: `@name` wins, and a dot in front of it makes it absolute.
-pub(crate) fn control_plane_name(prefix: &str, annotations: &[Annotation], name: &str) -> Arc<str> {
+pub fn control_plane_name(prefix: &str, annotations: &[Annotation], name: &str) -> Arc<str> {
     let given = annotation_named(annotations, "name").and_then(annotation_string);
     let name = given.as_deref().unwrap_or(name);
     match name.strip_prefix('.') {
