@@ -29,7 +29,7 @@ pub struct P4Info {
     pub actions: Vec<ActionInfo>,
     /// Action profiles and selectors.
     pub profiles: Vec<ProfileInfo>,
-    /// Counters, indexed and direct.
+    /// Counters, indexed and direct; direct ones that no table has are left out, and so are such meters.
     pub counters: Vec<CellsInfo<CounterId>>,
     /// Meters, indexed and direct.
     pub meters: Vec<CellsInfo<MeterId>>,
@@ -78,7 +78,7 @@ pub struct MatchField {
     pub id: u32,
     /// Name; may be empty in a value set.
     pub name: Arc<str>,
-    /// Width in bits.
+    /// Width in bits as the controller sees it; 0 for a text.
     pub width_bits: u32,
     /// How it is matched.
     pub match_kind: MatchKind,
@@ -146,7 +146,7 @@ pub struct Parameter {
     pub id: u32,
     /// Name.
     pub name: Arc<str>,
-    /// Width in bits; `None` for an enum without representation.
+    /// Width in bits as the controller sees it; `None` for a text and for an enum without representation.
     pub width_bits: Option<u32>,
     /// The `type` or enum declaration of its type, if any.
     pub type_name: Option<Arc<str>>,
@@ -219,7 +219,7 @@ pub enum CellsExtent {
         /// The `type` declaration of the index's type, if any.
         index_type: Option<Arc<str>>,
     },
-    /// A cell for each entry of the table with this id; 0 if no table has it.
+    /// A cell for each entry of the table with this id.
     Direct {
         /// Id of the table.
         table: u32,

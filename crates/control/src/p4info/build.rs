@@ -16,8 +16,8 @@ use ir::{
     TableId, ValueSetId,
 };
 use p4::ast::{
-    ActionRef, Annotation, Declaration, DeclarationKind, KeyElement, TableDeclaration,
-    TablePropertyKind,
+    ActionRef, Annotation, Declaration, DeclarationKind, KeyElement, NodeId, TableDeclaration,
+    TableProperty, TablePropertyKind,
 };
 use p4::typed::{Callee, Type, TypeKind, TypedProgram};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -96,26 +96,34 @@ struct Builder<'a> {
     aliases: Aliases,
 }
 
-/// Objects of one kind: the control-plane name and declaration of each.
-type Objects<'a> = Vec<(Arc<str>, Option<&'a Declaration>)>;
-
-fn is_hidden(declaration: Option<&Declaration>) -> bool {
-    declaration.is_some_and(|each| named(&each.annotations, "hidden").is_some())
+/// An object of the source.
+#[derive(Clone)]
+struct Object<'a> {
+    /// Control-plane name.
+    name: Arc<str>,
+    /// Its declaration; a property of a table may construct an object without one.
+    declaration: Option<&'a Declaration>,
+    /// Annotations of the declaration or property.
+    annotations: &'a [Annotation],
 }
 
-fn annotations_of<'a>(declaration: Option<&'a Declaration>) -> &'a [Annotation] {
-    declaration.map_or(&[], |declaration| &declaration.annotations)
+impl<'a> Object<'a> {
+    fn declared(name: Arc<str>, declaration: Option<&'a Declaration>) -> Object<'a> {
+        let annotations = declaration.map_or(&[][..], |declaration| &declaration.annotations);
+        Object { name, declaration, annotations }
+    }
+
+    fn is_hidden(&self) -> bool {
+        named(self.annotations, "hidden").is_some()
+    }
 }
 
 /// Returns the ids of objects, in their order.
-fn object_ids(prefix: u32, objects: &Objects<'_>) -> Vec<u32> {
-    let given = |(name, declaration): &(Arc<str>, Option<&Declaration>)| {
-        (name.clone(), given_id(annotations_of(*declaration)))
-    };
-    let objects: Vec<(Arc<str>, Option<u32>)> = objects.iter().map(given).collect();
-    let objects: Vec<(&str, Option<u32>)> =
-        objects.iter().map(|(name, id)| (&**name, *id)).collect();
-    ids::assign(prefix, &objects)
+fn object_ids(prefix: u32, objects: &[Object<'_>]) -> Vec<u32> {
+    let given = |object: &Object<'_>| given_id(object.annotations);
+    let named: Vec<(&str, Option<u32>)> =
+        objects.iter().map(|object| (&*object.name, given(object))).collect();
+    ids::assign(prefix, &named)
 }
 
 impl<'a> Builder<'a> {
@@ -136,10 +144,25 @@ impl<'a> Builder<'a> {
         None
     }
 
-    fn instance(&self, origin: OriginId) -> Option<&'a Declaration> {
-        let node = self.program.origins.get(origin.index())?.node;
+    /// Returns an extern object: declared, or constructed by a property of a table.
+    fn instance(&self, name: &Arc<str>, origin: OriginId) -> Object<'a> {
+        let node = self.program.origins.get(origin.index()).and_then(|origin| origin.node);
         let found = node.and_then(|node| self.declarations.get(&node).copied());
-        found.filter(|found| matches!(found.kind, DeclarationKind::Instance { .. }))
+        let found = found.filter(|found| matches!(found.kind, DeclarationKind::Instance { .. }));
+        let mut object = Object::declared(name.clone(), found);
+        if let (None, Some(node)) = (found, node) {
+            let properties = self.declarations.values().flat_map(|each| match &each.kind {
+                DeclarationKind::Table(table) => table.properties.as_slice(),
+                _ => &[],
+            });
+            let constructs = |property: &&TableProperty| match &property.kind {
+                TablePropertyKind::Custom { value, .. } => value.id == node,
+                _ => false,
+            };
+            let property = properties.into_iter().find(constructs);
+            object.annotations = property.map_or(&[], |property| &property.annotations);
+        }
+        object
     }
 
     /// The type arguments of an instance's type.
@@ -155,63 +178,48 @@ impl<'a> Builder<'a> {
         Annotations::of(self.typed, list, without)
     }
 
-    fn preamble(
-        &self,
-        id: u32,
-        (name, declaration): &(Arc<str>, Option<&Declaration>),
-        without: &[&str],
-    ) -> Preamble {
+    fn preamble(&self, id: u32, object: &Object<'_>, without: &[&str]) -> Preamble {
         Preamble {
             id,
-            name: name.clone(),
-            alias: self.aliases.of(name),
-            annotations: self.annotations(annotations_of(*declaration), without),
+            name: object.name.clone(),
+            alias: self.aliases.of(&object.name),
+            annotations: self.annotations(object.annotations, without),
         }
     }
 
     fn build(mut self) -> P4Info {
         let program = self.program;
-        let tables: Objects<'a> = program
-            .tables
-            .iter()
-            .map(|table| {
-                let is_table = |kind: &_| matches!(kind, DeclarationKind::Table(_));
-                (table.name.clone(), self.declaration(table.origin, is_table))
-            })
-            .collect();
-        let actions: Objects<'a> = program
-            .actions
-            .iter()
-            .map(|action| {
-                let is_action = |kind: &_| matches!(kind, DeclarationKind::Action { .. });
-                (action.name.clone(), self.declaration(action.origin, is_action))
-            })
-            .collect();
-        let instances = |list: &mut dyn Iterator<Item = (Arc<str>, OriginId)>| -> Objects<'a> {
-            list.map(|(name, origin)| (name, self.instance(origin))).collect()
+        let declared = |name: &Arc<str>, origin, is_wanted| {
+            Object::declared(name.clone(), self.declaration(origin, is_wanted))
         };
-        let profiles = instances(
-            &mut program.action_profiles.iter().map(|each| (each.name.clone(), each.origin)),
-        );
-        let counters =
-            instances(&mut program.counters.iter().map(|each| (each.name.clone(), each.origin)));
-        let meters =
-            instances(&mut program.meters.iter().map(|each| (each.name.clone(), each.origin)));
-        let registers =
-            instances(&mut program.registers.iter().map(|each| (each.name.clone(), each.origin)));
-        let value_sets: Objects<'a> = program
-            .value_sets
-            .iter()
-            .map(|set| {
-                let is_set = |kind: &_| matches!(kind, DeclarationKind::ValueSet { .. });
-                (set.name.clone(), self.declaration(set.origin, is_set))
-            })
-            .collect();
+        let is_table: fn(&_) -> bool = |kind| matches!(kind, DeclarationKind::Table(_));
+        let is_action: fn(&_) -> bool = |kind| matches!(kind, DeclarationKind::Action { .. });
+        let is_set: fn(&_) -> bool = |kind| matches!(kind, DeclarationKind::ValueSet { .. });
+        let (tables, actions) = (program.tables.iter(), program.actions.iter());
+        let tables: Vec<Object<'a>> =
+            tables.map(|each| declared(&each.name, each.origin, is_table)).collect();
+        let actions: Vec<Object<'a>> =
+            actions.map(|each| declared(&each.name, each.origin, is_action)).collect();
+        let value_sets = program.value_sets.iter();
+        let value_sets: Vec<Object<'a>> =
+            value_sets.map(|each| declared(&each.name, each.origin, is_set)).collect();
+        let profiles = program.action_profiles.iter();
+        let profiles: Vec<Object<'a>> =
+            profiles.map(|each| self.instance(&each.name, each.origin)).collect();
+        let counters = program.counters.iter();
+        let counters: Vec<Object<'a>> =
+            counters.map(|each| self.instance(&each.name, each.origin)).collect();
+        let meters = program.meters.iter();
+        let meters: Vec<Object<'a>> =
+            meters.map(|each| self.instance(&each.name, each.origin)).collect();
+        let registers = program.registers.iter();
+        let registers: Vec<Object<'a>> =
+            registers.map(|each| self.instance(&each.name, each.origin)).collect();
         let digests = self.digest_types();
         let headers: Vec<&'a Declaration> = self.controller_headers();
         let kinds = [&tables, &actions, &profiles, &counters, &meters, &registers, &value_sets];
-        for (name, _) in kinds.into_iter().flatten() {
-            self.aliases.add(name);
+        for object in kinds.into_iter().flatten() {
+            self.aliases.add(&object.name);
         }
         for (name, _, _) in &digests {
             self.aliases.add(name);
@@ -231,7 +239,7 @@ impl<'a> Builder<'a> {
 
         let action_infos = self.actions(&actions, &action_ids);
         let table_infos = (0..program.tables.len())
-            .filter(|at| !is_hidden(tables[*at].1))
+            .filter(|at| !tables[*at].is_hidden())
             .map(|at| {
                 let direct = |table: &ir::Table| -> Vec<u32> {
                     let counters = table.direct_counters.iter();
@@ -252,38 +260,38 @@ impl<'a> Builder<'a> {
             })
             .collect();
         let table_of = |uses: &dyn Fn(&ir::Table) -> bool| {
-            program.tables.iter().position(uses).map_or(0, |at| table_ids[at])
+            program.tables.iter().position(uses).map(|at| table_ids[at])
         };
         let counter_infos = program
             .counters
             .iter()
             .enumerate()
-            .map(|(at, counter)| {
+            .filter_map(|(at, counter)| {
                 let object = CounterId(at as u32);
                 let preamble = self.preamble(counter_ids[at], &counters[at], &[]);
                 let extent = match counter.size {
-                    Some(size) => self.array(size, counters[at].1),
+                    Some(size) => self.array(size, counters[at].declaration),
                     None => CellsExtent::Direct {
-                        table: table_of(&|table| table.direct_counters.contains(&object)),
+                        table: table_of(&|table| table.direct_counters.contains(&object))?,
                     },
                 };
-                CellsInfo { object, preamble, unit: counter.unit, extent }
+                Some(CellsInfo { object, preamble, unit: counter.unit, extent })
             })
             .collect();
         let meter_infos = program
             .meters
             .iter()
             .enumerate()
-            .map(|(at, meter)| {
+            .filter_map(|(at, meter)| {
                 let object = MeterId(at as u32);
                 let preamble = self.preamble(meter_ids[at], &meters[at], &[]);
                 let extent = match meter.size {
-                    Some(size) => self.array(size, meters[at].1),
+                    Some(size) => self.array(size, meters[at].declaration),
                     None => CellsExtent::Direct {
-                        table: table_of(&|table| table.direct_meters.contains(&object)),
+                        table: table_of(&|table| table.direct_meters.contains(&object))?,
                     },
                 };
-                CellsInfo { object, preamble, unit: meter.unit, extent }
+                Some(CellsInfo { object, preamble, unit: meter.unit, extent })
             })
             .collect();
         let profile_infos = (0..profiles.len())
@@ -295,7 +303,7 @@ impl<'a> Builder<'a> {
             .iter()
             .enumerate()
             .map(|(at, register)| {
-                let arguments = self.type_arguments(registers[at].1);
+                let arguments = self.type_arguments(registers[at].declaration);
                 RegisterInfo {
                     object: RegisterId(at as u32),
                     preamble: self.preamble(register_ids[at], &registers[at], &[]),
@@ -312,12 +320,14 @@ impl<'a> Builder<'a> {
             .enumerate()
             .map(|(at, set)| {
                 let preamble = self.preamble(value_set_ids[at], &value_sets[at], &[]);
-                let fields = self.value_set_fields(set, value_sets[at].1);
+                let fields = self.value_set_fields(set, value_sets[at].declaration);
                 ValueSetInfo { object: ValueSetId(at as u32), preamble, fields, size: set.size }
             })
             .collect();
-        let digest_objects: Objects<'a> =
-            digests.iter().map(|(name, _, declaration)| (name.clone(), *declaration)).collect();
+        let digest_objects: Vec<Object<'a>> = digests
+            .iter()
+            .map(|(name, _, declaration)| Object::declared(name.clone(), *declaration))
+            .collect();
         let digest_ids = object_ids(ids::DIGEST, &digest_objects);
         let digest_infos = digests
             .iter()
@@ -345,7 +355,7 @@ impl<'a> Builder<'a> {
 
     fn package(&self) -> Package {
         let main = self.typed.main.and_then(|main| self.declarations.get(&main).copied());
-        let list = annotations_of(main);
+        let list = main.map_or(&[][..], |main| &main.annotations);
         let of = |name: &str| named(list, name).map(pairs).unwrap_or_default();
         let platform = |(key, value): (Arc<str>, Arc<str>)| {
             Some((key, u32::try_from(crate::values::number(&value)?).ok()?))
@@ -358,15 +368,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn actions(&mut self, actions: &Objects<'a>, action_ids: &[u32]) -> Vec<ActionInfo> {
+    fn actions(&mut self, actions: &[Object<'a>], action_ids: &[u32]) -> Vec<ActionInfo> {
         let mut found: BTreeMap<u32, usize> = BTreeMap::new();
         let mut infos = Vec::new();
         for (at, action) in self.program.actions.iter().enumerate() {
-            let (id, declaration) = (action_ids[at], actions[at].1);
-            if is_hidden(declaration) || found.insert(id, at).is_some() {
+            let id = action_ids[at];
+            if actions[at].is_hidden() || found.insert(id, at).is_some() {
                 continue;
             }
-            let declared = match declaration.map(|declaration| &declaration.kind) {
+            let declared = match actions[at].declaration.map(|declaration| &declaration.kind) {
                 Some(DeclarationKind::Action { parameters, .. }) => parameters.as_slice(),
                 _ => &[],
             };
@@ -389,10 +399,10 @@ impl<'a> Builder<'a> {
                 let ty = written.and_then(|written| self.typed.declared_types.get(&written.id));
                 let name = control_plane_name("", list, &parameter.name);
                 let annotations = self.annotations(list, &[]);
-                let ty = ty.map(|ty| self.types.spec(ty));
-                let (width_bits, type_name) = match ty {
+                let controller_width_bits = ty.map(|ty| self.types.controller_width_bits(ty));
+                let (width_bits, type_name) = match ty.map(|ty| self.types.spec(ty)) {
                     Some(TypeSpec::Enum(name)) => (None, Some(name)),
-                    Some(TypeSpec::New(name)) => (Some(width_bits), Some(name)),
+                    Some(TypeSpec::New(name)) => (controller_width_bits.flatten(), Some(name)),
                     _ => (Some(width_bits), None),
                 };
                 parameters.push(Parameter { id, name, width_bits, type_name, annotations });
@@ -403,14 +413,9 @@ impl<'a> Builder<'a> {
         infos
     }
 
-    fn table(
-        &mut self,
-        at: usize,
-        object: &(Arc<str>, Option<&'a Declaration>),
-        known: Ids<'_>,
-    ) -> TableInfo {
+    fn table(&mut self, at: usize, object: &Object<'a>, known: Ids<'_>) -> TableInfo {
         let table = &self.program.tables[at];
-        let declared = match object.1.map(|declaration| &declaration.kind) {
+        let declared = match object.declaration.map(|declaration| &declaration.kind) {
             Some(DeclarationKind::Table(declared)) => Some(&**declared),
             _ => None,
         };
@@ -477,10 +482,16 @@ impl<'a> Builder<'a> {
             let ty =
                 element.and_then(|element| self.typed.expression_types.get(&element.expression.id));
             let list = element.map_or(&[][..], |element| &element.annotations);
+            let translated = match ty.map(|ty| &**ty) {
+                Some(TypeKind::NewType(_)) => {
+                    Some(ty.and_then(|ty| self.types.controller_width_bits(ty)).unwrap_or(0))
+                }
+                _ => None,
+            };
             fields.push(MatchField {
                 id,
                 name: key.name.clone(),
-                width_bits: key.width_bits,
+                width_bits: translated.unwrap_or(key.width_bits),
                 match_kind: key.match_kind.clone(),
                 type_name: ty.and_then(|ty| self.types.new_type_name(ty)),
                 annotations: self.annotations(list, &[]),
@@ -496,15 +507,9 @@ impl<'a> Builder<'a> {
         CellsExtent::Array { size, index_type }
     }
 
-    fn profile(
-        &self,
-        at: usize,
-        id: u32,
-        object: &(Arc<str>, Option<&'a Declaration>),
-        table_ids: &[u32],
-    ) -> ProfileInfo {
+    fn profile(&self, at: usize, id: u32, object: &Object<'a>, table_ids: &[u32]) -> ProfileInfo {
         let profile = &self.program.action_profiles[at];
-        let list = annotations_of(object.1);
+        let list = object.annotations;
         let value = |name: &str| named(list, name).and_then(number);
         let has_selector = profile.selector.is_some();
         let semantics = named(list, "selector_size_semantics").and_then(annotation_string);
@@ -570,20 +575,27 @@ impl<'a> Builder<'a> {
     /// The digests in the order of the IR: name, type of the data, and the declaration of a digest object.
     #[allow(clippy::type_complexity, reason = "three facts of a digest")]
     fn digest_types(&self) -> Vec<(Arc<str>, Option<Type>, Option<&'a Declaration>)> {
-        // The data's types of v1model's `digest<T>(...)`, by control-plane name.
+        // The data's types of v1model's `digest<T>(...)`: of structs by control-plane name, of others in order.
         let mut by_name: BTreeMap<Arc<str>, Type> = BTreeMap::new();
-        for call in self.typed.calls.values() {
+        let mut unnamed: BTreeMap<NodeId, Type> = BTreeMap::new();
+        for (node, call) in &self.typed.calls {
             let Callee::ExternFunction(function) = call.callee else { continue };
             let declared = self.declarations.get(&function);
             let is_digest = declared.is_some_and(|each| *each.name.text == *"digest");
-            if let (true, Some(ty)) = (is_digest, call.type_arguments.first())
-                && let TypeKind::Struct(id, _) = &**ty
-                && let Some(declaration) = self.declarations.get(id)
-            {
-                let name = control_plane_name("", &declaration.annotations, &declaration.name.text);
-                by_name.insert(name, ty.clone());
-            }
+            let Some(ty) = call.type_arguments.first().filter(|_| is_digest) else { continue };
+            let declaration = match &**ty {
+                TypeKind::Struct(id, _) => self.declarations.get(id),
+                _ => None,
+            };
+            match declaration {
+                Some(declaration) => by_name.insert(
+                    control_plane_name("", &declaration.annotations, &declaration.name.text),
+                    ty.clone(),
+                ),
+                None => unnamed.insert(*node, ty.clone()),
+            };
         }
+        let mut unnamed = unnamed.into_values();
         // Objects of the type `Digest<T>`; their names end with the declared one.
         let objects: Vec<&Declaration> = self
             .declarations
@@ -607,7 +619,7 @@ impl<'a> Builder<'a> {
             });
             let ty = match object {
                 Some(object) => self.type_arguments(Some(object)).first().cloned(),
-                None => by_name.get(&request.label).cloned(),
+                None => by_name.get(&request.label).cloned().or_else(|| unnamed.next()),
             };
             found.push((request.label.clone(), ty, object));
         }
@@ -632,21 +644,19 @@ impl<'a> Builder<'a> {
     }
 
     fn headers(&mut self, headers: &[&'a Declaration]) -> Vec<ControllerHeader> {
-        let objects: Objects<'a> = headers
-            .iter()
-            .map(|header| {
-                let name = control_plane_name("", &header.annotations, &header.name.text);
-                (name, Some(*header))
-            })
-            .collect();
+        let object = |header: &&'a Declaration| {
+            let name = control_plane_name("", &header.annotations, &header.name.text);
+            Object::declared(name, Some(header))
+        };
+        let objects: Vec<Object<'a>> = headers.iter().map(object).collect();
         let header_ids = object_ids(ids::CONTROLLER_HEADER, &objects);
         let mut found = Vec::new();
         for ((header, object), id) in headers.iter().zip(&objects).zip(header_ids) {
-            if is_hidden(Some(header)) {
+            if object.is_hidden() {
                 continue;
             }
             let given_name = named(&header.annotations, "controller_header");
-            let name = given_name.and_then(annotation_string).unwrap_or(object.0.clone());
+            let name = given_name.and_then(annotation_string).unwrap_or(object.name.clone());
             let mut preamble = self.preamble(id, object, &[]);
             preamble.name = name.clone();
             preamble.alias = name;
@@ -661,7 +671,7 @@ impl<'a> Builder<'a> {
                 parameters.push(Parameter {
                     id,
                     name: name.clone(),
-                    width_bits: self.types.width_bits(ty),
+                    width_bits: self.types.controller_width_bits(ty),
                     type_name: self.types.new_type_name(ty),
                     annotations: self.annotations(&field.annotations, &[]),
                 });
@@ -683,14 +693,14 @@ struct Ids<'i> {
 
 /// Returns the ids of counters or meters, of which some are direct: prefixes of indexed and of direct ones.
 fn direct_and_indexed(
-    objects: &Objects<'_>,
+    objects: &[Object<'_>],
     is_direct: Vec<bool>,
     (indexed, direct): (u32, u32),
 ) -> Vec<u32> {
     let mut found = vec![0; objects.len()];
     for (prefix, wanted) in [(indexed, false), (direct, true)] {
         let places: Vec<usize> = (0..objects.len()).filter(|at| is_direct[*at] == wanted).collect();
-        let part: Objects<'_> = places.iter().map(|at| objects[*at].clone()).collect();
+        let part: Vec<Object<'_>> = places.iter().map(|at| objects[*at].clone()).collect();
         for (at, id) in places.iter().zip(object_ids(prefix, &part)) {
             found[*at] = id;
         }

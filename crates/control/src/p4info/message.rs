@@ -187,8 +187,8 @@ impl Value {
             Value::Long(number) => writeln!(text, ": {number}"),
             Value::Bool(value) => writeln!(text, ": {value}"),
             Value::Name(name) => writeln!(text, ": {name}"),
-            Value::Text(value) => writeln!(text, ": \"{}\"", escaped(value.as_bytes(), true)),
-            Value::Bytes(bytes) => writeln!(text, ": \"{}\"", escaped(bytes, false)),
+            Value::Text(value) => writeln!(text, ": \"{}\"", escaped(value.as_bytes())),
+            Value::Bytes(bytes) => writeln!(text, ": \"{}\"", escaped(bytes)),
         };
     }
 
@@ -208,21 +208,20 @@ impl Value {
     }
 }
 
-/// Escapes a string of the text format. Texts keep their characters beyond ASCII.
-fn escaped(bytes: &[u8], is_text: bool) -> String {
-    let mut escaped = Vec::new();
+/// Escapes a string of the text format; bytes that are not printable ASCII become octal numbers.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::new();
     for byte in bytes {
         match byte {
-            b'\n' => escaped.extend(b"\\n"),
-            b'\r' => escaped.extend(b"\\r"),
-            b'\t' => escaped.extend(b"\\t"),
-            b'"' | b'\'' | b'\\' => escaped.extend([b'\\', *byte]),
-            0x20..=0x7e => escaped.push(*byte),
-            0x80.. if is_text => escaped.push(*byte),
-            _ => escaped.extend(format!("\\{byte:03o}").into_bytes()),
+            b'\n' => text.push_str("\\n"),
+            b'\r' => text.push_str("\\r"),
+            b'\t' => text.push_str("\\t"),
+            b'"' | b'\'' | b'\\' => text.extend(['\\', char::from(*byte)]),
+            0x20..=0x7e => text.push(char::from(*byte)),
+            _ => text.push_str(&format!("\\{byte:03o}")),
         }
     }
-    String::from_utf8_lossy(&escaped).into_owned()
+    text
 }
 
 fn json_text(text: &str) -> String {

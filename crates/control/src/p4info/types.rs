@@ -188,6 +188,22 @@ impl<'a> Types<'a> {
         }
     }
 
+    /// Returns the width of a value as the controller sees it, in bits: that of a translated type is in its annotation.
+    /// `None` is a text or an enum without representation.
+    pub fn controller_width_bits(&self, ty: &Type) -> Option<u32> {
+        let declaration = match &**ty {
+            TypeKind::NewType(id) => self.declaration(*id),
+            _ => None,
+        };
+        let annotations = declaration.map_or(&[][..], |declaration| &declaration.annotations);
+        let translation = named(annotations, "p4runtime_translation");
+        match translation.and_then(|annotation| translated(&annotation.body)) {
+            Some(NewType::Translated { ty: SdnType::Bits(width), .. }) => Some(width),
+            Some(NewType::Translated { ty: SdnType::Text, .. }) => None,
+            _ => self.width_bits(ty),
+        }
+    }
+
     /// Returns the width of a value in bits.
     pub fn width_bits(&self, ty: &Type) -> Option<u32> {
         match &**ty {
