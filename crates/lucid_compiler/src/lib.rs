@@ -34,15 +34,10 @@ mod user;
 pub mod v1model;
 pub mod wire;
 
-<<<<<<< HEAD
-pub use compiled::{Compiled, GlobalPlace, PortGroup};
+pub use compiled::{Compiled, GlobalPlace, PortGroup, TableCopy};
 pub use options::{
     Backend, Clock, DELAY_PERIOD_PS, Delay, LONGEST_TNA_PERIOD_PS, Options, Recirculation, UserP4,
 };
-=======
-pub use compiled::{Compiled, GlobalPlace, PortGroup, TableCopy};
-pub use options::{Backend, Clock, DELAY_PERIOD_PS, Delay, Options, Recirculation, UserP4};
->>>>>>> main
 pub use tna::{bridge, generator};
 
 /// What `plane explain` says about this crate's codes.
