@@ -93,7 +93,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     action_selector(HashAlgorithm.crc16, 64, 16) paths;
     bit<2> color = 0;
 
-    @brief("Sends a packet") @description("to a port")
+    @brief("Sends a packet") @description("to a \"port\"")
     action send(@id(5) port_t port, bit<16> value) {
         std.egress_spec = (bit<9>)port;
         hdr.h.value = value;

@@ -6,6 +6,7 @@ use super::{Lowered, Lowering, codes};
 use p4::ast::{
     Annotation, AnnotationBody, BinaryOperator, DeclarationKind, Expression, ExpressionKind,
 };
+use p4::parser::unescape;
 use p4::token::{Token, TokenKind};
 use p4::typed::{Callee, Constant, Type, TypeKind, TypedProgram};
 use std::fmt::Write as _;
@@ -25,7 +26,8 @@ pub fn annotation_string(annotation: &Annotation) -> Option<Arc<str>> {
         AnnotationBody::Unstructured(tokens) => match tokens.as_slice() {
             [] => None,
             tokens if tokens.iter().all(|token| token.kind == TokenKind::String) => {
-                Some(tokens.iter().map(|token| &*token.text).collect::<String>().into())
+                let texts = tokens.iter().map(|token| unescape(&token.text));
+                Some(texts.collect::<String>().into())
             }
             _ => None,
         },
