@@ -69,6 +69,10 @@ const OWN_NAMES: &[&str] = &[
     "PLACE_SWITCHES",
     "PLACE_LATER",
     "SOURCE",
+    "SOURCE_CUT",
+    "mirror_h",
+    "mirror",
+    "cut",
     "ETHERTYPE_LUCID",
     "ETHERTYPE_FLOW_CONTROL",
     "GENERATOR_PORT",
@@ -170,6 +174,8 @@ impl<'p> Context<'p> {
             "kept",
             "leaves",
             "generated",
+            "session",
+            "mirrored",
         ]);
         let fields = atomic
             .variables
