@@ -178,12 +178,12 @@ pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetu
         if compiled.options.own_recirculation_ports {
             commands.line(&format!("pvs_add own_recirculation_port {}", switch.recirculation_port));
         }
-        commands.line(&format!("table_set_default switch_values set_switch_values => {own}"));
+        commands.line(&format!("table_set_default switch_values set_switch_values {own}"));
         if compiled.egress_values {
-            commands.line(&format!("table_set_default egress_values set_egress_values => {own}"));
+            commands.line(&format!("table_set_default egress_values set_egress_values {own}"));
         }
     } else {
-        commands.line(&format!("table_set_default configuration configure => {own}"));
+        commands.line(&format!("table_set_default configuration configure {own}"));
     }
     if !switch.routes.is_empty() {
         commands.line("# other switches, and the ports on the way there");

@@ -59,7 +59,7 @@ impl Translator {
                 ["pvs_add", set, value] => {
                     let _ = writeln!(text, "p4.IngressParser.{set}.add(f1={value})");
                 }
-                ["table_set_default", table, action, "=>", values @ ..] => {
+                ["table_set_default", table, action, values @ ..] => {
                     let control = if *table == "egress_values" { "Egress" } else { "Ingress" };
                     let _ = writeln!(
                         text,
