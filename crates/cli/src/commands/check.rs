@@ -64,7 +64,7 @@ fn other_architecture(checked: &Checked, required: &str) -> Option<String> {
     match &checked.architecture {
         Architecture::Named(name) if name == required => None,
         Architecture::Named(name) => Some(format!("is for {name}")),
-        Architecture::NoMain | Architecture::None => Some("has no `main`".to_string()),
+        Architecture::Unknown | Architecture::Independent => Some("has no `main`".to_string()),
     }
 }
 

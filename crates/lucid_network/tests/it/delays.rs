@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small programs with delays, with both kinds of delay, for both targets: never early, never lost.
 
-use crate::oracle::{Judged, Nobody, judge};
+use crate::oracle::{Judged, judge};
 use device::EngineChoice;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid_compiler::{Backend, Delay, Options, tna};
 use lucid_network::CompiledSimulation;
-use lucid_reference::simulation::Setup;
+use lucid_reference::simulation::{NullObserver, Setup};
 use lucid_reference::specification::{Format, Run, read};
 use source::{RenderOptions, SourceMap, render_text};
 use std::sync::Arc;
@@ -173,7 +173,7 @@ fn programs_for_tofino_time_their_queue() {
     let engine = EngineChoice::Interpreter;
     let mut simulation =
         CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("a device");
-    simulation.run(&mut Nobody);
+    simulation.run(&mut NullObserver);
     let device = simulation.device(0).expect("a switch");
     assert_eq!(device.options().packet_generator, []);
     // One at the beginning, and two in each period, of which the last are still on their way.

@@ -139,7 +139,7 @@ prop_compose! {
                 time_ps: Some(time_ns * 1000),
                 locations: vec![],
                 kind: lucid_reference::specification::InputKind::Link { ends, up },
-                places: Default::default(),
+                field_spans: Default::default(),
             }));
         }
         specification.links = Links::List(links);
