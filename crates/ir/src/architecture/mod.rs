@@ -5,6 +5,7 @@
 //! externs.
 
 pub mod boundaries;
+mod calculation_order;
 mod description;
 mod objects;
 mod pna;
@@ -13,6 +14,7 @@ mod registry;
 mod tna;
 mod v1model;
 
+pub use calculation_order::calculation_order;
 pub use description::{
     BlockRole, Description, Gress, Kept, MetadataField, Ports, TableProperty, Transition,
 };
