@@ -90,6 +90,8 @@ pub enum EntryAction {
     Member(u64),
     /// A group of the table's action selector, by handle.
     Group(u64),
+    /// The file names no action: an error that is reported after a wrong table.
+    Missing,
 }
 
 /// One rate of a meter: units per second and burst in units, in the unit of the meter.
@@ -285,6 +287,8 @@ pub enum Command {
         group: Option<u64>,
         /// Bytes kept; 0 is all.
         truncate_bytes: u32,
+        /// Class of service of the copies: the queue that they take.
+        class: u32,
     },
     /// Removes a clone session.
     CloneSessionDelete {

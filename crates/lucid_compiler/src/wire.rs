@@ -16,10 +16,10 @@
 //! | 16 | `ether_type` | [`lucid::core::LUCID_ETHER_TYPE`] |
 //! | 16 | `number` | the event's wire number |
 //!
-//! What comes back by the recirculation port may have the low 16 bits of the time when it left egress, in
-//! nanoseconds, in place of [`SOURCE_PREFIX`]: then the time of the round counts too. On v1model ingress
-//! takes it off, and what is left of the delay is [`remaining_delay_ns`]; on TNA the next egress does, and what
-//! the frame says is left.
+//! What comes back by the recirculation port has 16 bits of the time when it left egress in place of
+//! [`SOURCE_PREFIX`]: then the time of the round counts too. On v1model these are the lowest bits, ingress subtracts the
+//! time since then, and what is left of the delay is [`remaining_delay_ns`]. On TNA their unit depends on the period of
+//! the delay queue, the next egress subtracts the time, and the frame says what is left.
 //!
 //! So a frame is what `do_lucid_parsing` reads after the Ethernet header, and hosts can send events: any
 //! other destination address means [`PlaceKind::Here`], any other source address no delay.
@@ -52,6 +52,13 @@ pub const PLACE_PREFIX: u16 = 0x0200;
 
 /// `source_kind`: a locally administered address of its own.
 pub const SOURCE_PREFIX: u16 = 0x0210;
+
+/// In place of [`SOURCE_PREFIX`] between a handler and the next egress on Tofino: bytes that do not belong to the
+/// event may follow its parameters. Egress sends a mirror copy instead that is cut to the event's length.
+pub const SOURCE_CUT: u16 = 0x0211;
+
+/// The first mirror session of [`SOURCE_CUT`]; there is one for each length of an event.
+pub const FIRST_CUT_SESSION: u32 = 1;
 
 /// What is left of a frame's delay when it arrives, in nanoseconds; `came_back_ns` is the time if it came by
 /// the recirculation port.

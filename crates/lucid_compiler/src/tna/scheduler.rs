@@ -126,6 +126,10 @@ impl Adder<'_> {
                 let delay = self.variable(&format!("delay of slot{at}"), 32);
                 keys.push(ternary(delay, 32));
             }
+            if shape.asks_cut() {
+                let cut = self.variable(&format!("payload of slot{at} is cut off"), 1);
+                keys.push(ternary(cut, 1));
+            }
         }
         let entries = serialise_rules(slots).len() as u64;
         let table = ProgramTable { keys, entries, actions: 6, action_data_bits: 16 };
@@ -160,9 +164,9 @@ impl Adder<'_> {
             |variable, width_bits| ProgramKey { variable, kind: MatchKind::Ternary, width_bits };
         let task = self.variable("task", 8);
         let has_egress = self.has_egress();
-        if has_egress || may_be_several(slots) {
-            self.leave(task, has_egress);
-        }
+        let has_cuts = slots.iter().any(|shape| shape.cuts);
+        let leave = (has_egress || has_cuts || may_be_several(slots))
+            .then(|| self.leave(task, has_egress, has_cuts));
         if spreads(self.atomic) {
             let rid = self.variable("replica", 16);
             let keys = vec![exact(rid, 16)];
@@ -171,24 +175,33 @@ impl Adder<'_> {
             let unit = self.unit("member", Gress::Egress, table, 2);
             self.behind(SchedulerPart::Member, unit);
         }
-        // What waited is to meet its egress handler, and says so.
-        let mut last_keys = vec![exact(task, 8)];
-        if has_egress {
-            let kind = self.variable("kind of the frame", 16);
-            last_keys.push(ternary(kind, 16));
+        // The time of this pass first, then what is left.
+        let own = |keys, entries| ProgramTable { keys, entries, actions: 2, action_data_bits: 0 };
+        let unit = self.unit("wait", Gress::Egress, own(vec![exact(task, 8)], 1), 2);
+        let mut elapsed = self.behind(SchedulerPart::Wait, unit);
+        if options.stamp_shift() > 0 {
+            let unit = self.unit("scale", Gress::Egress, own(vec![exact(task, 8)], 1), 1);
+            let scaled = self.behind(SchedulerPart::ScaleWait, unit);
+            self.depends(elapsed, scaled, DependencyKind::Action);
+            elapsed = scaled;
         }
-        let by_queue_alone = !options.has_stamps();
-        let keys = if by_queue_alone { last_keys.clone() } else { vec![exact(task, 8)] };
-        let table = ProgramTable { keys, entries: 2, actions: 2, action_data_bits: 0 };
-        let unit = self.unit("wait", Gress::Egress, table, 2);
-        let first = self.behind(SchedulerPart::Wait, unit);
-        if !by_queue_alone {
-            // The time of this pass first, then what is left.
-            let table =
-                ProgramTable { keys: last_keys, entries: 2, actions: 2, action_data_bits: 0 };
-            let unit = self.unit("wait", Gress::Egress, table, 3);
-            let second = self.behind(SchedulerPart::Wait, unit);
-            self.depends(first, second, DependencyKind::Action);
+        let stamp = self.variable("time stamp of the frame", 16);
+        let mut keys = vec![exact(task, 8), ternary(stamp, 16)];
+        if has_egress {
+            // What waited is to meet its egress handler, and says so.
+            let kind = self.variable("kind of the frame", 16);
+            keys.push(ternary(kind, 16));
+        }
+        let unit = self.unit("count_down", Gress::Egress, own(keys, 3), 3);
+        let last = self.behind(SchedulerPart::CountDown, unit);
+        self.depends(elapsed, last, DependencyKind::Match);
+        if let (Some(leave), true) = (leave, has_cuts) {
+            // It asks for the source address, where the time stamp is.
+            self.depends(last, leave, DependencyKind::Match);
+        }
+        if let (Some(leave), true) = (leave, has_egress) {
+            // Both write the kind of the frame.
+            self.depends(last, leave, DependencyKind::Action);
         }
     }
 
@@ -197,9 +210,12 @@ impl Adder<'_> {
     }
 
     /// Behind the egress handlers: it asks whether they generated an event, and which.
-    fn leave(&mut self, task: VariableId, has_egress: bool) {
+    fn leave(&mut self, task: VariableId, has_egress: bool, has_cuts: bool) -> UnitId {
         let mut keys: Vec<(&str, u32)> =
             vec![("kept", 1), ("leaves", 1), ("number of the frame", 16)];
+        if has_cuts {
+            keys.push(("source of the frame", 16));
+        }
         if has_egress {
             keys.extend([("egress handler", 16), ("generated in egress", 1)]);
         }
@@ -210,9 +226,10 @@ impl Adder<'_> {
             own.push(ternary(self.variable(name, width_bits), width_bits));
         }
         let entries = 2 + self.atomic.handlers.len() as u64;
-        let table = ProgramTable { keys: own, entries, actions: 3, action_data_bits: 0 };
+        let (actions, action_data_bits) = if has_cuts { (4, 10) } else { (3, 0) };
+        let table = ProgramTable { keys: own, entries, actions, action_data_bits };
         // Besides its own: the headers of events in whose place others were generated go.
-        let statements = 4 + u64::from(has_egress);
+        let statements = 4 + u64::from(has_egress) + if has_cuts { 5 } else { 0 };
         let unit = self.unit("leave", Gress::Egress, table, statements);
         let unit = self.behind(SchedulerPart::Leave, unit);
         for (before, id) in self.statements() {
@@ -225,12 +242,13 @@ impl Adder<'_> {
                 self.depends(before, unit, kind);
             }
         }
+        unit
     }
 
     fn dispatch(&mut self) {
-        let route = self.variable("route", 4);
-        let keys = vec![ProgramKey { variable: route, kind: MatchKind::Exact, width_bits: 4 }];
-        let table = ProgramTable { keys, entries: 12, actions: 8, action_data_bits: 0 };
+        let route = self.variable("route", 5);
+        let keys = vec![ProgramKey { variable: route, kind: MatchKind::Exact, width_bits: 5 }];
+        let table = ProgramTable { keys, entries: 13, actions: 9, action_data_bits: 0 };
         let unit = self.unit("dispatch", Gress::Ingress, table, 4);
         self.in_front(SchedulerPart::Dispatch, unit);
     }
