@@ -44,7 +44,10 @@ fn one(
     let checked = language.check(&on_disk(path, &options))?;
     let is_right = !checked.diagnostics.has_errors();
     match arguments.format {
-        Format::Json => json.push(source::render_json(&checked.map, &checked.diagnostics)),
+        Format::Json => {
+            let shown = output::shown(&checked.diagnostics, console.shows_warnings());
+            json.push(source::render_json(&checked.map, &shown));
+        }
         Format::Text if is_right => console.warnings(&checked.map, &checked.diagnostics),
         Format::Text => console.diagnostics(&checked.map, &checked.diagnostics),
     }
