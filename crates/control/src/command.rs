@@ -287,6 +287,8 @@ pub enum Command {
         group: Option<u64>,
         /// Bytes kept; 0 is all.
         truncate_bytes: u32,
+        /// Class of service of the copies: the queue that they take.
+        class: u32,
     },
     /// Removes a clone session.
     CloneSessionDelete {

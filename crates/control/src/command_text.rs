@@ -389,12 +389,19 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
             let session = words.number("the session")?;
             let port = words.number("the port")?;
             let replicas = vec![(port, 0)];
-            Command::CloneSession { session, replicas, group: None, truncate_bytes: 0 }
+            let mut optional = |what: &str| {
+                let number = if words.words.is_empty() { 0 } else { words.number(what)? };
+                u32::try_from(number).map_err(|_| words.error(format!("{what} is too large")))
+            };
+            let truncate_bytes = optional("the number of bytes")?;
+            let class = optional("the class of service")?;
+            Command::CloneSession { session, replicas, group: None, truncate_bytes, class }
         }
         "mirroring_add_mc" => {
             let session = words.number("the session")?;
             let group = Some(words.number("the multicast group")?);
-            Command::CloneSession { session, replicas: Vec::new(), group, truncate_bytes: 0 }
+            let (replicas, truncate_bytes, class) = (Vec::new(), 0, 0);
+            Command::CloneSession { session, replicas, group, truncate_bytes, class }
         }
         "mirroring_delete" => Command::CloneSessionDelete { session: words.number("the session")? },
         "register_read" => Command::RegisterRead {
@@ -517,7 +524,7 @@ mod tests {
     fn mistakes_are_all_reported() {
         let (commands, errors) = read(
             "c.txt",
-            "tabel_add t a 1 =>\ntable_add t a 1\n\nmc_mgrp_create x\nmirroring_add 5 1\nmirroring_add 5 1 2",
+            "tabel_add t a 1 =>\ntable_add t a 1\n\nmc_mgrp_create x\nmirroring_add 5 1\nmirroring_add 5 1 2 3 4",
         );
         assert_eq!(commands.len(), 1);
         let shown: Vec<String> = errors.iter().map(|error| error.to_string()).collect();
@@ -527,7 +534,7 @@ mod tests {
              error[CTL-E0101]: c.txt:2: table_add: `=>` is missing between the keys and the action's arguments\n  \
              help: write: table_add TABLE ACTION KEY... => ARGUMENT... [PRIORITY]\n\
              error[CTL-E0101]: c.txt:4: mc_mgrp_create: the multicast group must be a number, not `x`\n\
-             error[CTL-E0101]: c.txt:6: mirroring_add: `2` is one word too many"
+             error[CTL-E0101]: c.txt:6: mirroring_add: `4` is one word too many"
         );
     }
 

@@ -446,6 +446,7 @@ fn clone_session(entry: &Message) -> Result<Command, String> {
         group: None,
         truncate_bytes: u32::try_from(truncate)
             .map_err(|_| "`packet_length_bytes` is too large")?,
+        class: 0,
     })
 }
 

@@ -143,6 +143,7 @@ fn clone_session(mut entry: Fields<'_>) -> Option<Command> {
         replicas: replicas?,
         group: None,
         truncate_bytes,
+        class: 0,
     })
 }
 

@@ -180,13 +180,16 @@ event ask(int host) {
     Explanation {
         code: CUT_PAYLOAD,
         title: "a payload that would have to be cut off",
-        text: "What follows the headers of a packet goes through a Tofino as it is: the pipeline \
-               cannot make a packet shorter behind its headers. Generate an event that has no payload, \
-               or hand on the payload of the event that is handled.",
-        wrong: "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n    \
-                generate_port(1, data(x, Payload.empty()));\n}\n",
-        right: "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n    \
-                generate_port(1, data(x, rest));\n}\n",
+        text: "What follows the headers of a packet goes through a Tofino as it is. To send an event without \
+               the payload of its packet, the compiled program sends a mirror copy that is cut to the length \
+               of the event, by way of the recirculation port. An egress handler cannot do that, since its \
+               packet leaves at once, and neither can a parser. Generate the event in the ingress handler, \
+               or hand on the payload.",
+        wrong: "event alarm(int x);\nevent data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n    \
+                generate_port(1, data(x, rest));\n}\n@egress handle data(int x, Payload.t rest) {\n    \
+                generate alarm(x);\n}\n",
+        right: "event alarm(int x);\nevent data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n    \
+                generate_port(1, alarm(x));\n}\n",
     },
     Explanation {
         code: PORT,

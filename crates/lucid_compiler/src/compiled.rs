@@ -31,6 +31,9 @@ pub struct Compiled {
     /// Most events that one run of a handler generates: the serialiser's groups 2 to this one are
     /// needed.
     pub most_generated: u32,
+    /// Lengths in bytes of the mirror sessions, from [`crate::wire::FIRST_CUT_SESSION`] on, that events go by to lose
+    /// the payload of their packet (TNA).
+    pub cut_lengths: Vec<u32>,
     /// Whether egress handlers ask for `self` or externs, so that the control plane sets them there too
     /// (TNA).
     pub egress_values: bool,

@@ -53,6 +53,13 @@ pub const PLACE_PREFIX: u16 = 0x0200;
 /// `source_kind`: a locally administered address of its own.
 pub const SOURCE_PREFIX: u16 = 0x0210;
 
+/// In place of [`SOURCE_PREFIX`] between a handler and the next egress on Tofino: bytes that do not belong to the
+/// event may follow its parameters. Egress sends a mirror copy instead that is cut to the event's length.
+pub const SOURCE_CUT: u16 = 0x0211;
+
+/// The first mirror session of [`SOURCE_CUT`]; there is one for each length of an event.
+pub const FIRST_CUT_SESSION: u32 = 1;
+
 /// What is left of a frame's delay when it arrives, in nanoseconds; `came_back_ns` is the time if it came by
 /// the recirculation port.
 pub fn remaining_delay_ns(source_kind: u16, delay_ns: u32, came_back_ns: Option<u64>) -> u32 {

@@ -3,14 +3,15 @@
 //! [`lucid_compiler::wire`] says. Nothing here is sent or run.
 
 use lucid::core::NO_PORT;
-use lucid::core::{EventId, LUCID_ETHER_TYPE};
+use lucid::core::{EventId, LUCID_ETHER_TYPE, Type};
 use lucid::syntax::ast::EventSort;
 use lucid_compiler::Backend;
+use lucid_compiler::expressions::wire_bits;
 use lucid_compiler::wire::{
     FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns,
 };
 use lucid_reference::interpreter::{
-    Arguments, EventValue, Parsed, Place, SwitchContext, from_wire, parse,
+    Arguments, EventValue, Parsed, Place, SwitchContext, from_wire, packet_bytes, parse,
 };
 use lucid_reference::simulation::Setup;
 
@@ -82,15 +83,50 @@ pub(super) fn frame(setup: &Setup, bytes: &[u8]) -> Option<Frame> {
     })
 }
 
-/// An event's frame for the switch that it goes to.
-pub(super) fn frame_for_here(setup: &Setup, event: EventId, arguments: &Arguments) -> Vec<u8> {
+/// The addresses of the frame of an event that has no place and no delay.
+pub(super) fn sent_addresses() -> Vec<u8> {
     let mut bytes = PLACE_PREFIX.to_be_bytes().to_vec();
     bytes.extend([0; 4]);
     bytes.extend(SOURCE_PREFIX.to_be_bytes());
     bytes.extend([0; 4]);
+    bytes
+}
+
+/// An event's frame for the switch that it goes to.
+pub(super) fn frame_for_here(setup: &Setup, event: EventId, arguments: &Arguments) -> Vec<u8> {
+    let mut bytes = sent_addresses();
     bytes.extend(LUCID_ETHER_TYPE.to_be_bytes());
     bytes.extend(lucid_reference::interpreter::to_wire(setup.prepared(), event, arguments));
     bytes
+}
+
+/// An event as it is on the wire when it leaves the network.
+pub(super) fn wire_bytes(setup: &Setup, event: EventId, arguments: &Arguments) -> Vec<u8> {
+    match is_bare(setup, event) {
+        true => packet_bytes(setup.prepared(), event, arguments),
+        false => frame_for_here(setup, event, arguments),
+    }
+}
+
+/// What follows an event's parameters on Tofino when it leaves without a handler, beside its payload: all that the parser
+/// of the arrived bytes did not read.
+pub(super) fn unread<'b>(
+    setup: &Setup,
+    context: &SwitchContext<'_>,
+    event: EventId,
+    bytes: &'b [u8],
+) -> &'b [u8] {
+    let parameters = &setup.program().events[event.0 as usize].parameters;
+    if parameters.iter().any(|one| one.ty == Type::Payload) {
+        return &[];
+    }
+    if frame(setup, bytes).is_some() {
+        let bits: u32 = parameters.iter().map(|parameter| wire_bits(parameter.ty)).sum();
+        return bytes.get(FRAME_BYTES + bits.div_ceil(8) as usize..).unwrap_or_default();
+    }
+    let whole = parse(setup.prepared(), bytes, context);
+    let is_read = |count: &usize| parse(setup.prepared(), &bytes[..*count], context) == whole;
+    &bytes[(0..bytes.len()).find(is_read).unwrap_or(bytes.len())..]
 }
 
 /// The packet event whose bytes these are: the first of the candidates that fits.

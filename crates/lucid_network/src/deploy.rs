@@ -9,12 +9,12 @@ use lucid::core::{ExternId, GlobalId, GlobalKind, Program};
 use lucid_compiler::generator::{self, OPEN_PART};
 use lucid_compiler::scheduler::SERIALISER_PORTS;
 use lucid_compiler::wire::{
-    DIRECT_PORT, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE,
-    OUTSIDE_PORT,
+    DIRECT_PORT, FIRST_CUT_SESSION, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED,
+    FIRST_SWITCHES, MIXED_STRIDE, OUTSIDE_PORT,
 };
 use lucid_compiler::{
     Backend, Clock, Compiled, Delay, GlobalPlace, LONGEST_TNA_PERIOD_PS, Options, PortGroup,
-    Recirculation, codes,
+    Recirculation, codes, tna,
 };
 use lucid_reference::interpreter::{Entry, Group, Value};
 use lucid_reference::simulation::Setup;
@@ -201,6 +201,14 @@ pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetu
         ));
     }
     groups(&mut commands, compiled, switch);
+    if !compiled.cut_lengths.is_empty() {
+        commands
+            .line("# events that lose the payload of their packet: mirror sessions of this length");
+    }
+    for (session, bytes) in (FIRST_CUT_SESSION..).zip(&compiled.cut_lengths) {
+        let port = switch.recirculation_port;
+        commands.line(&format!("mirroring_add {session} {port} {bytes} {}", tna::EVENT_QUEUE));
+    }
     commands.text
 }
 

@@ -8,7 +8,7 @@ use lucid::syntax::ast::EventSort;
 use lucid_compiler::Compiled;
 use lucid_compiler::bridge::{Bridge, Task};
 use lucid_compiler::expressions::wire_bits;
-use lucid_compiler::wire::{FRAME_BYTES, PlaceKind};
+use lucid_compiler::wire::{FRAME_BYTES, PlaceKind, SOURCE_CUT};
 use lucid_reference::interpreter::{EventValue, Parsed, Place, from_wire};
 use lucid_reference::simulation::Setup;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ struct Framed<'b> {
     /// Whether its egress handler runs as it goes round: nothing of its delay is left, and no place. An exit
     /// event only goes round to leave.
     meets_going_round: bool,
+    /// Whether it goes round before to lose the payload of its packet.
+    is_cut: bool,
     event: EventId,
     /// Number and parameters.
     numbered: &'b [u8],
@@ -39,6 +41,7 @@ fn take<'b>(setup: &Setup, bytes: &mut &'b [u8]) -> Option<Framed<'b>> {
         meets_going_round: u16::from(head[1] & 7) == PlaceKind::Here as u16
             && head[8..12] == [0; 4]
             && setup.program().events[at].sort != EventSort::Exit,
+        is_cut: head[6..8] == SOURCE_CUT.to_be_bytes(),
         event: EventId(at as u32),
         numbered: &taken[NUMBER_AT..],
     })
@@ -63,7 +66,7 @@ pub(super) fn handled_at_egress(
                 let framed = take(setup, &mut rest)?;
                 let runs = match leaves {
                     Some(direct) if direct == slot => replica == 0,
-                    _ => replica == slot + 1 && framed.meets_going_round,
+                    _ => replica == slot + 1 && framed.meets_going_round && !framed.is_cut,
                 };
                 if runs {
                     handled = Some(framed);

@@ -117,12 +117,13 @@ impl CompiledSimulation {
         if prepared.ingress.is_none() && prepared.control.is_none() {
             let occurrence = Occurrence(self.next_occurrence());
             self.switches[at as usize].counts.left += 1;
-            watch.observer.is_to_leave((at, port), event, &arguments);
+            watch.observer.is_to_leave((at, port), bytes.clone());
             watch.see(self.now_ps, at, || ObservationKind::Left {
                 occurrence,
                 event: setup.event_value(event, &arguments, 0),
                 port,
                 bytes: Some(bytes.into()),
+                frame: None,
             });
             return;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Passes through ingress: which packet a device took, which handler ran on it, and what is known of what leaves.
 
-use super::arrival::{Arrival, classify};
+use super::arrival::{Arrival, classify, unread, wire_bytes};
 use super::handler_runs::{HandlerRun, UserChanges};
 use super::in_flight::{PacketOwner, Provenance, TakenPacket};
 use super::passes::DevicePass;
@@ -93,7 +93,11 @@ impl CompiledSimulation {
             && !packet.is_users
             && packet.handled.is_none()
         {
-            watch.observer.is_to_leave((at, *port), *event, arguments);
+            let mut expected = wire_bytes(setup, *event, arguments);
+            if watch.judges && target == Backend::Tna {
+                expected.extend_from_slice(unread(setup, &around, *event, bytes));
+            }
+            watch.observer.is_to_leave((at, *port), expected);
         }
         if let Some(ran) = ran {
             self.dispatched(setup, watch, ran);

@@ -44,6 +44,7 @@ pub fn script(compiled: &Compiled, program: &Program, switch: &SwitchSetup, name
 #[derive(Default)]
 struct Translator {
     nodes: u32,
+    has_sessions: bool,
     groups: BTreeMap<String, Vec<u32>>,
 }
 
@@ -81,6 +82,20 @@ impl Translator {
                 }
                 ["register_write", register, index, value] => {
                     let _ = writeln!(text, "p4.{register}.mod(REGISTER_INDEX={index}, f1={value})");
+                }
+                ["mirroring_add", session, port, bytes, queue] => {
+                    if !std::mem::replace(&mut self.has_sessions, true) {
+                        text.push_str(
+                            "# 1 if max_pkt_len of your version counts the mirror header, else 0\n\
+                             MIRROR_HEADER_BYTES = 0\n",
+                        );
+                    }
+                    let _ = writeln!(
+                        text,
+                        "bfrt.mirror.cfg.add_with_normal(sid={session}, session_enable=True, \
+                         direction='EGRESS', ucast_egress_port={port}, ucast_egress_port_valid=True, \
+                         egress_port_queue={queue}, max_pkt_len={bytes} + MIRROR_HEADER_BYTES)"
+                    );
                 }
                 ["mc_mgrp_create", group] => {
                     self.groups.insert((*group).to_string(), Vec::new());

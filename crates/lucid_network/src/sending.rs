@@ -10,7 +10,7 @@ use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
 use lucid_compiler::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
-use lucid_reference::interpreter::{Arguments, EventValue};
+use lucid_reference::interpreter::EventValue;
 use lucid_reference::simulation::inputs::{Phase, rank};
 use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup};
 use std::sync::Arc;
@@ -61,9 +61,13 @@ impl CompiledSimulation {
             return;
         }
         let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
-        let event = match watch.wanted {
+        let is_frame = frame(setup, &bytes).is_some();
+        // Without P4 of the user's, bare bytes that a handler's packet became are an event that it generated.
+        let is_another =
+            cause.is_some() && !is_known && !is_frame && !self.compiled.options.has_user_p4();
+        let event = match watch.wanted && !is_another {
             true => event.or_else(|| self.contained(setup, packet, &bytes)),
-            false => None,
+            false => event,
         };
         let counts = &mut self.switches[at as usize].counts;
         if let Some(Err(reason)) = carried {
@@ -78,21 +82,25 @@ impl CompiledSimulation {
             (None, OUTSIDE_PORT) => NO_PORT,
             (None, port) => port,
         };
-        let is_frame = frame(setup, &bytes).is_some();
         if let Some(event) = event {
             if packet.is_users {
                 // Where it leaves, and as what, is up to the user.
-                let mut arguments = Arguments::default();
-                let slots = &setup.prepared().events[event.event.0 as usize].slots;
-                arguments.set(&event.arguments, slots);
-                watch.observer.is_to_leave((at, port), event.event, &arguments);
+                watch.observer.is_to_leave((at, port), bytes.clone());
             }
+            let bytes: Arc<[u8]> = bytes.into();
+            let (bytes, frame) = match is_frame {
+                true => (None, Some(bytes)),
+                false => (Some(bytes), None),
+            };
             watch.see(time_ps, at, || ObservationKind::Left {
                 occurrence,
                 event,
                 port,
-                bytes: (!is_frame).then(|| bytes.into()),
+                bytes,
+                frame,
             });
+        } else {
+            watch.see(time_ps, at, || ObservationKind::LeftAsBytes { port, bytes: bytes.into() });
         }
     }
 

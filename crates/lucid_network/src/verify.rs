@@ -5,22 +5,22 @@
 //! handled where and when it had to be, and no other event), and the packets that left the
 //! network have to be those that handlers sent out. The rules are [`lucid_reference::simulation`]'s.
 
+use super::arrival::{ADDRESS_BYTES, sent_addresses, wire_bytes};
 use super::handler_runs::{InterceptedEvent, Replayed};
 use super::simulation::CompiledSimulation;
 use super::user::event_text;
 use super::watch::Watcher;
-use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
-use lucid_reference::interpreter::{Arguments, EventValue, packet_bytes};
-use lucid_reference::simulation::route::{Route, for_each_route};
+use lucid_reference::interpreter::EventValue;
+use lucid_reference::simulation::route::{Route, due_ps, for_each_route};
 use lucid_reference::simulation::schedule::{
     Interference, Recorder, RemovedEvent, Schedule, Tolerance, check_legal_around,
 };
 use lucid_reference::simulation::{
     EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Setup, Stage,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 /// What is not as the source means it.
@@ -87,8 +87,33 @@ struct Verifier<'s, 'o> {
     difference: Option<Difference>,
     /// What P4 of the user's did.
     interference: Interference,
-    /// How many more of each handlers sent than were seen.
-    leaving: BTreeMap<Leaving, i64>,
+    leaving: BTreeMap<Leaving, Balance>,
+    /// The time of the last observation, and passes of all devices by then.
+    now_ps: u64,
+    passes: u64,
+}
+
+/// Packets that handlers sent out and that have not left, and packets that left and that no handler sent.
+#[derive(Default)]
+struct Balance {
+    /// Those that have not left, with the times when they are due and the passes of all devices by then.
+    due: VecDeque<(u64, u64)>,
+    unexpected: u64,
+}
+
+impl Balance {
+    fn left(&mut self) {
+        if self.due.pop_front().is_none() {
+            self.unexpected += 1;
+        }
+    }
+
+    fn expect(&mut self, due_ps: u64, passes: u64) {
+        match self.unexpected {
+            0 => self.due.push_back((due_ps, passes)),
+            _ => self.unexpected -= 1,
+        }
+    }
 }
 
 impl Observer for Verifier<'_, '_> {
@@ -97,17 +122,26 @@ impl Observer for Verifier<'_, '_> {
     }
 
     fn observe(&mut self, observation: Observation) {
-        if let ObservationKind::Left { event, port, bytes, .. } = &observation.kind {
-            let bytes = match bytes {
-                Some(bytes) => bytes.to_vec(),
-                None => {
-                    let mut arguments = Arguments::default();
-                    let slots = &self.setup.prepared().events[event.event.0 as usize].slots;
-                    arguments.set(&event.arguments, slots);
-                    self.bytes_of(event.event, &arguments)
+        self.now_ps = self.now_ps.max(observation.time_ps);
+        let bytes = match &observation.kind {
+            ObservationKind::LeftAsBytes { port, bytes } => Some((*port, bytes.to_vec())),
+            ObservationKind::Left { event, port, bytes, frame, .. } => {
+                let mut bytes = match (bytes, frame) {
+                    (Some(bytes), _) | (None, Some(bytes)) => bytes.to_vec(),
+                    (None, None) => Vec::new(),
+                };
+                let declared = &self.setup.prepared().events[event.event.0 as usize];
+                let is_passing = declared.ingress.is_none();
+                if frame.is_some() && is_passing {
+                    // It keeps the addresses that its sender wrote.
+                    bytes.splice(..ADDRESS_BYTES - 2, sent_addresses());
                 }
-            };
-            *self.leaving.entry((observation.switch, *port, bytes)).or_default() -= 1;
+                Some((*port, bytes))
+            }
+            _ => None,
+        };
+        if let Some((port, bytes)) = bytes {
+            self.leaving.entry((observation.switch, port, bytes)).or_default().left();
             self.packets += 1;
         }
         self.recorder.observe(observation.clone());
@@ -117,22 +151,10 @@ impl Observer for Verifier<'_, '_> {
     }
 }
 
-impl Verifier<'_, '_> {
-    /// An event as bytes to compare.
-    fn bytes_of(&self, event: EventId, arguments: &Arguments) -> Vec<u8> {
-        let prepared = self.setup.prepared();
-        if super::arrival::is_bare(self.setup, event) {
-            packet_bytes(prepared, event, arguments)
-        } else {
-            lucid_reference::interpreter::to_wire(prepared, event, arguments)
-        }
-    }
-}
-
 impl Watcher for Verifier<'_, '_> {
-    fn is_to_leave(&mut self, (at, port): (u32, u32), event: EventId, arguments: &Arguments) {
-        let bytes = self.bytes_of(event, arguments);
-        *self.leaving.entry((at, port, bytes)).or_default() += 1;
+    fn is_to_leave(&mut self, (at, port): (u32, u32), bytes: Vec<u8>) {
+        let (now_ps, passes) = (self.now_ps, self.passes);
+        self.leaving.entry((at, port, bytes)).or_default().expect(now_ps, passes);
     }
 
     fn intercepted(&mut self, event: InterceptedEvent) {
@@ -149,6 +171,7 @@ impl Watcher for Verifier<'_, '_> {
     }
 
     fn after_dispatches(&mut self, simulation: &CompiledSimulation, ran: &[Replayed]) -> bool {
+        self.passes = simulation.passes();
         for one in ran {
             if let Some(violation) = &one.violation {
                 let message = violation.message.clone();
@@ -244,9 +267,14 @@ impl Verifier<'_, '_> {
             ports.retain(|port| {
                 is_exit || *port != back && topology.other_end((at, *port)).is_none()
             });
-            let bytes = self.bytes_of(one.event, &one.arguments);
+            let bytes = wire_bytes(setup, one.event, &one.arguments);
+            let due_ps = match ran.dispatch.stage {
+                Stage::Egress => ran.dispatch.time_ps,
+                _ => due_ps(setup.timing(), ran.dispatch.time_ps, one.delay_ns),
+            };
             for port in ports {
-                *self.leaving.entry((at, port, bytes.clone())).or_default() += 1;
+                let balance = self.leaving.entry((at, port, bytes.clone())).or_default();
+                balance.expect(due_ps, self.passes);
             }
         }
     }
@@ -273,12 +301,14 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
         difference: None,
         interference: Interference::default(),
         leaving: BTreeMap::new(),
+        now_ps: 0,
+        passes: 0,
     };
     let outcome = simulation.run_watched(setup.max_time_ps(), &mut verifier);
     let Verifier { recorder, mut difference, interference, leaving, cells, packets, .. } = verifier;
     let schedule = recorder.into_schedule();
+    let tolerance = tolerance(&setup, simulation.compiled().delay_period_ps);
     if difference.is_none() {
-        let tolerance = tolerance(&setup, simulation.compiled().delay_period_ps);
         let legal = check_legal_around(&setup, tolerance, &schedule, &interference);
         difference = legal.err().map(|violation| Difference {
             dispatch: violation.dispatch,
@@ -290,12 +320,24 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
         Outcome::TimeOver => simulation.is_quiet(),
         Outcome::Stopped(_) => false,
     };
-    let is_whole = is_over && !setup.may_lose();
+    let may_miss = matches!(outcome, Outcome::Stopped(_)) || setup.may_lose();
+    // Each packet may wait for all passes that began since its handler ran.
+    let is_late = |(due_ps, passes): &(u64, u64)| {
+        let wait_ps = (simulation.passes() - passes).saturating_mul(EVENT_TIME_PS);
+        let latest_ps = due_ps.saturating_add(tolerance.late_ps).saturating_add(wait_ps);
+        latest_ps < simulation.now_ps()
+    };
+    let is_missing = |balance: &Balance| {
+        !may_miss && (is_over && !balance.due.is_empty() || balance.due.iter().any(is_late))
+    };
     if difference.is_none() {
-        let wrong = leaving.iter().find(|(_, more)| **more < 0 || (is_whole && **more > 0));
-        difference = wrong.map(|((switch, port, bytes), more)| {
-            let what = if *more < 0 { "that no handler sent" } else { "that a handler sent" };
-            let found = if *more < 0 { "left" } else { "did not leave" };
+        let is_wrong = |balance: &Balance| balance.unexpected > 0 || is_missing(balance);
+        let wrong = leaving.iter().find(|(_, balance)| is_wrong(balance));
+        difference = wrong.map(|((switch, port, bytes), balance)| {
+            let (what, found) = match balance.unexpected {
+                0 => ("that a handler sent", "did not leave"),
+                _ => ("that no handler sent", "left"),
+            };
             let bytes = lucid_reference::simulation::hexadecimal(bytes);
             let message =
                 format!("a packet {what} {found} switch {switch} by port {port}: {bytes}");

@@ -3,15 +3,13 @@
 
 use super::handler_runs::{InterceptedEvent, Replayed};
 use super::simulation::CompiledSimulation;
-use lucid::core::EventId;
-use lucid_reference::interpreter::Arguments;
 use lucid_reference::simulation::{Observation, ObservationKind, Observer};
 
 /// An observer that looks at the devices after each handler.
 pub(super) trait Watcher: Observer {
     /// An event leaves the network at a switch by a port although no handler generated it: it has no
     /// handler, or P4 of the user's sends it there.
-    fn is_to_leave(&mut self, at: (u32, u32), event: EventId, arguments: &Arguments);
+    fn is_to_leave(&mut self, at: (u32, u32), bytes: Vec<u8>);
 
     /// P4 of the user's took an event that had arrived.
     fn intercepted(&mut self, event: InterceptedEvent);
@@ -43,7 +41,7 @@ impl Observer for Plain<'_> {
 }
 
 impl Watcher for Plain<'_> {
-    fn is_to_leave(&mut self, _: (u32, u32), _: EventId, _: &Arguments) {}
+    fn is_to_leave(&mut self, _: (u32, u32), _: Vec<u8>) {}
 
     fn intercepted(&mut self, _: InterceptedEvent) {}
 

@@ -99,7 +99,7 @@ impl Applying<'_> {
             | Command::MulticastNodeAssociate { .. }
             | Command::MulticastNodeDissociate { .. }
             | Command::MulticastGroup { .. } => self.multicast(command),
-            Command::CloneSession { session, replicas, group, truncate_bytes } => {
+            Command::CloneSession { session, replicas, group, truncate_bytes, class } => {
                 let session = self.small(*session, "session")?;
                 let multicast_group = match group {
                     Some(group) => Some(self.small(*group, "multicast group")?),
@@ -108,7 +108,7 @@ impl Applying<'_> {
                 let content = CloneSession {
                     replicas: self.resolver().replicas(replicas)?,
                     multicast_group,
-                    class_of_service: 0,
+                    class_of_service: *class,
                     packet_length_bytes: Some(*truncate_bytes).filter(|length| *length > 0),
                 };
                 let exists = match self.item(Read::CloneSessions { session: None })? {

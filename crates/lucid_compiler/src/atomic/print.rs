@@ -3,7 +3,7 @@
 //! The text is not read back by anything.
 
 use super::program::{
-    AluOperator, AtomicProgram, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation,
+    AluOperator, AtomicProgram, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation, Payload,
     Statement, VariableKind,
 };
 use super::tree::{AtomicGraph, Branch, Node};
@@ -227,7 +227,11 @@ impl Printer<'_> {
                 )
             }
             Operation::Generate { slot, event, payload } => {
-                let payload = if *payload { " with payload" } else { "" };
+                let payload = match payload {
+                    Payload::Kept => " with payload",
+                    Payload::Absent => "",
+                    Payload::Cut => " without the payload",
+                };
                 format!("generate slot{slot} {}{payload}", self.event(*event))
             }
         }

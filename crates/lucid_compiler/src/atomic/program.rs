@@ -325,9 +325,20 @@ pub enum Operation {
         slot: u32,
         /// Event.
         event: EventId,
-        /// Whether the payload of the packet goes with it. Without: an empty one, or none.
-        payload: bool,
+        /// What follows its parameters.
+        payload: Payload,
     },
+}
+
+/// What follows the parameters of a generated event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Payload {
+    /// The payload of the packet.
+    Kept,
+    /// Nothing, and nothing follows the parameters of the event that is handled.
+    Absent,
+    /// Nothing, but bytes may follow the parameters of the event that is handled: they have to be cut off.
+    Cut,
 }
 
 /// Which cell of an array.

@@ -178,6 +178,24 @@ impl Checker<'_> {
             self.refuse(code, last, message, help);
         }
         each_statement(&body.statements, &mut |statement| self.statement(statement, gress));
+        let has_payload = event.parameters.iter().any(|one| one.ty == Type::Payload);
+        if gress == Gress::Egress && has_payload && self.is_tna() {
+            each_statement(&body.statements, &mut |statement| self.hands_on(statement));
+        }
+    }
+
+    /// An egress handler of Tofino cannot make its packet shorter.
+    fn hands_on(&mut self, statement: &Statement) {
+        let StatementKind::Generate { event, .. } = &statement.kind else { return };
+        let mut hands_on = false;
+        each_expression(event, &mut |inner| {
+            hands_on |= inner.ty == Type::Payload && matches!(inner.kind, ExpressionKind::Local(_));
+        });
+        if !hands_on {
+            let message = "an egress handler of Tofino cannot cut the payload off its packet";
+            let help = "generate this event in the ingress handler, or hand on the payload";
+            self.refuse(codes::CUT_PAYLOAD, statement.span, message, help);
+        }
     }
 
     fn statement(&mut self, statement: &Statement, gress: Gress) {
@@ -247,7 +265,6 @@ impl Checker<'_> {
                 let help = "take a constant seed, and hash the variable as one of the values";
                 self.refuse(SEED, span, message, help);
             }
-            ExpressionKind::EmptyPayload if self.is_tna() => self.cut_off(span),
             ExpressionKind::DequeueDepth if gress == Gress::Ingress => {
                 let target = name(self.target);
                 let message = format!("{target} does not know the depth of a queue here");
@@ -295,12 +312,6 @@ impl Checker<'_> {
             }
             _ => {}
         }
-    }
-
-    fn cut_off(&mut self, span: Span) {
-        let message = "a pipeline of Tofino cannot cut the payload off a packet";
-        let help = "generate an event that has no payload, or hand on the one that came";
-        self.refuse(codes::CUT_PAYLOAD, span, message, help);
     }
 
     fn arithmetic(&mut self, width_bits: u32, span: Span) {
@@ -361,7 +372,10 @@ impl Checker<'_> {
                 ExpressionKind::Binary(B::Concatenate, ..) => false,
                 ExpressionKind::Binary(..) | ExpressionKind::Unary(..) => is_tna,
                 ExpressionKind::EmptyPayload if is_tna => {
-                    self.cut_off(inner.span);
+                    let message = "a parser of Tofino cannot cut the payload off a packet";
+                    let help =
+                        "hand on the payload that the packet has, and cut it off in a handler";
+                    self.refuse(codes::CUT_PAYLOAD, inner.span, message, help);
                     false
                 }
                 _ => is_calculation(inner) || matches!(inner.kind, ExpressionKind::DequeueDepth),

@@ -12,6 +12,8 @@ pub(super) const TASK_MEMBER: u32 = 2;
 pub(super) const TASK_ROUND: u32 = 3;
 /// An event in its frame that leaves by a port; its egress handler runs.
 pub(super) const TASK_LEAVE: u32 = 4;
+/// An event in its frame that goes round as a mirror copy, without what follows it.
+pub(super) const TASK_CUT: u32 = 5;
 /// This bit: copies of a packet with several slots.
 pub(super) const TASK_COPIES: u32 = 0x80;
 
@@ -32,6 +34,11 @@ pub(super) fn declaration(slots: u32) -> String {
     }
     text.push('}');
     text
+}
+
+/// Bytes of the bridge.
+pub(super) fn bytes(slots: u32) -> u32 {
+    3 + slots.div_ceil(8)
 }
 
 /// A task as far as egress handlers go.

@@ -76,6 +76,10 @@ const OWN_NAMES: &[&str] = &[
     "PLACE_SWITCHES",
     "PLACE_LATER",
     "SOURCE",
+    "SOURCE_CUT",
+    "mirror_h",
+    "mirror",
+    "cut",
     "ETHERTYPE_LUCID",
     "ETHERTYPE_FLOW_CONTROL",
     "GENERATOR_PORT",
@@ -178,6 +182,8 @@ impl<'p> Context<'p> {
             "kept",
             "leaves",
             "generated",
+            "session",
+            "mirrored",
         ]);
         let fields = atomic
             .variables

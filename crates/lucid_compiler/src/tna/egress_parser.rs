@@ -5,7 +5,7 @@
 //! `egress_tables`, the tasks in `bridge`.
 
 use super::bridge::{
-    TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_PASS, TASK_ROUND, TASK_WAIT, task_direct,
+    TASK_COPIES, TASK_CUT, TASK_LEAVE, TASK_MEMBER, TASK_PASS, TASK_ROUND, TASK_WAIT, task_direct,
 };
 use super::context::Context;
 use super::event_headers::EventHeader;
@@ -28,6 +28,9 @@ pub(super) fn write(context: &mut Context<'_>) {
     let has_egress = context.events.has_egress();
     let mut tasks = format!("{TASK_PASS} : accept; {TASK_WAIT} : waited; {TASK_MEMBER} : waited;");
     let mut states = String::from("state waited { pkt.extract(hdr.frame); transition accept; }");
+    if context.events.has_cuts() {
+        tasks.push_str(&format!("{TASK_CUT} : waited;"));
+    }
     if has_egress {
         tasks.push_str(&format!("{TASK_ROUND} : round; {TASK_LEAVE} : leave;"));
         states.push_str(&framed(context));
@@ -126,10 +129,14 @@ fn slot(context: &Context<'_>, slot: u32) -> String {
     }
     cases.push_str(&format!("(1, _, {}) : keep{slot}; (1, _, _) : skip{slot};", slot + 1));
     let runs = EventHeader::meets_egress_going_round;
-    let run_now = handled_here(context, slot, &format!("{HERE}, 0"), runs);
+    // What has bytes to lose goes round once more before that.
+    let run_now = handled_here(context, slot, &format!("SOURCE, {HERE}, 0"), runs);
     let (keys, any) = match run_now.is_empty() {
         true => ("hdr.frame.number", ""),
-        false => ("hdr.frame.place_kind, hdr.frame.delay_ns, hdr.frame.number", "_, _"),
+        false => (
+            "hdr.frame.source_kind, hdr.frame.place_kind, hdr.frame.delay_ns, hdr.frame.number",
+            "_, _, _",
+        ),
     };
     text.push_str(&format!(
         "state slot{slot} {{ transition select(hdr.bridge.slot{slot}, hdr.bridge.task, \
@@ -192,9 +199,7 @@ fn skip(context: &Context<'_>, slot: u32, next: &str) -> String {
     let mut by_bits: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for id in &events.slots[slot as usize] {
         let event = events.event(*id);
-        let bits = event.fields.iter().flatten().map(|(_, width_bits)| width_bits).sum::<u32>()
-            + event.padding_bits;
-        by_bits.entry(bits).or_default().push(event.number);
+        by_bits.entry(event.bits()).or_default().push(event.number);
     }
     if let Some((bits, _)) = by_bits.iter().next().filter(|_| by_bits.len() == 1) {
         let bits = FRAME_BITS + bits;

@@ -3,12 +3,13 @@
 //! switches, and how a packet leaves: without the frame that its event has inside the network, or not at
 //! all, where a copy has no event and where an egress handler generated none.
 
-use super::bridge::{TASK_COPIES, TASK_MEMBER, TASK_WAIT};
+use super::bridge::{TASK_COPIES, TASK_CUT, TASK_MEMBER, TASK_PASS, TASK_ROUND, TASK_WAIT};
 use super::context::Context;
 use super::egress_parser::HERE;
 use super::parts::MEMBER_ENTRIES;
 use super::scheduler_tables::stamp;
 use super::switch_values::{extern_type, values_table};
+use crate::wire::FIRST_CUT_SESSION;
 use source::Span;
 
 /// The source address of a waiting event has a time stamp; what leaves has none.
@@ -23,25 +24,43 @@ pub(super) fn values(context: &mut Context<'_>, stage: usize) -> Option<String> 
 /// How a packet leaves.
 pub(super) fn leave(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let has_egress = context.events.has_egress();
+    let has_cuts = context.events.has_cuts();
     let mut keys = vec!["hdr.bridge.task", "eg_md.kept", "eg_md.leaves", "hdr.frame.number"];
+    if has_cuts {
+        keys.push("hdr.frame.source_kind");
+    }
     if has_egress {
         keys.extend(["eg_md.dispatched", "eg_md.generated"]);
     }
     let keys: Vec<String> = keys.into_iter().map(|key| format!("{key} : ternary;")).collect();
-    // The first that fits: task, kept, leaves, number; dispatched, generated.
+    // The first that fits: task, kept, leaves, number; source; dispatched, generated.
     let mut entries = String::new();
-    let any = if has_egress { ", _, _" } else { "" };
+    let any_handler = if has_egress { ", _, _" } else { "" };
+    let source = if has_cuts { ", _" } else { "" };
+    let any = &format!("{source}{any_handler}");
     entries.push_str(&format!("({TASK_COPIES} &&& {TASK_COPIES}, 0, _, _{any}) : drop_copy();"));
     if has_egress {
         for event in context.events.events.iter().filter(|event| event.has_egress) {
-            entries.push_str(&format!("(_, _, _, _, {}, 0) : drop_copy();", event.number));
+            entries.push_str(&format!("(_, _, _, _{source}, {}, 0) : drop_copy();", event.number));
         }
+    }
+    let lengths = context.events.cut_lengths();
+    for event in context.events.cut.iter().map(|id| context.events.event(*id)) {
+        let length = lengths.iter().position(|length| *length == event.frame_bytes()).unwrap_or(0);
+        let session = FIRST_CUT_SESSION + length as u32;
+        let number = event.number;
+        entries.push_str(&format!(
+            "({TASK_CUT}, _, 0, {number}, SOURCE_CUT{any_handler}) : cut({session}); \
+             ({TASK_COPIES} &&& {TASK_COPIES}, 1, 0, {number}, SOURCE_CUT{any_handler}) : cut({session});"
+        ));
     }
     for event in context.events.events.iter().filter(|event| event.is_bare) {
         entries.push_str(&format!("(_, _, 1, {}{any}) : unframe();", event.number));
     }
     entries.push_str(&format!("(_, _, 1, _{any}) : leave_here();"));
     let size = entries.matches(';').count();
+    let cut = if has_cuts { cut(context) } else { String::new() };
+    let cuts = if has_cuts { "cut;" } else { "" };
     let unframe = match context.events.events.iter().any(|event| event.is_bare) {
         true => "action unframe() { hdr.frame.setInvalid(); }",
         false => "",
@@ -50,15 +69,32 @@ pub(super) fn leave(context: &mut Context<'_>, stage: usize) -> Option<String> {
     context.put(
         Span::NONE,
         format!(
-            "action drop_copy() {{ eg_dprsr_md.drop_ctl = 1; }} {unframe} \
+            "action drop_copy() {{ eg_dprsr_md.drop_ctl = 1; }} {cut} {unframe} \
              action leave_here() {{ hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; }} \
-             @stage({stage}) table leave {{ key = {{ {} }} actions = {{ drop_copy; {unframes} \
+             @stage({stage}) table leave {{ key = {{ {} }} actions = {{ drop_copy; {cuts} {unframes} \
              leave_here; NoAction; }} const entries = {{ {entries} }} \
              const default_action = NoAction(); size = {size}; }}",
             keys.join("")
         ),
     );
     Some("leave.apply();".into())
+}
+
+/// The action that sends a mirror copy in place of the packet. The copy begins with a bridge, as if ingress had sent the
+/// event alone.
+fn cut(context: &Context<'_>) -> String {
+    let task = if context.events.has_egress() { TASK_ROUND } else { TASK_PASS };
+    let bits = bridge_bits(context);
+    let bridge = u128::from(task) << (bits - 8);
+    format!(
+        "action cut(MirrorId_t session) {{ eg_dprsr_md.drop_ctl = 1; eg_dprsr_md.mirror_type = 1; \
+         eg_md.session = session; eg_md.mirrored = {bits}w{bridge}; hdr.frame.source_kind = SOURCE; }}"
+    )
+}
+
+/// Bits of the bridge.
+pub(super) fn bridge_bits(context: &Context<'_>) -> u32 {
+    8 * super::bridge::bytes(context.events.slots.len() as u32)
 }
 
 /// Each copy gets the number of its switch.
@@ -152,6 +188,9 @@ pub(super) fn metadata(context: &Context<'_>) -> String {
     let mut text = String::new();
     if context.parts.contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::Leave)) {
         text.push_str("bit<1> kept; bit<1> leaves;");
+    }
+    if context.events.has_cuts() {
+        text.push_str(&format!("MirrorId_t session; bit<{}> mirrored;", bridge_bits(context)));
     }
     text.push_str("bit<16> elapsed;");
     if context.options.stamp_shift() > 0 {

@@ -2,10 +2,11 @@
 //! The headers of events: what they and their fields are called, and in which parts of the switch each of them is.
 //! Their declarations are written in `events`.
 
-use crate::atomic::program::{AtomicProgram, Operation};
+use crate::atomic::program::{AtomicProgram, Operation, Payload};
 use crate::expressions::wire_bits;
 use crate::names::Names;
-use lucid::core::{EventId, Program, Type};
+use crate::wire::FRAME_BYTES;
+use lucid::core::{EventId, Program};
 use lucid::syntax::ast::EventSort;
 use pisa::Gress;
 use source::Span;
@@ -26,8 +27,6 @@ pub(super) struct EventHeader {
     pub(super) number: u32,
     /// Whether it leaves a switch without a frame.
     pub(super) is_bare: bool,
-    /// Whether it has a payload.
-    pub(super) has_payload: bool,
     /// Whether a handler is compiled for ingress.
     pub(super) is_handled: bool,
     /// Whether one is compiled for egress.
@@ -37,6 +36,17 @@ pub(super) struct EventHeader {
 }
 
 impl EventHeader {
+    /// Bits of its parameters, filled to whole bytes.
+    pub(super) fn bits(&self) -> u32 {
+        self.fields.iter().flatten().map(|(_, width_bits)| width_bits).sum::<u32>()
+            + self.padding_bits
+    }
+
+    /// Bytes of its frame and its parameters.
+    pub(super) fn frame_bytes(&self) -> u32 {
+        FRAME_BYTES as u32 + self.bits() / 8
+    }
+
     /// Whether its egress handler runs as it goes round. An exit event only goes round to leave.
     pub(super) fn meets_egress_going_round(&self) -> bool {
         self.has_egress && !self.is_exit
@@ -64,6 +74,8 @@ pub(super) struct EventHeaders {
     pub(super) leaving: Vec<EventId>,
     /// Events without a handler that the program's parsers make: they leave the network at once.
     pub(super) passing: BTreeSet<EventId>,
+    /// Events of ingress handlers that may have to lose bytes that do not belong to them.
+    pub(super) cut: BTreeSet<EventId>,
 }
 
 impl EventHeaders {
@@ -96,7 +108,6 @@ impl EventHeaders {
                 padding_bits: bits.next_multiple_of(8) - bits,
                 number: event.wire_number,
                 is_bare: event.sort == EventSort::Packet && program.main_parser.is_some(),
-                has_payload: event.parameters.iter().any(|one| one.ty == Type::Payload),
                 is_handled: handled(EventId(at as u32), Gress::Ingress),
                 has_egress: handled(EventId(at as u32), Gress::Egress),
                 is_exit: event.sort == EventSort::Exit,
@@ -104,8 +115,14 @@ impl EventHeaders {
         }
         let mut slots: Vec<Vec<EventId>> = Vec::new();
         let mut leaving: Vec<EventId> = Vec::new();
+        let mut cut = BTreeSet::new();
         for statement in &atomic.statements {
-            let Operation::Generate { slot, event, .. } = &statement.operation else { continue };
+            let Operation::Generate { slot, event, payload } = &statement.operation else {
+                continue;
+            };
+            if *payload == Payload::Cut {
+                cut.insert(*event);
+            }
             let here = match statement.gress {
                 Gress::Egress => &mut leaving,
                 Gress::Ingress => {
@@ -119,7 +136,19 @@ impl EventHeaders {
                 here.sort();
             }
         }
-        EventHeaders { events, slots, leaving, passing: BTreeSet::new() }
+        EventHeaders { events, slots, leaving, passing: BTreeSet::new(), cut }
+    }
+
+    /// Lengths of the frames of the events that may lose bytes, ascending: each has a mirror session.
+    pub(super) fn cut_lengths(&self) -> Vec<u32> {
+        let lengths: BTreeSet<u32> =
+            self.cut.iter().map(|id| self.event(*id).frame_bytes()).collect();
+        lengths.into_iter().collect()
+    }
+
+    /// Whether some event may lose bytes.
+    pub(super) fn has_cuts(&self) -> bool {
+        !self.cut.is_empty()
     }
 
     pub(super) fn event(&self, id: EventId) -> &EventHeader {

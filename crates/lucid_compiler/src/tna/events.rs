@@ -27,6 +27,11 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
         "From ingress to egress: what egress has to do, and which slots hold a generated event.",
     );
     context.put(Span::NONE, bridge);
+    if events.has_cuts() {
+        let bits = super::egress_tables::bridge_bits(context);
+        context.comment("mirror_h", "In front of mirror copies, in place of the bridge.");
+        context.put(Span::NONE, format!("header mirror_h {{ bit<{bits}> bridge; }}"));
+    }
     let mut fields = String::from("struct headers_t { bridge_h bridge; ");
     if context.options.delay == Delay::Queue {
         let pause = super::generator::header(context.options);
@@ -93,6 +98,10 @@ fn constants(context: &mut Context<'_>) {
         context.put(Span::NONE, format!("const bit<16> PLACE_{name} = {:#06x};", kind.field()));
     }
     context.put(Span::NONE, format!("const bit<16> SOURCE = {:#06x};", wire::SOURCE_PREFIX));
+    if context.events.has_cuts() {
+        let source = wire::SOURCE_CUT;
+        context.put(Span::NONE, format!("const bit<16> SOURCE_CUT = {source:#06x};"));
+    }
     let ether_type = lucid::core::LUCID_ETHER_TYPE;
     context.put(Span::NONE, format!("const bit<16> ETHERTYPE_LUCID = {ether_type:#06x};"));
     if context.options.delay == Delay::Queue {

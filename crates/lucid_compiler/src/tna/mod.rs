@@ -50,9 +50,9 @@ pub use tables::{data_field, key_field};
 use super::{atomic, support};
 use crate::compiled::Compiled;
 use crate::options::Options;
-use atomic::program::AtomicProgram;
+use atomic::program::{AtomicProgram, Operation, Payload};
 use lucid::core::Program;
-use pisa::{Layout, Problem};
+use pisa::{Gress, Layout, Problem};
 use source::{Diagnostics, SourceMap};
 
 /// A program for Tofino, with the layout it was made by.
@@ -188,7 +188,17 @@ pub struct Prepared {
 /// What no pipeline can do.
 pub fn prepare(program: &Program, options: &Options) -> Result<Prepared, Diagnostics> {
     let graph = atomic::translate(program)?;
-    let atomic = atomic::dataflow(program, &graph);
+    let mut atomic = atomic::dataflow(program, &graph);
+    if options.before.is_some() {
+        // It may replace an event with a payload by one without.
+        for statement in atomic.statements.iter_mut().filter(|one| one.gress == Gress::Ingress) {
+            if let Operation::Generate { payload: payload @ Payload::Absent, .. } =
+                &mut statement.operation
+            {
+                *payload = Payload::Cut;
+            }
+        }
+    }
     let mut problem = atomic::problem(program, &atomic, "program");
     let parts = add_scheduler(&atomic, options, &mut problem);
     Ok(Prepared { atomic, problem, parts })

@@ -6,7 +6,7 @@
 use super::context::Context;
 use super::hashes;
 use crate::atomic::draws_before;
-use crate::atomic::program::{AluOperator, Index, Operand, Operation, StatementId};
+use crate::atomic::program::{AluOperator, Index, Operand, Operation, Payload, StatementId};
 use crate::expressions::literal;
 use lucid::core::GlobalId;
 use pisa::{Gress, VariableId};
@@ -76,8 +76,8 @@ pub(super) fn statement(context: &mut Context<'_>, id: StatementId) -> (Span, St
                 }
             }
         }
-        Operation::Generate { slot, event, .. } => match gress {
-            Gress::Ingress => generate(context, *slot, *event),
+        Operation::Generate { slot, event, payload } => match gress {
+            Gress::Ingress => generate(context, *slot, *event, *payload),
             Gress::Egress => generate_in_egress(context, *event),
         },
         // Tables of the program, and what the deparser does.
@@ -162,7 +162,13 @@ fn slice(
 }
 
 /// The slot holds the event from here on. What no statement writes is said here.
-fn generate(context: &Context<'_>, slot: u32, event: lucid::core::EventId) -> String {
+fn generate(
+    context: &Context<'_>,
+    slot: u32,
+    event: lucid::core::EventId,
+    payload: Payload,
+) -> String {
+    let source = if payload == Payload::Cut { "SOURCE_CUT" } else { "SOURCE" };
     let header = context.events.event(event);
     let mut text = format!("hdr.slot{slot}.setValid();");
     if header.ty.is_some() {
@@ -170,7 +176,7 @@ fn generate(context: &Context<'_>, slot: u32, event: lucid::core::EventId) -> St
     }
     let number = header.number;
     text.push_str(&format!(
-        "hdr.slot{slot}.source_kind = SOURCE; hdr.slot{slot}.ether_type = ETHERTYPE_LUCID; \
+        "hdr.slot{slot}.source_kind = {source}; hdr.slot{slot}.ether_type = ETHERTYPE_LUCID; \
          hdr.slot{slot}.number = {number}; hdr.bridge.slot{slot} = 1;"
     ));
     if !super::slots::slot_shapes(context.atomic)[slot as usize].writes_kind {

@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 /// The P4_16 program of a layout.
 pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diagnostics> {
     let mut context = Context::new(made);
-    refuse(&mut context);
     let chunks = parsers::ingress(&mut context);
     let ingress_parser = std::mem::take(&mut context.pieces);
     let ingress = control(&mut context, Gress::Ingress);
@@ -48,28 +47,6 @@ pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diag
         return Err(context.found);
     }
     finish(context, map, &user)
-}
-
-/// What handlers do that this target cannot.
-fn refuse(context: &mut Context<'_>) {
-    let atomic = context.atomic;
-    for statement in &atomic.statements {
-        if let Operation::Generate { event, payload: false, .. } = statement.operation
-            && context.events.event(event).has_payload
-        {
-            context.found.push(
-                Diagnostic::error(
-                    NOT_ON_TARGET,
-                    statement.span,
-                    "the packet's payload cannot be cut off from an event that has one",
-                )
-                .help(
-                    "hand on the payload of the event that is being handled, or generate an event \
-                       without a payload",
-                ),
-            );
-        }
-    }
 }
 
 /// Parameters of an ingress control, the user's too.
@@ -261,9 +238,17 @@ fn egress_deparser(context: &mut Context<'_>) {
          in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {",
     );
     let sums = checksums(context, Gress::Egress);
+    let mut text = String::new();
+    if context.events.has_cuts() {
+        context.put(Span::NONE, "Mirror() mirror;");
+        text.push_str(
+            "if (eg_dprsr_md.mirror_type == 1) { \
+             mirror.emit<mirror_h>(eg_md.session, { eg_md.mirrored }); }",
+        );
+    }
     context.put(Span::NONE, "apply {");
     context.pieces.extend(sums);
-    let mut text = String::from("pkt.emit(hdr.frame);");
+    text.push_str("pkt.emit(hdr.frame);");
     for id in context.events.at_egress() {
         if context.events.event(id).ty.is_some() {
             text.push_str(&format!("pkt.emit({});", context.events.incoming_header(id)));
@@ -313,6 +298,7 @@ fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compi
         egress_values: context.parts.contains(&Part::Scheduler(SchedulerPart::EgressValues)),
         floods,
         most_generated: context.events.slots.len() as u32,
+        cut_lengths: context.events.cut_lengths(),
         hashes: Vec::new(),
         delay_period_ps: match context.options.delay {
             Delay::Queue => context.options.delay_period_ps,

@@ -126,6 +126,10 @@ impl Adder<'_> {
                 let delay = self.variable(&format!("delay of slot{at}"), 32);
                 keys.push(ternary(delay, 32));
             }
+            if shape.asks_cut() {
+                let cut = self.variable(&format!("payload of slot{at} is cut off"), 1);
+                keys.push(ternary(cut, 1));
+            }
         }
         let entries = serialise_rules(slots).len() as u64;
         let table = ProgramTable { keys, entries, actions: 6, action_data_bits: 16 };
@@ -160,7 +164,9 @@ impl Adder<'_> {
             |variable, width_bits| ProgramKey { variable, kind: MatchKind::Ternary, width_bits };
         let task = self.variable("task", 8);
         let has_egress = self.has_egress();
-        let leave = (has_egress || may_be_several(slots)).then(|| self.leave(task, has_egress));
+        let has_cuts = slots.iter().any(|shape| shape.cuts);
+        let leave = (has_egress || has_cuts || may_be_several(slots))
+            .then(|| self.leave(task, has_egress, has_cuts));
         if spreads(self.atomic) {
             let rid = self.variable("replica", 16);
             let keys = vec![exact(rid, 16)];
@@ -189,6 +195,10 @@ impl Adder<'_> {
         let unit = self.unit("count_down", Gress::Egress, own(keys, 3), 3);
         let last = self.behind(SchedulerPart::CountDown, unit);
         self.depends(elapsed, last, DependencyKind::Match);
+        if let (Some(leave), true) = (leave, has_cuts) {
+            // It asks for the source address, where the time stamp is.
+            self.depends(last, leave, DependencyKind::Match);
+        }
         if let (Some(leave), true) = (leave, has_egress) {
             // Both write the kind of the frame.
             self.depends(last, leave, DependencyKind::Action);
@@ -200,9 +210,12 @@ impl Adder<'_> {
     }
 
     /// Behind the egress handlers: it asks whether they generated an event, and which.
-    fn leave(&mut self, task: VariableId, has_egress: bool) -> UnitId {
+    fn leave(&mut self, task: VariableId, has_egress: bool, has_cuts: bool) -> UnitId {
         let mut keys: Vec<(&str, u32)> =
             vec![("kept", 1), ("leaves", 1), ("number of the frame", 16)];
+        if has_cuts {
+            keys.push(("source of the frame", 16));
+        }
         if has_egress {
             keys.extend([("egress handler", 16), ("generated in egress", 1)]);
         }
@@ -213,9 +226,10 @@ impl Adder<'_> {
             own.push(ternary(self.variable(name, width_bits), width_bits));
         }
         let entries = 2 + self.atomic.handlers.len() as u64;
-        let table = ProgramTable { keys: own, entries, actions: 3, action_data_bits: 0 };
+        let (actions, action_data_bits) = if has_cuts { (4, 10) } else { (3, 0) };
+        let table = ProgramTable { keys: own, entries, actions, action_data_bits };
         // Besides its own: the headers of events in whose place others were generated go.
-        let statements = 4 + u64::from(has_egress);
+        let statements = 4 + u64::from(has_egress) + if has_cuts { 5 } else { 0 };
         let unit = self.unit("leave", Gress::Egress, table, statements);
         let unit = self.behind(SchedulerPart::Leave, unit);
         for (before, id) in self.statements() {

@@ -2,7 +2,9 @@
 //! The scheduler's tables of ingress as P4_16: dispatch, forwarding, serialisation
 //! ([`crate::wire`]). Those of egress are in `egress_tables`.
 
-use super::bridge::{TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_ROUND, TASK_WAIT, task_direct};
+use super::bridge::{
+    TASK_COPIES, TASK_CUT, TASK_LEAVE, TASK_MEMBER, TASK_ROUND, TASK_WAIT, task_direct,
+};
 use super::context::Context;
 use super::egress_tables::{self, SOURCE_AGAIN};
 use super::parts::{FORWARD_ENTRIES, SchedulerPart};
@@ -206,6 +208,9 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
         if shape.asks_delay {
             keys.push_str(&format!("hdr.slot{at}.delay_ns : ternary;"));
         }
+        if shape.asks_cut() {
+            keys.push_str(&format!("hdr.slot{at}.source_kind[0:0] : ternary;"));
+        }
     }
     let mut actions: Vec<(String, String)> = Vec::new();
     let mut entries = String::new();
@@ -221,6 +226,9 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
             }
             if shape.asks_delay {
                 keyset.push(if test.is_due { "0".into() } else { "_".into() });
+            }
+            if shape.asks_cut() {
+                keyset.push(test.is_cut.map_or("_".into(), |is_cut| u32::from(is_cut).to_string()));
             }
         }
         let (name, body, arguments) = serialisation(context, what);
@@ -283,6 +291,14 @@ fn serialisation(context: &Context<'_>, what: Serialisation) -> (String, String,
             let body = format!(
                 "action {name}() {{ {round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.slot{slot} = 0; \
                  hdr.bridge.task = {TASK_WAIT}; hdr.bridge.arrived = {stamp}; {up} }}"
+            );
+            (name, body, String::new())
+        }
+        Serialisation::Cut(slot) => {
+            let name = format!("cut_slot{slot}");
+            let body = format!(
+                "action {name}() {{ {round} {queue} hdr.bridge.slot{slot} = 0; \
+                 hdr.bridge.task = {TASK_CUT}; }}"
             );
             (name, body, String::new())
         }

@@ -2,7 +2,7 @@
 //! The slots of generated events as handlers fill them, and the rules by which `serialise` sends what is in them. The
 //! tables of the rules are written in `scheduler_tables`.
 
-use crate::atomic::program::{AtomicProgram, Operand, Operation, SlotField, VariableKind};
+use crate::atomic::program::{AtomicProgram, Operand, Operation, Payload, SlotField, VariableKind};
 use crate::wire::PlaceKind;
 use pisa::{Gress, VariableId};
 
@@ -19,13 +19,27 @@ pub(super) struct SlotShape {
     pub(super) ports: Vec<PlaceKind>,
     /// Those that it leaves by at once where it has no delay. By the others it leaves when it came round.
     pub(super) direct: Vec<PlaceKind>,
+    /// Whether bytes may follow an event of some statement that do not belong to it. It goes round to lose them.
+    pub(super) cuts: bool,
+    /// Whether some statement generates an event that goes as it is.
+    pub(super) keeps: bool,
 }
 
 impl SlotShape {
     /// Bits of the key of `serialise`.
     fn key_bits(&self) -> u32 {
         let kind = if self.direct.is_empty() { 0 } else { 3 };
-        1 + kind + if self.asks_delay { 32 } else { 0 }
+        1 + kind + if self.asks_delay { 32 } else { 0 } + u32::from(self.asks_cut())
+    }
+
+    /// Whether `serialise` asks whether bytes are to be cut off.
+    pub(super) fn asks_cut(&self) -> bool {
+        self.cuts && self.keeps
+    }
+
+    /// Whether they are in every case.
+    fn always_cuts(&self) -> bool {
+        self.cuts && !self.keeps
     }
 }
 
@@ -68,8 +82,11 @@ pub(super) fn slot_shapes(atomic: &AtomicProgram) -> Vec<SlotShape> {
         change(&mut shapes[at]);
     };
     for statement in atomic.statements.iter().filter(|one| one.gress == Gress::Ingress) {
-        if let Operation::Generate { slot, .. } = &statement.operation {
-            shape(*slot, &mut |_| {});
+        if let Operation::Generate { slot, payload, .. } = &statement.operation {
+            shape(*slot, &mut |shape| match payload {
+                Payload::Cut => shape.cuts = true,
+                Payload::Kept | Payload::Absent => shape.keeps = true,
+            });
         }
         for (to, from) in written(&statement.operation) {
             let VariableKind::Slot { slot, field, .. } = atomic.variable(to).kind else { continue };
@@ -98,7 +115,7 @@ pub(super) fn slot_shapes(atomic: &AtomicProgram) -> Vec<SlotShape> {
         _ => None,
     });
     shapes.truncate(generated.max().map_or(0, |slot| slot as usize + 1));
-    for shape in &mut shapes {
+    for shape in shapes.iter_mut().filter(|shape| !shape.always_cuts()) {
         shape.asks_delay = shape.writes_delay;
         shape.direct.clone_from(&shape.ports);
     }
@@ -152,6 +169,8 @@ pub(super) struct SlotTest {
     pub(super) kind: Option<PlaceKind>,
     /// Without a delay; any.
     pub(super) is_due: bool,
+    /// Whether bytes are to be cut off; any.
+    pub(super) is_cut: Option<bool>,
 }
 
 /// What a rule of `serialise` does.
@@ -161,6 +180,8 @@ pub(super) enum Serialisation {
     Round(u32),
     /// One event to the recirculation port, to wait.
     Delayed(u32),
+    /// One event to the recirculation port, to lose the bytes that do not belong to it.
+    Cut(u32),
     /// Several to the recirculation port: as many copies as the highest slot has a number.
     Copies(u32),
     /// A slot leaves by a port, others go round in so many copies (0: there are none).
@@ -170,7 +191,9 @@ pub(super) enum Serialisation {
 /// How many rules `serialise` has.
 pub(super) fn rule_count(slots: &[SlotShape]) -> usize {
     let direct: usize = slots.iter().map(|shape| shape.direct.len()).sum();
-    let alone: usize = slots.iter().map(|shape| 1 + usize::from(shape.asks_delay)).sum();
+    let alone =
+        |shape: &SlotShape| 1 + usize::from(shape.asks_delay) + usize::from(shape.asks_cut());
+    let alone: usize = slots.iter().map(alone).sum();
     direct * slots.len() + alone + slots.len().saturating_sub(1)
 }
 
@@ -182,8 +205,12 @@ pub(super) fn serialise_rules(slots: &[SlotShape]) -> Vec<(Vec<SlotTest>, Serial
     for (at, shape) in slots.iter().enumerate() {
         for kind in &shape.direct {
             let mut base = any.clone();
-            base[at] =
-                SlotTest { is_there: Some(true), kind: Some(*kind), is_due: shape.asks_delay };
+            base[at] = SlotTest {
+                is_there: Some(true),
+                kind: Some(*kind),
+                is_due: shape.asks_delay,
+                is_cut: shape.asks_cut().then_some(false),
+            };
             for highest in (0..count).rev().filter(|highest| *highest != at) {
                 let mut tests = base.clone();
                 tests[highest].is_there = Some(true);
@@ -196,6 +223,14 @@ pub(super) fn serialise_rules(slots: &[SlotShape]) -> Vec<(Vec<SlotTest>, Serial
     for (at, shape) in slots.iter().enumerate() {
         let mut alone = vec![SlotTest { is_there: Some(false), ..SlotTest::default() }; count];
         alone[at].is_there = Some(true);
+        if shape.cuts {
+            let mut cut = alone.clone();
+            cut[at].is_cut = shape.asks_cut().then_some(true);
+            rules.push((cut, Serialisation::Cut(at as u32)));
+        }
+        if shape.always_cuts() {
+            continue;
+        }
         if shape.asks_delay {
             let mut due = alone.clone();
             due[at].is_due = true;

@@ -164,6 +164,7 @@ fn finish(
         switch_groups: context.switch_groups,
         floods: context.floods,
         most_generated: context.shapes.slot_count,
+        cut_lengths: Vec::new(),
         egress_values: false,
         mixes: context.mixes,
         delay_period_ps: match options.delay {

@@ -22,7 +22,11 @@ struct Departures {
 
 impl Observer for Departures {
     fn observe(&mut self, observation: Observation) {
-        let ObservationKind::Left { port, bytes, .. } = observation.kind else { return };
+        let (port, bytes) = match observation.kind {
+            ObservationKind::Left { port, bytes, frame, .. } => (port, bytes.or(frame)),
+            ObservationKind::LeftAsBytes { port, bytes } => (port, Some(bytes)),
+            _ => return,
+        };
         let bytes = bytes.iter().flat_map(|bytes| bytes.iter());
         let digits = bytes.map(|byte| format!("{byte:02x}")).collect();
         if port != NO_PORT {

@@ -13,20 +13,20 @@ use lucid_reference::simulation::{Observation, ObservationKind, Observer, Setup}
 use source::{RenderOptions, render_text};
 use std::sync::Arc;
 
-const PROGRAM: &str = "packet event eth(int<48> d, int<48> s, int<16> t);
+const PROGRAM: &str = "packet event eth(int<48> d, int<48> s, int<16> t, Payload.t rest);
     event flagged(int<48> s);
     global Array.t<32> counts = Array.create(4);
     memop plus(int stored, int more) { return stored + more; }
-    handle eth(int<48> d, int<48> s, int<16> t) {
+    handle eth(int<48> d, int<48> s, int<16> t, Payload.t rest) {
         Array.setm(counts, 0, plus, 1);
-        generate_port(3, eth(d, s, t));
+        generate_port(3, eth(d, s, t, rest));
     }
     handle flagged(int<48> s) { Array.setm(counts, 1, plus, 1); }
     parser main(bitstring pkt) {
         int<48> d = read(pkt);
         int<48> s = read(pkt);
         int<16> t = read(pkt);
-        generate(eth(d, s, t));
+        generate(eth(d, s, t, Payload.parse(pkt)));
     }";
 
 const RUN: &str = r#"{"max time": "1ms", "events": [

@@ -170,6 +170,7 @@ pub(crate) fn observations() -> Vec<Observation> {
                 event: reply(9),
                 port: 4,
                 bytes: Some(Arc::from([9])),
+                frame: None,
             },
         ),
         Observation {
@@ -180,7 +181,13 @@ pub(crate) fn observations() -> Vec<Observation> {
         at(
             750,
             1,
-            Left { occurrence: Occurrence(6), event: reply(12), port: NO_PORT, bytes: None },
+            Left {
+                occurrence: Occurrence(6),
+                event: reply(12),
+                port: NO_PORT,
+                bytes: None,
+                frame: None,
+            },
         ),
         at(
             800,

@@ -83,12 +83,19 @@ pub fn object(program: &Program, observation: &Observation) -> Value {
             put("by", json!(by.0));
             put("text", json!(text));
         }
-        ObservationKind::Left { occurrence, event: left, port, bytes } => {
+        ObservationKind::LeftAsBytes { port, bytes } => {
+            put("port", json!(real_port(*port)));
+            put("bytes", json!(hexadecimal(bytes)));
+        }
+        ObservationKind::Left { occurrence, event: left, port, bytes, frame } => {
             put("occurrence", json!(occurrence.0));
             event(&mut put, left);
             put("port", json!(real_port(*port)));
             if let Some(bytes) = bytes {
                 put("bytes", json!(hexadecimal(bytes)));
+            }
+            if let Some(frame) = frame {
+                put("frame", json!(hexadecimal(frame)));
             }
         }
         ObservationKind::Dropped { occurrence, event: dropped, reason } => {
@@ -151,6 +158,7 @@ pub fn kind_name(kind: &ObservationKind) -> &'static str {
         ObservationKind::Generated { .. } => "generated",
         ObservationKind::Printed { .. } => "printed",
         ObservationKind::Left { .. } => "left",
+        ObservationKind::LeftAsBytes { .. } => "left_as_bytes",
         ObservationKind::Dropped { .. } => "dropped",
         ObservationKind::Commanded { .. } => "command",
         ObservationKind::OutOfRange { .. } => "out_of_range",

@@ -176,6 +176,15 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
                 };
                 self.line(&observation, &text);
             }
+            ObservationKind::LeftAsBytes { port, bytes } => {
+                let by = real_port(*port).map(|port| self.port_text(observation.switch, port));
+                let by = by.map_or(String::new(), |port| format!(" by {port}"));
+                let plural = if bytes.len() == 1 { "" } else { "s" };
+                let (count, digits) = (bytes.len(), hexadecimal(bytes));
+                let text =
+                    format!("left{by}: {count} byte{plural} {digits}, no event of a handler");
+                self.line(&observation, &text);
+            }
             ObservationKind::Link { ends: [from, to], up } => {
                 let state = if *up { "up" } else { "down" };
                 let text = format!("link {}:{} - {}:{} is {state}", from.0, from.1, to.0, to.1);

@@ -233,7 +233,12 @@ impl Observer for TimeLine<'_> {
             ObservationKind::Printed { by, text } => {
                 self.detail(*by, json!(["printed", text.trim_end_matches('\n')]));
             }
-            ObservationKind::Left { occurrence, event, port, bytes } => {
+            ObservationKind::LeftAsBytes { port, bytes } => {
+                let item = self.item(&observation, LEFT);
+                let note = Some(format!("Bytes: {}, no event of a handler", hexadecimal(bytes)));
+                self.push(Item { port: real_port(*port), note, ..item });
+            }
+            ObservationKind::Left { occurrence, event, port, bytes, .. } => {
                 let item = self.event_item(&observation, LEFT, *occurrence, event);
                 let note = bytes.as_ref().map(|bytes| format!("Bytes: {}", hexadecimal(bytes)));
                 self.push(Item { port: real_port(*port), note, ..item });

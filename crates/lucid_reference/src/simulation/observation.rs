@@ -60,7 +60,11 @@ pub enum ObservationKind {
         port: u32,
         /// What is on the wire if it leaves as a packet: its parameters, then its payload.
         bytes: Option<Arc<[u8]>>,
+        /// The frame on the wire if a device sent the event in one.
+        frame: Option<Arc<[u8]>>,
     },
+    /// A device sent bytes out of the network that are none of the events that handlers generated.
+    LeftAsBytes { port: u32, bytes: Arc<[u8]> },
     /// An event was lost.
     Dropped { occurrence: Occurrence, event: Option<Arc<EventValue>>, reason: DropReason },
     /// A command read or wrote.

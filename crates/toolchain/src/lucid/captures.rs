@@ -97,12 +97,17 @@ impl Departures {
 
 impl Observer for Departures {
     fn observe(&mut self, observation: Observation) {
-        let ObservationKind::Left { event, port, bytes, .. } = observation.kind else { return };
-        if port == NO_PORT || self.problem.is_some() {
+        let (port, bytes) = match observation.kind {
+            ObservationKind::LeftAsBytes { port, bytes } => (port, Some(bytes)),
+            ObservationKind::Left { event, port, bytes, frame, .. } => {
+                let made = || frame_of(&self.setup, &event).map(Arc::from);
+                (port, frame.or(bytes).or_else(made))
+            }
+            _ => return,
+        };
+        let Some(bytes) = bytes.filter(|_| port != NO_PORT && self.problem.is_none()) else {
             return;
-        }
-        let bytes = bytes.map(|bytes| bytes.to_vec()).or_else(|| frame_of(&self.setup, &event));
-        let Some(bytes) = bytes else { return };
+        };
         let time_ps = self.first_ps + i128::from(observation.time_ps);
         self.problem = self.captures.write_bytes(time_ps, port, &bytes).err();
     }

@@ -5,7 +5,8 @@
 use super::super::branches::arm_formulas;
 use super::super::formula::Formula;
 use super::super::program::{
-    ArrayId, AtomicProgram, Index, MemoryAccess, Operand, Operation, StatementId, VariableKind,
+    ArrayId, AtomicProgram, Index, MemoryAccess, Operand, Operation, Payload, StatementId,
+    VariableKind,
 };
 use super::super::tree::{AtomicGraph, Node};
 use super::values::{ValueId, Values};
@@ -43,7 +44,7 @@ pub(super) enum EffectKind {
     Generate {
         slot: u32,
         event: EventId,
-        payload: bool,
+        payload: Payload,
     },
 }
 

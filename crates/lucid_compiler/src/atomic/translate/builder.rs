@@ -11,10 +11,14 @@ use super::super::program::{
 use super::super::tree::{AtomicGraph, Node};
 use crate::names::Unique;
 use crate::normal::GenerateSlots;
-use lucid::core::{Body, Event, EventId, GlobalId, LocalId, Program, Type};
+use lucid::core::walk::deep;
+use lucid::core::{
+    Body, Event, EventId, Expression, ExpressionKind, GlobalId, LocalId, ParserBlock, ParserStep,
+    Program, Type,
+};
 use pisa::{Condition, Gress, Guard, GuardRule, VariableId};
 use source::{Code, Diagnostic, Diagnostics, Span};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 pub(super) struct Translator<'a> {
@@ -26,16 +30,39 @@ pub(super) struct Translator<'a> {
     pub(super) groups: Groups,
     names: Unique,
     kinds: HashMap<(VariableKind, u32), VariableId>,
+    /// Events that the program's parsers make: they need not read all of a packet.
+    parsed: HashSet<EventId>,
     arrays: HashMap<GlobalId, ArrayId>,
     // Of the handler at hand.
     pub(super) locals: Vec<Option<VariableId>>,
     pub(super) body_locals: &'a [lucid::core::Local],
     pub(super) gress: Gress,
+    /// Whether bytes may follow the parameters of the handled event.
+    pub(super) may_trail: bool,
     guard: Guard,
     nodes: Vec<Node>,
     pub(super) slots: std::vec::IntoIter<u32>,
     pub(super) span: Span,
     pub(super) inlined_at: Arc<[Span]>,
+}
+
+fn parsed_events(program: &Program) -> HashSet<EventId> {
+    fn of_block(block: &ParserBlock, found: &mut HashSet<EventId>) {
+        match &block.step {
+            ParserStep::Generate(Expression {
+                kind: ExpressionKind::Event { event, .. }, ..
+            }) => {
+                found.insert(*event);
+            }
+            ParserStep::Match { branches, .. } => {
+                branches.iter().for_each(|(_, block)| deep(|| of_block(block, found)));
+            }
+            _ => {}
+        }
+    }
+    let mut found = HashSet::new();
+    program.parsers.iter().for_each(|parser| of_block(&parser.block, &mut found));
+    found
 }
 
 impl<'a> Translator<'a> {
@@ -48,10 +75,12 @@ impl<'a> Translator<'a> {
             groups: Groups::of(program),
             names: Unique::default(),
             kinds: HashMap::new(),
+            parsed: parsed_events(program),
             arrays: HashMap::new(),
             locals: Vec::new(),
             body_locals: &[],
             gress: Gress::Ingress,
+            may_trail: false,
             guard: Guard::always(),
             nodes: Vec::new(),
             slots: Vec::new().into_iter(),
@@ -75,6 +104,8 @@ impl<'a> Translator<'a> {
         slots: GenerateSlots,
     ) {
         self.gress = gress;
+        let has_payload = event.parameters.iter().any(|one| one.ty == Type::Payload);
+        self.may_trail = gress == Gress::Ingress && (has_payload || self.parsed.contains(&id));
         self.span = event.span;
         self.locals = vec![None; body.locals.len()];
         self.body_locals = &body.locals;

@@ -2,7 +2,9 @@
 //! Statements of handlers as atomic tables; generated events as writes of their slot's fields.
 
 use super::super::codes;
-use super::super::program::{Index, MemoryAccess, MemoryUse, Operand, Operation, SlotField};
+use super::super::program::{
+    Index, MemoryAccess, MemoryUse, Operand, Operation, Payload, SlotField,
+};
 use super::super::tree::{Branch, Node};
 use super::builder::Translator;
 use crate::wire::{FIRST_GROUP, PlaceKind};
@@ -178,10 +180,12 @@ impl Translator<'_> {
         let ExpressionKind::Event { event: id, arguments } = &event.kind else {
             return self.no_stage(statement);
         };
-        let mut payload = false;
+        let mut payload = if self.may_trail { Payload::Cut } else { Payload::Absent };
         for (at, argument) in arguments.iter().enumerate() {
             if argument.ty == Type::Payload {
-                payload = matches!(argument.kind, ExpressionKind::Local(_));
+                if matches!(argument.kind, ExpressionKind::Local(_)) {
+                    payload = Payload::Kept;
+                }
                 continue;
             }
             let Some(to) = self.argument(slot, *id, at as u32) else {

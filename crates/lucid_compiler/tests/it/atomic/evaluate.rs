@@ -10,8 +10,8 @@ use lucid::core::{
     MemopId, NEW_CELL_1, NEW_CELL_2, Program, Type,
 };
 use lucid_compiler::atomic::program::{
-    AtomicProgram, Given, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation, SlotField,
-    Statement, StatementId, Variable, VariableKind,
+    AtomicProgram, Given, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation, Payload,
+    SlotField, Statement, StatementId, Variable, VariableKind,
 };
 use lucid_compiler::atomic::stateful::memop_value;
 use pisa::{Gress, VariableId};
@@ -192,7 +192,7 @@ impl Pass<'_> {
                 slot: *slot,
                 event: *event,
                 arguments: Vec::new(),
-                payload: *payload,
+                payload: *payload == Payload::Kept,
                 place_kind: 0,
                 place: 0,
                 delay_ns: 0,

@@ -94,10 +94,15 @@ pub(super) const LIST: &[Construct] = &[
         "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n\
          Payload.t p = rest;\n generate_port(1, data(x, p)); }\n",
     ),
-    on(
+    both(
         "payload that is cut off: `Payload.empty()`",
         "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n\
          Payload.t p = rest;\n if (x == 1) { p = Payload.empty(); }\n generate_port(1, data(x, p)); }\n",
+    ),
+    on(
+        "payload that an egress handler cuts off",
+        "event out(int x);\nevent data(int x, Payload.t rest);\n@egress handle data(int x, Payload.t rest) {\n\
+         generate out(x); }\n",
         On::Compiles,
         On::Refused(codes::CUT_PAYLOAD),
     ),

@@ -298,6 +298,7 @@ impl Simulation {
                 event: value,
                 port: flight.port,
                 bytes,
+                frame: None,
             });
         }
         self.interpreter.pool.give(arguments);

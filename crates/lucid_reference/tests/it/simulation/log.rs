@@ -77,6 +77,9 @@ impl Observer for Log {
             },
             ObservationKind::OutOfRange { index, .. } => format!("{time} {at} beyond {index}"),
             ObservationKind::TableFull { .. } => format!("{time} {at} full"),
+            ObservationKind::LeftAsBytes { port, bytes } => {
+                format!("{time} {at}:{} out {bytes:?}", port_text(*port))
+            }
             ObservationKind::Link { up, .. } => format!("{time} link {up}"),
             ObservationKind::Generated { .. }
             | ObservationKind::Accessed { .. }
