@@ -249,7 +249,7 @@ impl<'p> Analysis<'p> {
         self.accesses().iter().filter(move |access| access.names.iter().any(|it| it == name))
     }
 
-    /// For each of [`Analysis::accesses`] what it depends on.
+    /// The dependences of each of [`Analysis::accesses`].
     pub fn access_slices(&self) -> &[AccessSlices] {
         self.access_slices.get_or_init(|| {
             self.with_dependences(|dependences| {

@@ -32,7 +32,7 @@ impl Gress {
 pub struct Description {
     /// The name in [`crate::Program::architecture`].
     pub name: &'static str,
-    /// What it is, in a few words for lists of architectures.
+    /// A short title for lists of architectures.
     pub title: &'static str,
     /// The package of `main`.
     pub package: &'static str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Local value numbering: a load of what was stored or loaded before takes that value, a pure operation
+//! Local value numbering: a load reuses the value that was stored or loaded before, a pure operation
 //! that was computed before is not computed again, and a store of what is there already disappears.
 
 use super::{Substitution, for_each_region};
