@@ -105,6 +105,12 @@ pub enum Command {
     /// Print a program's pipeline IR, or a Lucid program's core program.
     #[command(after_help = "Example:\n  plane ir examples/router/router.p4 --effects")]
     Ir(Ir),
+    /// Print a P4 program's P4Info: the ids, names and types that P4Runtime clients need.
+    #[command(
+        after_help = "Ids are those that p4c gives. The text is the protobuf text format (.txtpb).\n\n\
+        Example:\n  plane p4info examples/router/router.p4"
+    )]
+    P4info(P4info),
     /// Assign a program's tables and registers to the stages of a pipeline, with reasons.
     #[command(
         after_help = "Example:\n  plane layout examples/router/router.p4 --target tofino\n\n\
@@ -279,6 +285,17 @@ pub struct Ir {
     /// and the variables that are live after it.
     #[arg(long)]
     pub effects: bool,
+}
+
+/// `plane p4info`.
+#[derive(Debug, Args)]
+pub struct P4info {
+    /// The program.
+    #[command(flatten)]
+    pub program: OneProgram,
+    /// The form: protobuf text or JSON.
+    #[arg(long, default_value = "text")]
+    pub format: Format,
 }
 
 /// `plane run`. `run_description` checks which options go with which.

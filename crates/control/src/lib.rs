@@ -11,6 +11,7 @@ pub mod latency;
 pub mod lookup;
 pub mod map;
 pub mod names;
+pub mod p4info;
 pub mod p4info_ids;
 pub mod p4runtime_text;
 pub mod patterns;

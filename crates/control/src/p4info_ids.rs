@@ -14,6 +14,8 @@ pub const ACTION: u32 = 0x01;
 pub const TABLE: u32 = 0x02;
 /// Prefix of value sets.
 pub const VALUE_SET: u32 = 0x03;
+/// Prefix of headers of packets to and from the controller.
+pub const CONTROLLER_HEADER: u32 = 0x04;
 /// Prefix of action profiles.
 pub const ACTION_PROFILE: u32 = 0x11;
 /// Prefix of counters.
@@ -26,6 +28,8 @@ pub const METER: u32 = 0x14;
 pub const DIRECT_METER: u32 = 0x15;
 /// Prefix of registers.
 pub const REGISTER: u32 = 0x16;
+/// Prefix of digests.
+pub const DIGEST: u32 = 0x17;
 
 /// Jenkins' one-at-a-time hash.
 fn one_at_a_time(text: &str) -> u32 {
@@ -40,7 +44,8 @@ fn one_at_a_time(text: &str) -> u32 {
     hash.wrapping_add(hash << 15)
 }
 
-/// Numbers for objects of one type, in the order of `objects`: name, and the number that `@id` gives.
+/// Numbers for objects of one type, in the order of `objects`: name, and the number that `@id` gives. Objects of one name,
+/// such as the uses of an action that bind arguments, share a number.
 pub fn assign(prefix: u32, objects: &[(&str, Option<u32>)]) -> Vec<u32> {
     let mut taken = BTreeSet::new();
     let mut numbers = vec![0; objects.len()];
@@ -54,12 +59,20 @@ pub fn assign(prefix: u32, objects: &[(&str, Option<u32>)]) -> Vec<u32> {
     }
     let mut order: Vec<usize> = (0..objects.len()).filter(|at| objects[*at].1.is_none()).collect();
     order.sort_by_key(|at| objects[*at].0);
+    let mut last = None;
     for at in order {
+        if let Some((name, number)) = last
+            && name == objects[at].0
+        {
+            numbers[at] = number;
+            continue;
+        }
         let mut low = one_at_a_time(objects[at].0) & 0x00ff_ffff;
         while !taken.insert(prefix << 24 | low) {
             low = (low + 1) & 0x00ff_ffff;
         }
         numbers[at] = prefix << 24 | low;
+        last = Some((objects[at].0, numbers[at]));
     }
     numbers
 }
@@ -111,6 +124,9 @@ mod tests {
             assign(TABLE, &[("a", Some(7)), ("b", Some(0x0200_0008))]),
             [0x0200_0007, 0x0200_0008]
         );
+        assert_eq!(assign(ACTION, &[("b", None), ("a", None), ("b", None)])[2], {
+            assign(ACTION, &[("b", None)])[0]
+        });
         assert_eq!(given_id(&["@name(\"x\")".into(), "@id(0x10)".into()]), Some(16));
     }
 }

@@ -207,7 +207,17 @@ impl Messages {
                 return None;
             }
             QuantityError::Unit { unit, known } => {
-                (format!("{what} has the unknown unit `{unit}`"), format!("units are {known}"))
+                let written = match &node.kind {
+                    NodeKind::Text(text) => text.trim().strip_suffix(&unit),
+                    _ => None,
+                };
+                let help = match (written, nearest_unit(&unit, known)) {
+                    (Some(number), Some(near)) => {
+                        format!("write \"{}{near}\"; units are {known}", number.trim())
+                    }
+                    _ => format!("units are {known}"),
+                };
+                (format!("{what} has the unknown unit `{unit}`"), help)
             }
             QuantityError::Large => (format!("{what} is too large"), String::new()),
             QuantityError::Negative => (format!("{what} is negative"), String::new()),
@@ -215,6 +225,16 @@ impl Messages {
         self.error(self.conventions.wrong_value, node.span, message, &help);
         None
     }
+}
+
+/// Returns the known unit that another spelling means: `Kbps` is `kb/s`, `usec` is `us`.
+fn nearest_unit<'k>(unit: &str, known: &'k str) -> Option<&'k str> {
+    let plain = |unit: &str| {
+        let unit = unit.to_lowercase().replace("it", "").replace("/s", "ps");
+        let unit = unit.strip_suffix("seconds").map(|rest| format!("{rest}s")).unwrap_or(unit);
+        unit.strip_suffix("sec").map(|rest| format!("{rest}s")).unwrap_or(unit)
+    };
+    known.split(", ").find(|name| plain(name) == plain(unit))
 }
 
 fn quantity_of(
@@ -237,6 +257,23 @@ fn quantity_of(
 mod tests {
     use super::*;
     use source::quantity::TIME;
+
+    #[test]
+    fn other_spellings_of_units() {
+        let rates = "b/s, kb/s, Mb/s, Gb/s, Tb/s";
+        for (unit, known, expected) in [
+            ("Kbps", rates, Some("kb/s")),
+            ("Gbit/s", rates, Some("Gb/s")),
+            ("mbps", rates, Some("Mb/s")),
+            ("usec", TIME.unit_list, Some("us")),
+            ("MS", TIME.unit_list, Some("ms")),
+            ("seconds", TIME.unit_list, Some("s")),
+            ("parsecs", TIME.unit_list, None),
+            ("furlongs", rates, None),
+        ] {
+            assert_eq!(nearest_unit(unit, known), expected, "{unit}");
+        }
+    }
 
     #[test]
     fn numbers_and_texts_as_times() {

@@ -13,6 +13,7 @@ mod ir;
 mod layout;
 mod man;
 mod measured;
+mod p4info;
 mod print;
 mod run;
 mod test;
@@ -34,6 +35,7 @@ pub fn run(arguments: Arguments) -> ExitStatus {
         Command::Test(test) => test::run(&test, &console),
         Command::Fmt(fmt) => fmt::run(&fmt, &console),
         Command::Print(print) => print::run(&print, &console),
+        Command::P4info(p4info) => p4info::run(&p4info, &console),
         Command::Ir(ir) => ir::run(&ir, &console),
         Command::Layout(layout) => layout::run(&layout, &console),
         Command::Emit(emit) => emit::run(&emit, &console),

@@ -172,6 +172,19 @@ fn warnings_and_colours_on_demand() {
 }
 
 #[test]
+fn a_layout_shows_equal_statements_of_a_table_once() {
+    let layout = text(&plane("layout examples/router/router.p4").stdout);
+    assert!(layout.contains("egress_spec = 0x1ff") && layout.contains(", 6 times"), "{layout}");
+    let mut seen = std::collections::BTreeSet::new();
+    for line in layout.lines() {
+        match line.starts_with("    ") {
+            true => assert!(seen.insert(line), "{line}"),
+            false => seen.clear(),
+        }
+    }
+}
+
+#[test]
 fn completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&plane(&format!("completions {shell}")).stdout);

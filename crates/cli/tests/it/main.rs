@@ -9,5 +9,6 @@ mod lucid;
 mod lucid_emit;
 mod lucid_examples;
 mod messages;
+mod p4info;
 mod port_captures;
 mod run_captures;

@@ -37,14 +37,14 @@ mod tables;
 mod tests;
 mod values;
 
+pub use names::{annotation_string, annotation_text, control_plane_name};
+
 pub(crate) use builder::{bit, constant, number};
 pub(crate) use externs::{
     Architecture, CalculationKind, Construction, ExternCall, ExternMeaning, ExternObject, ObjectId,
     ObjectKind,
 };
-pub(crate) use names::{
-    annotation_named, annotation_numbers, annotation_values, control_plane_name,
-};
+pub(crate) use names::{annotation_named, annotation_numbers, annotation_values};
 pub use probes::{PROBE_REQUEST, ProbeEnd, probe_label};
 pub(crate) use shapes::Shape;
 pub(crate) use storage::Location;

@@ -6,6 +6,7 @@ use super::{Lowered, Lowering, codes};
 use p4::ast::{
     Annotation, AnnotationBody, BinaryOperator, DeclarationKind, Expression, ExpressionKind,
 };
+use p4::parser::unescape;
 use p4::token::{Token, TokenKind};
 use p4::typed::{Callee, Constant, Type, TypeKind, TypedProgram};
 use std::fmt::Write as _;
@@ -20,12 +21,13 @@ pub(crate) fn annotation_named<'n>(
 }
 
 /// The string in an annotation such as `@name("x")`.
-pub(super) fn annotation_string(annotation: &Annotation) -> Option<Arc<str>> {
+pub fn annotation_string(annotation: &Annotation) -> Option<Arc<str>> {
     match &annotation.body {
         AnnotationBody::Unstructured(tokens) => match tokens.as_slice() {
             [] => None,
             tokens if tokens.iter().all(|token| token.kind == TokenKind::String) => {
-                Some(tokens.iter().map(|token| &*token.text).collect::<String>().into())
+                let texts = tokens.iter().map(|token| unescape(&token.text));
+                Some(texts.collect::<String>().into())
             }
             _ => None,
         },
@@ -108,7 +110,7 @@ fn parse_number(text: &str) -> Option<u32> {
 }
 
 /// An annotation as it was written.
-pub(super) fn annotation_text(annotation: &Annotation) -> Arc<str> {
+pub fn annotation_text(annotation: &Annotation) -> Arc<str> {
     let mut text = format!("@{}", annotation.name.text);
     match &annotation.body {
         AnnotationBody::Empty => {}
@@ -162,7 +164,7 @@ pub(super) fn annotation_texts(annotations: &[Annotation]) -> Vec<Arc<str>> {
 }
 
 /// A control-plane name below a prefix: `@name` wins, and a dot in front of it makes it absolute.
-pub(crate) fn control_plane_name(prefix: &str, annotations: &[Annotation], name: &str) -> Arc<str> {
+pub fn control_plane_name(prefix: &str, annotations: &[Annotation], name: &str) -> Arc<str> {
     let given = annotation_named(annotations, "name").and_then(annotation_string);
     let name = given.as_deref().unwrap_or(name);
     match name.strip_prefix('.') {

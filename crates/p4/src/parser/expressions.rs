@@ -508,7 +508,7 @@ fn is_callable(base: &Expression) -> bool {
 
 /// Returns the text of a string literal: `\"` and `\\` are a quote and a backslash, anything else
 /// stays as written (§6.4.3.3).
-fn unescape(written: &str) -> String {
+pub fn unescape(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
     let mut characters = written.chars().peekable();
     while let Some(character) = characters.next() {

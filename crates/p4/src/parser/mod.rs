@@ -25,6 +25,7 @@ mod tables;
 mod type_declarations;
 mod types;
 
+pub use expressions::unescape;
 pub(crate) use pragma_lines::fold_pragma_lines;
 
 use crate::ast::{NodeId, Program};

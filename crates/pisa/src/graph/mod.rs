@@ -82,11 +82,11 @@ pub fn obstacles(program: &Program) -> Diagnostics {
         for region in program.regions_of_block(at) {
             let code = program.regions[region.index()].blocks.iter();
             for instruction in code.flat_map(|block| &block.instructions) {
-                if let Some(what) = stage::unsupported(&instruction.operation) {
+                if let Some((what, help)) = stage::unsupported(&instruction.operation) {
                     let span = order::span(program, instruction.origin);
                     diagnostics.push(
                         Diagnostic::error(codes::OPERATION, span, format!("no stage can {what}"))
-                            .help("use a table of results, or sums of shifts"),
+                            .help(help),
                     );
                 }
             }

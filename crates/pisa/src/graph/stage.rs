@@ -53,17 +53,24 @@ pub(super) fn is_in_stateful_alu(operation: &Operation) -> bool {
     )
 }
 
-/// Describes an operation that no ALU has: multiplication and division, unless by a power of two.
-pub(super) fn unsupported(operation: &Operation) -> Option<&'static str> {
+/// Describes an operation that no ALU has, with advice: multiplication and division, unless by a power of two.
+pub(super) fn unsupported(operation: &Operation) -> Option<(&'static str, &'static str)> {
+    const REPLACED: &str = "use a table of results, or sums of shifts";
     let Operation::Binary { operation, left, right, .. } = operation else { return None };
     let is_power = |operand: &Operand| match operand {
         Operand::Constant(bits) => bits.to_biguint().count_ones() <= 1,
         Operand::Temp(_) => false,
     };
     match operation {
-        BinaryOperation::Multiply if !is_power(left) && !is_power(right) => Some("multiply"),
-        BinaryOperation::DivideUnsigned if !is_power(right) => Some("divide"),
-        BinaryOperation::RemainderUnsigned if !is_power(right) => Some("take a remainder"),
+        BinaryOperation::Multiply if !is_power(left) && !is_power(right) => {
+            Some(("multiply", REPLACED))
+        }
+        BinaryOperation::DivideUnsigned if !is_power(right) => Some(("divide", REPLACED)),
+        BinaryOperation::RemainderUnsigned if !is_power(right) => Some((
+            "take a remainder",
+            "a remainder by a constant power of two only takes bits: give `%`, or the last argument of v1model's `hash`, \
+             a constant such as 16; or choose among members with an action selector",
+        )),
         _ => None,
     }
 }

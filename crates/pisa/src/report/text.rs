@@ -43,9 +43,21 @@ pub fn text(
         for (number, table) in stage.tables.iter().enumerate() {
             let cost = model.table(&table.units);
             let _ = writeln!(text, "  table {number}{}", of_table(problem, table.gress, &cost));
+            // An action in several branches gives equal lines.
+            let mut lines: Vec<(String, u32)> = Vec::new();
             for unit in &table.units {
                 let why = reasons.as_ref().map(|reasons| reasons.why(*unit));
-                let _ = writeln!(text, "    {}", unit_line(problem, *unit, place, why));
+                let line = unit_line(problem, *unit, place, why);
+                match lines.iter_mut().find(|(known, _)| *known == line) {
+                    Some((_, count)) => *count += 1,
+                    None => lines.push((line, 1)),
+                }
+            }
+            for (line, count) in lines {
+                let _ = match count {
+                    1 => writeln!(text, "    {line}"),
+                    _ => writeln!(text, "    {line}, {count} times"),
+                };
             }
         }
     }

@@ -52,7 +52,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: ARGUMENT_COUNT,
         title: "there are too many or too few arguments",
-        text: "What is called says how many arguments it takes. `Array.get` and `Array.set` \
+        text: "A call gives one argument for each parameter in the declaration. `Array.get` and `Array.set` \
                have two forms: the plain one, and the paper's with a memop and its argument.",
         wrong: "fun int sum(int a, int b) { return a + b; }\n\
                 event e(int x) { printf(\"%d\", sum(x)); }\n",
@@ -63,7 +63,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: LITERAL_TOO_WIDE,
         title: "a literal does not fit its width",
         text: "A literal without a width of its own is as wide as its use wants, or else 32 \
-               bits. It must fit: cutting it off would hardly be meant.",
+               bits. A value that does not fit is an error; it is not cut off.",
         wrong: "event e(int<8> x) { if (x == 256) { printf(\"never\"); } }\n",
         right: "event e(int<8> x) { if (x == 255) { printf(\"full\"); } }\n",
     },

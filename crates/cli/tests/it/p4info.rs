@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane p4info`: the P4Info of a program with every kind of object, as text and JSON, and entries that use its ids.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/p4info")
+}
+
+fn plane(words: &[&str]) -> Output {
+    let ran = Command::new(env!("CARGO_BIN_EXE_plane"))
+        .args(words)
+        .current_dir(folder())
+        .output()
+        .expect("plane starts");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    ran
+}
+
+fn printed(words: &[&str]) -> String {
+    String::from_utf8_lossy(&plane(words).stdout).into_owned()
+}
+
+#[test]
+fn text_and_json_of_every_kind_of_object() {
+    for (format, file) in [("text", "objects.p4info.txtpb"), ("json", "objects.p4info.json")] {
+        let found = printed(&["p4info", "objects.p4", "--format", format]);
+        let path = folder().join(file);
+        if testing::golden::is_blessing() {
+            std::fs::write(path, found).expect("writable");
+            continue;
+        }
+        let expected = std::fs::read_to_string(path).expect("the expected P4Info");
+        assert_eq!(found, expected, "{file}");
+    }
+}
+
+#[test]
+fn a_lucid_program_has_the_p4info_of_its_p4() {
+    let text = printed(&["p4info", "../../examples/lucid/nat/nat.dpt"]);
+    assert!(text.contains("arch: \"v1model\"") && text.contains("registers {"), "{text}");
+}
+
+/// Entries name a table and its action by the printed ids, by names, and by both.
+#[test]
+fn entries_use_the_printed_ids_or_names() {
+    let router = "../../examples/router/router.p4";
+    let json: Value =
+        serde_json::from_str(&printed(&["p4info", router, "--format", "json"])).expect("JSON");
+    let id = |list: &str, alias: &str| {
+        let mut all = json[list].as_array().expect("a list").iter();
+        let found = all.find(|each| each["preamble"]["alias"] == alias).expect("an object");
+        found["preamble"]["id"].as_u64().expect("an id").to_string()
+    };
+    let (table, action) = (id("tables", "ipv4_routes"), id("actions", "set_next_hop"));
+    let out = tempfile::tempdir().expect("a temporary folder");
+    for (table, action) in [
+        (table.clone(), action.clone()),
+        ("\"ipv4_routes\"".to_string(), action),
+        (table, "\"RouterIngress.set_next_hop\"".to_string()),
+    ] {
+        let entry = format!(
+            "updates {{ type: INSERT entity {{ table_entry {{ table_id: {table} match {{ field_id: 1 \
+             lpm {{ value: \"\\n\\000\\000\\000\" prefix_len: 8 }} }} action {{ action {{ \
+             action_id: {action} params {{ param_id: 1 value: \"\\001\" }} }} }} }} }} }}\n"
+        );
+        let file = out.path().join("entries.txtpb");
+        std::fs::write(&file, entry).expect("written");
+        let folder = out.path().join("out");
+        let capture = "1=../../examples/router/captures/host1.pcap";
+        let words = ["run", router, "--in", capture, "--entries", &file.display().to_string()];
+        let ran = plane(&[&words[..], &["--out", &folder.display().to_string()]].concat());
+        assert!(String::from_utf8_lossy(&ran.stderr).contains("1 control command applied"));
+    }
+}
