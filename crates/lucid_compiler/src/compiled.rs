@@ -59,17 +59,35 @@ pub enum GlobalPlace {
         /// Whether it is a pair.
         is_pair: bool,
     },
-    /// A match table by its control-plane name; its keys and actions in the order of the core's.
+    /// A match table. On Tofino each place that looks it up has a copy of its own; all copies hold the same entries.
     Table {
         /// The global.
         global: GlobalId,
-        /// Control-plane name.
-        name: Arc<str>,
-        /// Control-plane names of the actions, in the order of the table's actions.
-        actions: Vec<Arc<str>>,
+        /// The copies; at least one.
+        copies: Vec<TableCopy>,
     },
     /// Nothing uses it.
     Absent(GlobalId),
+}
+
+impl GlobalPlace {
+    /// The global.
+    pub fn global(&self) -> GlobalId {
+        match self {
+            GlobalPlace::Register { global, .. }
+            | GlobalPlace::Table { global, .. }
+            | GlobalPlace::Absent(global) => *global,
+        }
+    }
+}
+
+/// A table of the compiled program that stands for one of the source; its keys are in the order of the source's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableCopy {
+    /// Control-plane name.
+    pub name: Arc<str>,
+    /// Control-plane names of the actions, in the order of the table's actions.
+    pub actions: Vec<Arc<str>>,
 }
 
 /// A group of ports or switches.

@@ -34,7 +34,7 @@ mod user;
 pub mod v1model;
 pub mod wire;
 
-pub use compiled::{Compiled, GlobalPlace, PortGroup};
+pub use compiled::{Compiled, GlobalPlace, PortGroup, TableCopy};
 pub use options::{Backend, Clock, DELAY_PERIOD_PS, Delay, Options, Recirculation, UserP4};
 pub use tna::{bridge, generator};
 

@@ -3,8 +3,9 @@
 //! externs, routes, multicast groups, hash polynomials, as commands that `control` and BMv2 read; and how
 //! a device of ours is built for it. What the program does with all that is `scheduler`'s.
 
+use super::installed;
 use device::{DeviceOptions, GeneratorApplication, GeneratorTimer, PacketTrain, PauseFrame};
-use lucid::core::{ExternId, GlobalKind, Program};
+use lucid::core::{ExternId, GlobalId, GlobalKind, Program};
 use lucid_compiler::generator::{self, OPEN_PART};
 use lucid_compiler::scheduler::SERIALISER_PORTS;
 use lucid_compiler::wire::{
@@ -14,7 +15,7 @@ use lucid_compiler::wire::{
 use lucid_compiler::{
     Backend, Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, codes,
 };
-use lucid_reference::interpreter::{Group, Value};
+use lucid_reference::interpreter::{Entry, Group, Value};
 use lucid_reference::simulation::Setup;
 use lucid_reference::simulation::topology::Topology;
 use source::{Diagnostic, Span};
@@ -57,6 +58,8 @@ pub struct SwitchSetup {
     pub linked_ports: BTreeSet<u32>,
     /// Ports to elsewhere that floods go to as well; none is [`OUTSIDE_PORT`].
     pub outside_ports: BTreeSet<u32>,
+    /// Entries of tables before the first packet, in the order in which they are tried.
+    pub tables: Vec<(GlobalId, Vec<Entry>)>,
 }
 
 impl SwitchSetup {
@@ -73,6 +76,7 @@ impl SwitchSetup {
             routes,
             linked_ports: topology.ports_to_others(switch).collect(),
             outside_ports: BTreeSet::new(),
+            tables: installed::tables(setup, switch),
         }
     }
 
@@ -145,6 +149,11 @@ impl Commands {
 
 /// The commands for a switch, a line each, with comments.
 pub fn commands(compiled: &Compiled, program: &Program, switch: &SwitchSetup) -> String {
+    set_up(compiled, program, switch) + &installed::commands(compiled, program, switch)
+}
+
+/// The commands for a switch without the entries of the program's own tables.
+pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetup) -> String {
     let mut commands = Commands::default();
     commands.line(COMMANDS_BEGIN);
     // Programs for TNA have a parser that knows the switch's number, and as a rule a constant port.

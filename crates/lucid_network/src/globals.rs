@@ -8,8 +8,8 @@ use control::target::{Batch, Item, Reply, Target};
 use device::DeviceTarget;
 use ir::{ActionId, Bits, KeyPattern, Program, RegisterId, TableId};
 use lucid::core::{GlobalId, Program as Core};
-use lucid_compiler::{Compiled, GlobalPlace};
-use lucid_reference::interpreter::{MatchTable, State, Value};
+use lucid_compiler::{Compiled, GlobalPlace, TableCopy};
+use lucid_reference::interpreter::{Entry, MatchTable, State};
 use state::{Atomicity, BoundAction, CellRange, NewEntry, Read, Reply as StateReply, Update};
 use std::sync::Arc;
 
@@ -18,8 +18,15 @@ use std::sync::Arc;
 enum Place {
     /// An array or counter.
     Cells { register: RegisterId, cell_bits: u32, is_pair: bool },
-    /// A table, with its actions in the order of the core program's.
-    Table { table: TableId, actions: Vec<ActionId> },
+    /// A table: its copies.
+    Table(Vec<Copy>),
+}
+
+/// A table of the compiled program, with its actions in the order of the core program's.
+#[derive(Clone, Debug)]
+struct Copy {
+    table: TableId,
+    actions: Vec<ActionId>,
 }
 
 /// The globals of one switch.
@@ -63,20 +70,23 @@ fn written(
                 let (cell_bits, is_pair) = (*cell_bits, *is_pair);
                 places[global.0 as usize] = Some(Place::Cells { register, cell_bits, is_pair });
             }
-            GlobalPlace::Table { global, name, actions } => {
-                let found = pipeline.tables.iter().position(|table| table.name == *name);
-                let Some(at) = found else { continue };
-                let mut table = pipeline.tables[at].clone();
-                let action = |name: &Arc<str>| {
-                    let mut listed = table.actions.iter().map(|listed| listed.action);
-                    listed.find(|id| pipeline.actions[id.index()].name == *name)
-                };
-                let actions = actions.iter().filter_map(action).collect();
-                table.name = core.globals[global.0 as usize].name.clone();
-                let id = TableId(program.tables.len() as u32);
-                program.tables.push(table);
-                handles.tables.push(TableId(at as u32));
-                places[global.0 as usize] = Some(Place::Table { table: id, actions });
+            GlobalPlace::Table { global, copies } => {
+                let mut found_copies = Vec::new();
+                for TableCopy { name, actions } in copies {
+                    let found = pipeline.tables.iter().position(|table| table.name == *name);
+                    let Some(at) = found else { continue };
+                    let table = pipeline.tables[at].clone();
+                    let action = |name: &Arc<str>| {
+                        let mut listed = table.actions.iter().map(|listed| listed.action);
+                        listed.find(|id| pipeline.actions[id.index()].name == *name)
+                    };
+                    let actions = actions.iter().filter_map(action).collect();
+                    let id = TableId(program.tables.len() as u32);
+                    found_copies.push(Copy { table: id, actions });
+                    program.tables.push(table);
+                    handles.tables.push(TableId(at as u32));
+                }
+                places[global.0 as usize] = Some(Place::Table(found_copies));
             }
             GlobalPlace::Absent(_) => {}
         }
@@ -161,54 +171,55 @@ impl Globals {
         }
     }
 
-    /// Makes a table hold what a state's table holds, in one batch that packets see whole.
+    /// Makes all copies of a table hold what a state's table holds, in one batch that packets see whole.
     pub(super) fn write_table(
         &mut self,
         global: GlobalId,
         declared: &[lucid::core::ActionId],
         wanted: &MatchTable,
     ) -> Result<(), String> {
-        let Some(Place::Table { table, actions }) = self.place(global).cloned() else {
-            return Ok(());
-        };
+        let Some(Place::Table(copies)) = self.place(global).cloned() else { return Ok(()) };
         let program = self.target.program();
-        let keys = &program.tables[table.index()].keys;
-        // Lower comes first here, and of equals the earlier: positions in that order are priorities, of which
-        // the state store takes the largest.
-        let mut entries: Vec<_> = wanted.entries().iter().collect();
-        entries.sort_by_key(|entry| entry.priority);
-        let entry = |(position, entry): (usize, &&lucid_reference::interpreter::Entry)| {
-            let action = declared.iter().position(|known| *known == entry.action)?;
-            let action = *actions.get(action)?;
-            let pattern = |((value, mask), key): (&(u128, u128), &ir::Key)| KeyPattern::Ternary {
-                value: Bits::from_u128(key.width_bits, *value),
-                mask: Bits::from_u128(key.width_bits, *mask),
-            };
-            let parameters = &program.actions[action.index()].parameters;
-            let arguments = parameters.iter().zip(&entry.arguments).map(|(parameter, argument)| {
-                let width_bits = program.slots[parameter.slot.index()].ty.width_bits();
-                let value = match argument {
-                    Value::Int(value) => *value,
-                    Value::Bool(value) => u128::from(*value),
-                    _ => 0,
-                };
-                Bits::from_u128(width_bits, value)
-            });
-            let action = BoundAction { action, arguments: arguments.collect() };
-            let keys = entry.key.iter().zip(keys).map(pattern).collect();
-            let priority = i64::from(i32::MAX) - (position as i64 + 1);
-            let entry = NewEntry::direct(keys, priority, action);
-            Some(Item::from(Update::InsertEntry { table, entry }))
-        };
-        let inserts = entries.iter().enumerate().filter_map(entry);
-        let items: Vec<Item> =
-            std::iter::once(Item::from(Update::ClearEntries { table })).chain(inserts).collect();
+        let entries = wanted.entries();
+        let mut items = Vec::new();
+        for Copy { table, actions } in &copies {
+            items.push(Item::from(Update::ClearEntries { table: *table }));
+            let entry = |entry| new_entry(&program, (*table, actions), declared, entry);
+            items.extend(entries.iter().enumerate().filter_map(entry));
+        }
         let outcome = self.target.execute(Batch::of(items).with(Atomicity::DataplaneAtomic));
         match outcome.first_fault() {
             None => Ok(()),
             Some((_, fault)) => Err(fault.to_string()),
         }
     }
+}
+
+/// An entry of a table with these actions; of entries in their order, lower positions go first, and the state store takes
+/// the largest priority.
+fn new_entry(
+    program: &Program,
+    (table, actions): (TableId, &[ActionId]),
+    declared: &[lucid::core::ActionId],
+    (position, entry): (usize, &Entry),
+) -> Option<Item> {
+    let keys = &program.tables[table.index()].keys;
+    let action = declared.iter().position(|known| *known == entry.action)?;
+    let action = *actions.get(action)?;
+    let pattern = |((value, mask), key): (&(u128, u128), &ir::Key)| KeyPattern::Ternary {
+        value: Bits::from_u128(key.width_bits, *value),
+        mask: Bits::from_u128(key.width_bits, *mask),
+    };
+    let parameters = &program.actions[action.index()].parameters;
+    let arguments = parameters.iter().zip(entry.numbers()).map(|(parameter, value)| {
+        let width_bits = program.slots[parameter.slot.index()].ty.width_bits();
+        Bits::from_u128(width_bits, value)
+    });
+    let action = BoundAction { action, arguments: arguments.collect() };
+    let keys = entry.key.iter().zip(keys).map(pattern).collect();
+    let priority = i64::from(i32::MAX) - (position as i64 + 1);
+    let entry = NewEntry::direct(keys, priority, action);
+    Some(Item::from(Update::InsertEntry { table, entry }))
 }
 
 impl Place {

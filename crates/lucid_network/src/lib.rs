@@ -18,6 +18,7 @@ mod globals;
 mod handler_runs;
 mod in_flight;
 mod ingress;
+mod installed;
 pub mod options;
 mod passes;
 mod ports;

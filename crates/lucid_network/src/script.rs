@@ -5,6 +5,7 @@
 //! was tested on hardware, and the script says so.
 
 use super::deploy::{self, RECIRCULATION_RATE_BPS, SwitchSetup};
+use super::installed;
 use device::{GeneratorApplication, GeneratorTimer};
 use lucid::core::Program;
 use lucid_compiler::generator;
@@ -17,7 +18,7 @@ pub const SCRIPT_BEGINS: &str = "# Sets up switch ";
 
 /// The script for a switch. `name` is the program's name as it was loaded.
 pub fn script(compiled: &Compiled, program: &Program, switch: &SwitchSetup, name: &str) -> String {
-    let commands = deploy::commands(compiled, program, switch);
+    let commands = deploy::set_up(compiled, program, switch);
     let name = lucid_compiler::names::identifier(name);
     let mut text = format!(
         "{SCRIPT_BEGINS}{number} for the program `{name}`. Run it in the shell of the switch:\n\
@@ -30,6 +31,7 @@ pub fn script(compiled: &Compiled, program: &Program, switch: &SwitchSetup, name
         port = switch.recirculation_port,
     );
     Translator::default().commands(&commands, &mut text);
+    text.push_str(&installed::script(compiled, program, switch));
     ports(compiled, &mut text);
     if compiled.options.delay == Delay::Queue {
         delay_queue(compiled, &mut text);

@@ -5,13 +5,13 @@
 use super::event_headers::EventHeaders;
 use super::parts::Part;
 use crate::atomic::program::{AtomicProgram, Given, Hash, Operand, SlotField, VariableKind};
-use crate::compiled::GlobalPlace;
+use crate::compiled::{GlobalPlace, TableCopy};
 use crate::expressions::{literal, wire_bits};
 use crate::interface::TargetInterface;
 use crate::names::Names;
 use crate::options::Options;
 pub(super) use crate::template::Piece;
-use lucid::core::{Program, Type};
+use lucid::core::{GlobalId, Program, Type};
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostics, Span};
 use std::collections::BTreeSet;
@@ -215,6 +215,18 @@ impl<'p> Context<'p> {
     /// The control-plane and register name of a global.
     pub(super) fn place(&mut self, place: GlobalPlace) {
         self.globals.push(place);
+    }
+
+    /// A table that stands for a global, perhaps beside others.
+    pub(super) fn place_copy(&mut self, id: GlobalId, copy: TableCopy) {
+        let placed = self.globals.iter_mut().find_map(|place| match place {
+            GlobalPlace::Table { global, copies } if *global == id => Some(copies),
+            _ => None,
+        });
+        match placed {
+            Some(copies) => copies.push(copy),
+            None => self.place(GlobalPlace::Table { global: id, copies: vec![copy] }),
+        }
     }
 
     /// Width of an atomic variable in bits.

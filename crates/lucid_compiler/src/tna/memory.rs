@@ -60,20 +60,11 @@ pub(super) fn write(context: &mut Context<'_>, half: Gress) {
 pub(super) fn absent(context: &mut Context<'_>) {
     for at in 0..context.program.globals.len() {
         let id = GlobalId(at as u32);
-        let is_placed = context.globals.iter().any(|place| match place {
-            GlobalPlace::Register { global, .. }
-            | GlobalPlace::Table { global, .. }
-            | GlobalPlace::Absent(global) => *global == id,
-        });
-        if !is_placed {
+        if !context.globals.iter().any(|place| place.global() == id) {
             context.place(GlobalPlace::Absent(id));
         }
     }
-    context.globals.sort_by_key(|place| match place {
-        GlobalPlace::Register { global, .. }
-        | GlobalPlace::Table { global, .. }
-        | GlobalPlace::Absent(global) => *global,
-    });
+    context.globals.sort_by_key(GlobalPlace::global);
 }
 
 fn register(

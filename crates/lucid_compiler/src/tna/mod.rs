@@ -45,6 +45,7 @@ mod tables;
 
 pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};
 pub use scheduler::add_scheduler;
+pub use tables::{data_field, key_field};
 
 use super::{atomic, support};
 use crate::compiled::Compiled;

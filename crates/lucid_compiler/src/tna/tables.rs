@@ -9,7 +9,7 @@ use super::operations::{self, draw_before, sequential};
 use super::parts::Part;
 use super::scheduler_tables;
 use crate::atomic::program::{Operand, Operation, StatementId};
-use crate::compiled::GlobalPlace;
+use crate::compiled::TableCopy;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text};
 use lucid::core::{ActionId, Constant, Expression, GlobalId, GlobalKind, LocalId, Type};
 use pisa::guard::cross_product;
@@ -499,7 +499,7 @@ fn lookup(
             Some(MatchKind::Ternary) | None => "ternary",
         };
         let field = context.operand(*operand, *width_bits, gress);
-        text.push_str(&format!("{field} : {kind} @name(\"key{at}\");"));
+        text.push_str(&format!("{field} : {kind} @name(\"{}\");", key_field(at)));
     }
     text.push_str("} actions = {");
     for action_name in &action_names {
@@ -524,11 +524,11 @@ fn lookup(
     ));
     context.put(found.span, text);
     let control = super::parts::control(gress);
-    context.place(GlobalPlace::Table {
-        global: GlobalId(id.0),
+    let copy = TableCopy {
         name: control_name(control, &name),
         actions: action_names.iter().map(|action| control_name(control, action)).collect(),
-    });
+    };
+    context.place_copy(GlobalId(id.0), copy);
     Some(match condition(context, &found.guard, gress) {
         None => format!("{name}.apply();"),
         Some(condition) => format!("if ({condition}) {{ {name}.apply(); }}"),
@@ -541,6 +541,16 @@ fn constant(constant: &Constant) -> String {
         Constant::Bool(value) => literal(u128::from(*value), 1),
         Constant::Group(_) => literal(0, 1),
     }
+}
+
+/// The field of an entry that holds an installed argument.
+pub fn data_field(at: usize, parameter: &str) -> String {
+    format!("data{at}_{}", crate::names::identifier(parameter))
+}
+
+/// The field of an entry that holds a part of the key.
+pub fn key_field(at: usize) -> String {
+    format!("key{at}")
 }
 
 fn own_action(
@@ -559,7 +569,7 @@ fn own_action(
         // Booleans are one bit outside of expressions and `bool` in them.
         let width_bits = expressions::wire_bits(parameter.ty).max(1);
         let text = if at < installed {
-            let field = format!("data{at}_{}", crate::names::identifier(&parameter.name));
+            let field = data_field(at, &parameter.name);
             parameters.push(format!("{} {field}", type_text(Type::Int(width_bits))));
             field
         } else {

@@ -4,7 +4,7 @@
 
 use super::calculations::{checksum_text, hash_text, joined};
 use super::control::{Control, DeclaredTable};
-use crate::compiled::GlobalPlace;
+use crate::compiled::{GlobalPlace, TableCopy};
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::names::Names;
 use lucid::core::{Action, Constant, Expression, GlobalId, GlobalKind, LocalId, Table, Type};
@@ -85,11 +85,8 @@ fn declared(control: &mut Control<'_, '_>, id: GlobalId) -> Option<usize> {
     control.declarations.push((span, text));
     let public_actions =
         actions.iter().take(table.actions.len()).map(|(_, name)| Arc::from(name.as_str()));
-    control.context.globals[id.0 as usize] = GlobalPlace::Table {
-        global: id,
-        name: Arc::from(public),
-        actions: public_actions.collect(),
-    };
+    let copy = TableCopy { name: Arc::from(public), actions: public_actions.collect() };
+    control.context.globals[id.0 as usize] = GlobalPlace::Table { global: id, copies: vec![copy] };
     control.tables.push(DeclaredTable { table: id, name, keys, arguments, results });
     Some(control.tables.len() - 1)
 }

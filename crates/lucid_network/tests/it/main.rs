@@ -4,6 +4,7 @@
 
 mod alike;
 mod delays;
+mod departures;
 mod egress;
 mod egress_dispatches;
 mod generated;
@@ -12,5 +13,6 @@ mod oracle;
 mod ports;
 mod shipped;
 mod small;
+mod tables;
 mod user;
 mod v1model;

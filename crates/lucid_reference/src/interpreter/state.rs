@@ -112,6 +112,17 @@ pub struct Entry {
     pub arguments: Vec<Value>,
 }
 
+impl Entry {
+    /// Its install arguments as control planes write them: booleans are 0 and 1.
+    pub fn numbers(&self) -> impl Iterator<Item = u128> {
+        self.arguments.iter().map(|argument| match argument {
+            Value::Int(value) => *value,
+            Value::Bool(value) => u128::from(*value),
+            _ => 0,
+        })
+    }
+}
+
 /// A match table. Of the entries that match, the first by priority counts, and of equal ones the
 /// one installed first.
 #[derive(Clone, Debug, PartialEq, Eq)]

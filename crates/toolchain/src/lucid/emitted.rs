@@ -8,7 +8,7 @@ mod tests;
 use crate::files;
 use frontend::Failure;
 use lucid::core::Program;
-use lucid_compiler::{Backend, Compiled, DELAY_PERIOD_PS, Recirculation};
+use lucid_compiler::{Backend, Compiled, DELAY_PERIOD_PS, GlobalPlace, Recirculation};
 use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::script;
 use lucid_reference::simulation::Setup;
@@ -86,6 +86,7 @@ impl Emitted<'_> {
         if let Some(stages) = &self.stages {
             text.push_str(&format!("On a Tofino it takes {stages}.\n"));
         }
+        text.push_str(&self.copied_tables());
         if self.compiled.delay_period_ps > 0 {
             text.push_str(&format!(
                 "\nDelayed events wait in a queue that is released every {} (`period` in device-N.toml). It is \
@@ -138,6 +139,30 @@ impl Emitted<'_> {
             )),
         }
         text
+    }
+}
+
+impl Emitted<'_> {
+    /// Says which tables an operator fills for each table of the program that has several copies.
+    fn copied_tables(&self) -> String {
+        let mut rows = String::new();
+        for place in &self.compiled.globals {
+            let GlobalPlace::Table { global, copies } = place else { continue };
+            if copies.len() > 1 {
+                let name = &self.program.globals[global.0 as usize].name;
+                let copies: Vec<String> =
+                    copies.iter().map(|copy| format!("`{}`", copy.name)).collect();
+                rows.push_str(&format!("| `{name}` | {} |\n", copies.join(", ")));
+            }
+        }
+        match rows.is_empty() {
+            true => rows,
+            false => format!(
+                "\nA table of a Tofino belongs to one stage. A Lucid table that several places look up is a \
+                 table for each place, and every entry belongs into all of them:\n\n\
+                 | in the Lucid program | in the P4 program |\n| --- | --- |\n{rows}"
+            ),
+        }
     }
 }
 

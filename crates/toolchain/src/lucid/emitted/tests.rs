@@ -61,12 +61,8 @@ fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).expect("a file that `plane emit` writes")
 }
 
-fn check(run: &LucidRun, target: &str) {
-    let title = format!("{} for {target}", run.title());
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let preprocessing = PreprocessorOptions::default();
-    let file = ProgramFile { path: &run.program_path, files: &Disk, preprocessing: &preprocessing };
-    let request = EmitRequest {
+fn request<'r>(target: &'r str, specification: &'r Path, output: &'r Path) -> EmitRequest<'r> {
+    EmitRequest {
         target,
         delay: None,
         clock: "ns",
@@ -76,9 +72,17 @@ fn check(run: &LucidRun, target: &str) {
         bmv2: false,
         after: None,
         user_p4: UserP4Files::default(),
-        specification: Some(&run.specification_path),
-        output: Some(out.path()),
-    };
+        specification: Some(specification),
+        output: Some(output),
+    }
+}
+
+fn check(run: &LucidRun, target: &str) {
+    let title = format!("{} for {target}", run.title());
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let preprocessing = PreprocessorOptions::default();
+    let file = ProgramFile { path: &run.program_path, files: &Disk, preprocessing: &preprocessing };
+    let request = request(target, &run.specification_path, out.path());
     if let Err(failure) = emit(&file, &request, &Silent) {
         panic!("{title}: {}", failure.text());
     }
@@ -120,6 +124,37 @@ fn run_has_the_program_and_the_devices_that_emit_writes() {
         let run = read_run(&request, None).unwrap_or_else(|failure| panic!("{}", failure.text()));
         for target in Backend::ALL.map(Backend::name) {
             check(&run, target);
+        }
+    }
+}
+
+/// Two places look `routes` up, and the run installs an entry at time 0.
+#[test]
+fn emitted_files_fill_every_copy_of_a_table() {
+    let given = tempfile::tempdir().expect("a temporary folder");
+    let (program, specification) = (given.path().join("p.dpt"), given.path().join("p.json"));
+    let source = "action int give(int port)(int x) { return port; }\n\
+                  global Table.t<<int, int, int, int>> routes = Table.create(4, [give], give, 5);\n\
+                  event out(int x);\n\
+                  event a(int x) { int y = Table.lookup(routes, x, 0); generate_port(1, out(y)); }\n\
+                  event b(int x) { int y = Table.lookup(routes, x, 1); generate_port(2, out(y)); }\n";
+    std::fs::write(&program, source).expect("a file");
+    let run = r#"{"events": [{"type": "command", "name": "Table.install",
+        "args": {"table": "routes", "key": [7], "action": "give", "args": [9]}}]}"#;
+    std::fs::write(&specification, run).expect("a file");
+    for (target, copies) in [("v1model", 1), ("tna", 2)] {
+        let out = tempfile::tempdir().expect("a temporary folder");
+        let preprocessing = PreprocessorOptions::default();
+        let file = ProgramFile { path: &program, files: &Disk, preprocessing: &preprocessing };
+        emit(&file, &request(target, &specification, out.path()), &Silent)
+            .unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let count = |name: &str, text: &str| read(out.path(), name).matches(text).count();
+        assert_eq!(count("commands-0.txt", " 0x7&&&0xffffffff => 9 1\n"), copies, "{target}");
+        let is_told = count("README.md", "| `routes` | `Ingress.routes`, `Ingress.routes_2` |");
+        assert_eq!(is_told, usize::from(copies > 1), "{target}");
+        if copies > 1 {
+            let added = "key0=0x7, key0_mask=0xffffffff, MATCH_PRIORITY=1, data0_port=9)\n";
+            assert_eq!(count("bfrt-0.py", added), copies);
         }
     }
 }
