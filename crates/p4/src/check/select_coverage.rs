@@ -154,6 +154,7 @@ impl<'a> Checker<'a> {
         let all_bits = (BigUint::one() << widths.iter().flatten().sum::<u32>()) - 1u32;
         let mut names = FxHashMap::default();
         let mut taken = Taken::default();
+        let mut has_default = false;
         for case in cases {
             let is_default = takes_everything(&case.keyset);
             let values = match &widths {
@@ -169,7 +170,10 @@ impl<'a> Checker<'a> {
                 None => taken.taker(&values.cubes, &all_bits),
             };
             let takes_all = everything.is_some();
-            if let Some(taker) = taker {
+            // A `default` behind a tuple of `_` guards against later changes, too.
+            let is_guard = is_default && !has_default;
+            has_default |= is_default;
+            if let Some(taker) = taker.filter(|_| !is_guard) {
                 let warning = Diagnostic::warning(
                     codes::UNREACHABLE_CASE,
                     case.keyset.span,
