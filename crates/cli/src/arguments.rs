@@ -2,7 +2,10 @@
 //! The command line: its options, their types and help texts.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Id, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Id, Parser, Subcommand,
+    ValueEnum,
+};
 use frontend::EmitTarget;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -18,6 +21,12 @@ pub struct Arguments {
     /// Print only results and errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Print no warnings.
+    #[arg(long, global = true)]
+    pub no_warnings: bool,
+    /// When diagnostics have colours.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
 }
 
 impl Arguments {
@@ -97,6 +106,13 @@ pub enum Command {
     /// Explain a diagnostic code.
     #[command(after_help = "Example:\n  plane explain P4-E0001\n  plane explain --list")]
     Explain(Explain),
+    /// Print the completion script of a shell.
+    #[command(after_help = "Example, for the bash of this user:\n  \
+        plane completions bash > ~/.local/share/bash-completion/completions/plane")]
+    Completions(Completions),
+    /// Write the manual pages of all commands into a folder.
+    #[command(after_help = "Example:\n  plane man ~/.local/share/man/man1")]
+    Man(Man),
 }
 
 /// Parses a whole number; the error names the range of the type.
@@ -250,7 +266,8 @@ pub struct Run {
     /// The program; the end of its name says the language.
     #[arg(value_name = "PROG.p4|PROG.dpt")]
     pub program: PathBuf,
-    /// Packets that enter by a port: a pcap or pcapng file; may be repeated.
+    /// Packets that enter by a port: a pcap or pcapng file, or `-` for standard input (P4 programs); may be
+    /// repeated.
     #[arg(long = "in", value_name = "PORT=FILE", value_parser = port_and_file)]
     pub inputs: Vec<(u32, PathBuf)>,
     /// Write the packets that leave into this folder, as PORT.pcap; create it if it does not exist.
@@ -267,6 +284,10 @@ pub struct Run {
     /// Print what happens to each packet. A P4 program needs --in and --out as well.
     #[arg(long, conflicts_with = "trace_json")]
     pub trace: bool,
+    /// Print results as JSON. P4: one object with ports, drops, counters, registers and digests
+    /// (docs/run-json.md). Lucid: what happens, an object a line.
+    #[arg(long)]
+    pub json: bool,
     /// Seed of all random numbers [default: 0, or that of the specification].
     #[arg(long, value_parser = number::<u64>)]
     pub seed: Option<u64>,
@@ -306,6 +327,9 @@ pub struct DeviceOptions {
     /// are printed; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub after: Vec<PathBuf>,
+    /// Fill packets that their capture has cut (snap length) with zeros, up to their length on the wire.
+    #[arg(long)]
+    pub pad_snapped: bool,
     /// Print the digests that the program sends to its control plane.
     #[arg(long)]
     pub digests: bool,
@@ -352,9 +376,6 @@ pub struct NetworkOptions {
     /// Values of symbolic sizes and constants; they replace those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,
-    /// Print what happens as JSON, an object a line.
-    #[arg(long)]
-    pub json: bool,
     /// Write the contents of all arrays, counters and tables at the end, as JSON.
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
@@ -628,4 +649,20 @@ pub struct Explain {
     /// List all codes.
     #[arg(long)]
     pub list: bool,
+}
+
+/// `plane completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// `plane man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The folder; it is created if it does not exist.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }

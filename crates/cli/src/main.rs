@@ -8,6 +8,7 @@ mod commands;
 mod output;
 mod programs;
 mod run_description;
+mod signals;
 
 use frontend::ExitStatus;
 

@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Terminal`]: prints results to standard output and everything else to standard error. A closed pipe ends the command
-//! without a message. Colours are only for terminals, and not with `NO_COLOR`.
+//! without a message. Without `--color`, colours are only for terminals, and not with `NO_COLOR`.
 
+use clap::ColorChoice;
 use frontend::{Console, Spinner, Work, diagnostics_text};
 use indicatif::{ProgressBar, ProgressStyle};
-use source::{Diagnostics, RenderOptions, SourceMap};
+use source::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap};
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 
 /// Standard output and standard error.
 pub struct Terminal {
     /// Print only results and errors.
     pub is_quiet: bool,
+    /// Print warnings.
+    pub shows_warnings: bool,
+    /// When diagnostics have colours.
+    pub color: ColorChoice,
 }
 
 impl Console for Terminal {
     fn is_quiet(&self) -> bool {
         self.is_quiet
+    }
+
+    fn shows_warnings(&self) -> bool {
+        self.shows_warnings
     }
 
     fn print(&self, text: &str) {
@@ -31,10 +41,11 @@ impl Console for Terminal {
     }
 
     fn diagnostics(&self, map: &SourceMap, found: &Diagnostics) {
-        if found.is_empty() {
+        let shown = shown(found, self.shows_warnings);
+        if shown.is_empty() {
             return;
         }
-        let text = diagnostics_text(map, found, RenderOptions { color: colors() });
+        let text = diagnostics_text(map, &shown, RenderOptions { color: self.has_colors() });
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 
@@ -109,8 +120,25 @@ pub fn internal_error(text: &str) {
     ));
 }
 
-/// Whether standard error shows colours.
-fn colors() -> bool {
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    std::io::stderr().is_terminal() && !forbidden
+/// Returns the diagnostics without warnings, unless these are shown.
+pub fn shown(found: &Diagnostics, shows_warnings: bool) -> Cow<'_, Diagnostics> {
+    if shows_warnings {
+        return Cow::Borrowed(found);
+    }
+    let mut errors = Diagnostics::new();
+    let is_error = |each: &&Diagnostic| each.severity == Severity::Error;
+    found.iter().filter(is_error).for_each(|each| errors.push(each.clone()));
+    Cow::Owned(errors)
+}
+
+impl Terminal {
+    /// Whether diagnostics on standard error have colours.
+    fn has_colors(&self) -> bool {
+        let forbidden = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => std::io::stderr().is_terminal() && !forbidden(),
+        }
+    }
 }

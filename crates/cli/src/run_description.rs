@@ -6,7 +6,7 @@ use crate::arguments::{Engine, Run};
 use crate::programs::language;
 use device::EngineChoice;
 use frontend::{CompiledRun, Execution, Failure, Frontend, NetworkRun, NetworkRuns, RunCaptures};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toolchain::device_run::{DeviceRun, Engines, TraceFormat};
 use toolchain::selection;
 
@@ -61,6 +61,24 @@ fn on_device<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<DeviceRu
             );
         }
     };
+    let from_standard_input = |(_, path): &&(u32, PathBuf)| path.as_path() == Path::new("-");
+    if arguments.inputs.iter().filter(from_standard_input).count() > 1 {
+        return Err("two --in read standard input (`-`), which can be read only once".to_string());
+    }
+    if arguments.json {
+        let texts = [
+            ("--trace", arguments.trace),
+            ("--trace-json", device.trace_json),
+            ("--after", !device.after.is_empty()),
+            ("--digests", device.digests),
+        ];
+        if let Some((option, _)) = texts.iter().find(|(_, is_given)| *is_given) {
+            return Err(format!(
+                "{option} cannot be combined with --json, whose output is one JSON object; it has counters, \
+                 registers and digests"
+            ));
+        }
+    }
     let trace = match (arguments.trace, device.trace_json) {
         (true, _) => Some(TraceFormat::Text),
         (false, true) => Some(TraceFormat::Json),
@@ -77,7 +95,9 @@ fn on_device<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<DeviceRu
         entries: &device.entries,
         batch_size: device.batch_size,
         after: &device.after,
+        pads_snapped: device.pad_snapped,
         digests: device.digests,
+        json: arguments.json,
         engines,
         trace,
         seed: arguments.seed.unwrap_or(0),
@@ -97,6 +117,11 @@ fn in_network<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<Network
     let of_p4 = of_p4.map(|(option, _)| option.to_string());
     if let Some(option) = arguments.given.of_devices.first().or(of_p4.as_ref()) {
         return Err(selection::only_for_devices(option, &arguments.program, language));
+    }
+    if arguments.inputs.iter().any(|(_, path)| path.as_path() == Path::new("-")) {
+        return Err("only P4 programs read packets from standard input (`-`): a run of a Lucid program reads each \
+                    capture twice; write the packets to a file first"
+            .to_string());
     }
     let captures = match (arguments.inputs.is_empty(), arguments.out.as_deref()) {
         (false, Some(out)) => Some(RunCaptures { inputs: &arguments.inputs, out }),
@@ -145,7 +170,7 @@ fn in_network<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<Network
         seed: arguments.seed,
         until_ps: arguments.until_ps,
         trace: arguments.trace,
-        json: network.json,
+        json: arguments.json,
         state_out: network.state_out.as_deref(),
         timeline: network.timeline.as_deref(),
         record: network.record.as_deref(),

@@ -90,6 +90,8 @@ pub enum EntryAction {
     Member(u64),
     /// A group of the table's action selector, by handle.
     Group(u64),
+    /// The file names no action: an error that is reported after a wrong table.
+    Missing,
 }
 
 /// One rate of a meter: units per second and burst in units, in the unit of the meter.

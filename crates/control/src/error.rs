@@ -82,7 +82,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: UNKNOWN_COMMAND,
         title: "no such control command",
         text: "The commands are those of BMv2's command line that change or read state, such as \
-               table_add, table_set_default, mc_mgrp_create, mirroring_add and register_write.",
+               table_add, table_set_default, mc_mgrp_create, mirroring_add and register_write. \
+               docs/control-commands.md lists all commands with their arguments.",
         wrong: "tabel_add t a 1 =>",
         right: "table_add t a 1 =>",
     },
@@ -104,8 +105,11 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: BAD_VALUE,
         title: "a value does not fit",
-        text: "Values are decimal, 0x or 0b numbers, IPv4, IPv6 or MAC addresses, `true`, `false` or \
-               the name of an enum member. They must fit the width of the key, parameter or cell.",
+        text: "Values are decimal, 0x, 0o or 0b numbers, IPv4, IPv6 or MAC addresses, `true`, `false`, \
+               an error (`error.NoMatch` or `NoMatch`) or an enum member (`Kind.Small` or `Small`). They must \
+               fit the width of the key, parameter or cell. Only keys, parameters and cells of a signed type \
+               (int<8>) take negative numbers, from -128 to 127 for int<8>; for bit<9>, `-1` is an error, where \
+               BMv2's command line would write 0. Multicast groups count from 1: group 0 means no multicast.",
         wrong: "table_add t forward 10.0.0.300/8 => 1",
         right: "table_add t forward 10.0.0.3/32 => 1",
     },
@@ -119,7 +123,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: WRONG_MATCH,
         title: "this form of match does not suit the key",
-        text: "exact: a value; lpm: value/length, the length always; ternary: value&&&mask; range: low->high; optional: a \
+        text: "exact: a value; lpm: value/length, the length always; ternary: value&&&mask; range: low->high (`5->9`); optional: a \
                value or nothing.",
         wrong: "table_add exact_table a 1&&&1 =>",
         right: "table_add exact_table a 1 =>",

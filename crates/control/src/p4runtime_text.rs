@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! P4Runtime messages in protobuf text format: a `WriteRequest`, or its `updates`, `entities`, `table_entry` and so on
 //! alone. Reads the fields that an entries file needs. Ids of tables, actions, fields and parameters become names of
-//! the form `#number`, which `lookup` resolves.
+//! the form `#number`, which `lookup` resolves; a name in quotes may replace an id.
 
 use crate::command::{
     Arguments, Command, EntryAction, Located, MatchText, Matches, Origin, Priority,
@@ -250,6 +250,21 @@ impl Message {
         self.number(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
 
+    /// Returns the name of an object for `lookup`: `#number` for an id, or the name that stands in its place.
+    fn id(&self, name: &str) -> Result<String, String> {
+        match self.all(name).next() {
+            Some(Value::Bytes(bytes)) if !bytes.is_empty() => {
+                Ok(String::from_utf8_lossy(bytes).into_owned())
+            }
+            Some(Value::Word(word)) => match crate::command_text::number(word) {
+                Some(number) => Ok(format!("#{number}")),
+                None => Err(format!("`{name}` must be a number or a name in quotes, not `{word}`")),
+            },
+            Some(_) => Err(format!("`{name}` must be a number or a name in quotes")),
+            None => Err(format!("`{name}` is missing")),
+        }
+    }
+
     /// Returns a byte string as a hexadecimal number, which `values` reads.
     fn bytes(&self, name: &str) -> Result<String, String> {
         match self.all(name).next() {
@@ -286,11 +301,19 @@ fn entities(top: &Message) -> Vec<(usize, Result<Command, String>)> {
                     Value::Word(word) => Some(word.as_str()),
                     _ => None,
                 });
-                if let Some(kind) = kind.filter(|kind| !matches!(*kind, "INSERT" | "1")) {
+                // P4Runtime changes default entries only by MODIFY.
+                let entry =
+                    update.message("entity").and_then(|entity| entity.message("table_entry"));
+                let is_allowed = |kind: &&str| match *kind {
+                    "INSERT" | "1" => true,
+                    "MODIFY" | "2" => entry.is_some_and(is_default),
+                    _ => false,
+                };
+                if let Some(kind) = kind.filter(|kind| !is_allowed(kind)) {
                     found.push((
                         *line,
                         Err(format!(
-                            "an entries file only inserts; `type: {kind}` is not supported"
+                            "an entries file inserts entries and modifies default entries; `type: {kind}` is not supported"
                         )),
                     ));
                     continue;
@@ -330,18 +353,26 @@ fn table_entry(entry: &Message) -> Result<Command, String> {
         "metadata",
         "controller_metadata",
     ])?;
-    let table = format!("#{}", entry.required("table_id")?);
+    let table = entry.id("table_id")?;
     let target = match entry.message("action") {
         Some(action) => target(action)?,
-        None => return Err("`action` is missing".to_string()),
+        None => EntryAction::Missing,
     };
-    let default = entry.all("is_default_action").any(|value| *value == Value::Word("true".into()));
-    if default {
-        return Ok(Command::TableSetDefault { table, target });
+    if is_default(entry) {
+        if entry.messages("match").next().is_some() {
+            return Err("a default entry applies where no entry matches: it has no `match`".into());
+        }
+        if entry.number("priority")?.is_some_and(|priority| priority != 0) {
+            return Err("a default entry has no `priority`".into());
+        }
+        return Ok(match target {
+            EntryAction::Missing => Command::TableResetDefault { table },
+            target => Command::TableSetDefault { table, target },
+        });
     }
     let mut matches = Vec::new();
     for field in entry.messages("match") {
-        let name = format!("#{}", field.required("field_id")?);
+        let name = field.id("field_id")?;
         matches.push((name, field_match(field)?));
     }
     let priority = match entry.number("priority")? {
@@ -355,6 +386,10 @@ fn table_entry(entry: &Message) -> Result<Command, String> {
     Ok(Command::TableAdd { table, matches, target, priority, timeout_ms, label: None })
 }
 
+fn is_default(entry: &Message) -> bool {
+    entry.all("is_default_action").any(|value| *value == Value::Word("true".into()))
+}
+
 fn target(action: &Message) -> Result<EntryAction, String> {
     if let Some(member) = action.number("action_profile_member_id")? {
         return Ok(EntryAction::Member(member));
@@ -363,11 +398,10 @@ fn target(action: &Message) -> Result<EntryAction, String> {
         return Ok(EntryAction::Group(group));
     }
     let action = action.message("action").ok_or("`action { action { ... } }` is missing")?;
-    let name = format!("#{}", action.required("action_id")?);
+    let name = action.id("action_id")?;
     let mut arguments = Vec::new();
     for parameter in action.messages("params") {
-        arguments
-            .push((format!("#{}", parameter.required("param_id")?), parameter.bytes("value")?));
+        arguments.push((parameter.id("param_id")?, parameter.bytes("value")?));
     }
     Ok(EntryAction::Action(name, Arguments::Named(arguments)))
 }
@@ -423,7 +457,7 @@ fn index(entry: &Message) -> Result<Option<u64>, String> {
 }
 
 fn register(entry: &Message) -> Result<Command, String> {
-    let register = format!("#{}", entry.required("register_id")?);
+    let register = entry.id("register_id")?;
     let data = entry.message("data").ok_or("`data` is missing")?;
     Ok(Command::RegisterWrite { register, index: index(entry)?, value: data.bytes("bitstring")? })
 }
@@ -431,7 +465,7 @@ fn register(entry: &Message) -> Result<Command, String> {
 fn counter(entry: &Message) -> Result<Command, String> {
     let data = entry.message("data").ok_or("`data` is missing")?;
     Ok(Command::CounterWrite {
-        counter: format!("#{}", entry.required("counter_id")?),
+        counter: entry.id("counter_id")?,
         index: index(entry)?.ok_or("`index` is missing")?,
         packets: data.number("packet_count")?.unwrap_or(0),
         bytes: data.number("byte_count")?.unwrap_or(0),
@@ -486,7 +520,7 @@ mod tests {
         };
         assert_eq!(
             shown("table_entry { table_id: x }\ntable_entry { table_idd: 1 }\nfoo: 1"),
-            "error[CTL-E0101]: w.txtpb:1: `table_id` must be a number, not `x`\n\
+            "error[CTL-E0101]: w.txtpb:1: `table_id` must be a number or a name in quotes, not `x`\n\
              error[CTL-E0101]: w.txtpb:2: line 2: unknown field `table_idd`; did you mean `table_id`?\n\
              error[CTL-E0101]: w.txtpb:3: entries files do not support `foo`"
         );

@@ -4,16 +4,18 @@
 
 use crate::command::MatchText;
 use crate::error::{BAD_VALUE, WRONG_MATCH};
-use crate::values;
+use crate::values::{self, Wanted};
 use ir::{Bits, Key, KeyPattern, MatchKind};
 use source::Code;
+use std::sync::Arc;
 
 type Problem = (Code, String);
 
-/// Returns the pattern of a text.
-pub fn pattern(text: &MatchText, key: &Key) -> Result<KeyPattern, Problem> {
+/// Returns the pattern of a text. `errors` are the names of the program's errors.
+pub fn pattern(text: &MatchText, key: &Key, errors: &[Arc<str>]) -> Result<KeyPattern, Problem> {
     let value = |text: &str| {
-        values::read(text, key.width_bits, &key.display).map_err(|why| (BAD_VALUE, why))
+        let wanted = Wanted { width_bits: key.width_bits, display: &key.display, errors };
+        values::read(text, wanted).map_err(|why| (BAD_VALUE, why))
     };
     let wrong = |wanted: &str| {
         Err((WRONG_MATCH, format!("{} keys take {wanted}, not {}", kind(key), form(text))))
@@ -84,7 +86,12 @@ pub fn pattern(text: &MatchText, key: &Key) -> Result<KeyPattern, Problem> {
         },
         MatchKind::Range => match text {
             MatchText::Value(text) => {
-                let value = value(text)?;
+                let value = value(text).map_err(|problem| match dashed(text) {
+                    Some((low, high)) => {
+                        (WRONG_MATCH, format!("`{text}` is not a range: write `{low}->{high}`"))
+                    }
+                    None => problem,
+                })?;
                 Ok(KeyPattern::Range { low: value.clone(), high: value })
             }
             MatchText::Range(low, high) | MatchText::Pair(low, high) => {
@@ -110,6 +117,12 @@ pub fn without_length(text: &MatchText, key: &Key) -> Option<(String, String)> {
         )),
         _ => None,
     }
+}
+
+/// Returns the ends of `low-high`, which is not the form of a range.
+fn dashed(text: &str) -> Option<(&str, &str)> {
+    let (low, high) = text.split_once('-')?;
+    [low, high].iter().all(|end| values::number(end).is_some()).then_some((low, high))
 }
 
 fn ternary(value: Bits, mask: Bits) -> Result<KeyPattern, Problem> {
@@ -175,7 +188,7 @@ mod tests {
     fn check(kind: MatchKind, text: &str, expected: Result<&str, &str>) {
         let name = "k".into();
         let key = Key { name, match_kind: kind, width_bits: 16, display: Display::Unsigned };
-        let shown = pattern(&match_text(text), &key).map(|pattern| match pattern {
+        let shown = pattern(&match_text(text), &key, &[]).map(|pattern| match pattern {
             KeyPattern::Any => "any".to_string(),
             KeyPattern::Exact(value) => format!("{:x}", value.low_u64()),
             KeyPattern::Prefix { value, length_bits } => {
@@ -210,6 +223,7 @@ mod tests {
         check(MatchKind::Ternary, "0x1234&&&0xff", Ok("34&ff"));
         check(MatchKind::Ternary, "*", Ok("any"));
         check(MatchKind::Range, "1->5", Ok("1-5"));
+        check(MatchKind::Range, "5-9", Err("`5-9` is not a range: write `5->9`"));
         check(MatchKind::Range, "5->1", Err("the range 5 to 1 is empty"));
         check(MatchKind::Optional, "7", Ok("7"));
         check(MatchKind::Optional, "7&&&0", Ok("any"));

@@ -3,8 +3,11 @@
 //! sets. `session` keeps the handles that only BMv2's commands have.
 
 use crate::command::{Arguments, EntryAction, MatchText, Matches, Origin, Priority};
-use crate::error::{BAD_VALUE, ControlError, PRIORITY, UNKNOWN_NAME, WRONG_COUNT, WRONG_MATCH};
-use crate::{lookup, patterns, values};
+use crate::error::{
+    BAD_VALUE, ControlError, PRIORITY, SYNTAX, UNKNOWN_NAME, WRONG_COUNT, WRONG_MATCH,
+};
+use crate::values::{self, Wanted};
+use crate::{lookup, patterns};
 use ir::{ActionProfileId, KeyPattern, MatchKind, Program, TableId};
 use state::{ActionData, BoundAction, GroupId, MemberId, NewEntry, Replica};
 
@@ -165,7 +168,7 @@ impl Resolver<'_> {
                 None => &MatchText::Any,
             };
             let place = format!("table `{}`, key `{}`", declared.name, key.name);
-            let pattern = patterns::pattern(text, key)
+            let pattern = patterns::pattern(text, key, &program.errors)
                 .map_err(|(code, why)| self.error(code, format!("{place}: {why}")))?;
             if !self.lenient
                 && let Some((why, help)) = patterns::without_length(text, key)
@@ -194,6 +197,10 @@ impl Resolver<'_> {
             }
             EntryAction::Group(group) => {
                 (ActionData::Group(GroupId(self.small(*group, "group")?)), None)
+            }
+            EntryAction::Missing => {
+                let name = &self.program.tables[table.index()].name;
+                return Err(self.error(SYNTAX, format!("table `{name}`: `action` is missing")));
             }
         })
     }
@@ -312,7 +319,14 @@ impl Resolver<'_> {
         let mut values = Vec::new();
         for (parameter, text) in declared.parameters.iter().zip(texts) {
             let slot = &program.slots[parameter.slot.index()];
-            let value = values::read(text, slot.ty.width_bits(), &slot.display);
+            let value = values::read(
+                text,
+                Wanted {
+                    width_bits: slot.ty.width_bits(),
+                    display: &slot.display,
+                    errors: &program.errors,
+                },
+            );
             values.push(value.map_err(|why| {
                 let message = format!(
                     "{place}action `{}`, parameter `{}`: {why}",
@@ -341,7 +355,7 @@ impl Resolver<'_> {
             return Err(self.error(WRONG_COUNT, message));
         }
         let one = |(text, key): (&MatchText, &ir::Key)| {
-            patterns::pattern(text, key).map_err(|(code, why)| {
+            patterns::pattern(text, key, &self.program.errors).map_err(|(code, why)| {
                 self.error(code, format!("value set `{}`: {why}", declared.name))
             })
         };

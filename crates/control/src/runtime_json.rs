@@ -75,7 +75,9 @@ fn table_entry(mut entry: Fields<'_>) -> Option<Command> {
         .map(|field| Some((field.name.clone(), scalar(&field.value, messages)?)))
         .collect();
     let is_default = entry.truth("default_action");
-    let matches = entry.section("match").all().iter();
+    let matches = entry.section("match");
+    let match_span = matches.span();
+    let matches = matches.all().iter();
     let matches: Option<Vec<(String, MatchText)>> = matches
         .map(|field| Some((field.name.clone(), match_value(&field.value, messages)?)))
         .collect();
@@ -103,6 +105,11 @@ fn table_entry(mut entry: Fields<'_>) -> Option<Command> {
     let action = messages.text(action?, "`action_name`")?.to_string();
     let target = EntryAction::Action(action, Arguments::Named(arguments?));
     if is_default == Some(true) {
+        if matches.as_ref().is_none_or(|matches| !matches.is_empty()) {
+            let message = "a default entry applies where no entry matches: it has no `match`";
+            messages.error(SYNTAX, match_span, message, "remove `match` or `default_action`");
+            return None;
+        }
         return Some(Command::TableSetDefault { table, target });
     }
     Some(Command::TableAdd {

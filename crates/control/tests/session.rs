@@ -19,8 +19,8 @@ const PROGRAM: &str = r#"
 #include <v1model.p4>
 header h_t { bit<8> a; bit<16> b; bit<32> c; bit<48> d; }
 struct headers_t { h_t h; }
-struct metadata_t { }
 enum bit<8> Kind { Small = 1, Large = 2 }
+struct metadata_t { Kind kind; }
 parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     value_set<bit<8>>(4) kinds;
     state start {
@@ -51,6 +51,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         actions = { forward; @defaultonly drop; }
         default_action = drop();
     }
+    table by_names { key = { std.parser_error: exact; meta.kind: exact; } actions = { drop; NoAction; } }
     table fixed { key = { hdr.h.a: exact; } actions = { drop; } const entries = { 1: drop(); } }
     table balanced {
         key = { hdr.h.a: exact; hdr.h.c: selector; }
@@ -63,7 +64,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         hash(value, HashAlgorithm.crc16_custom, 16w0, { hdr.h.a }, 32w65536);
     }
     apply {
-        exact_table.apply(); lpm_table.apply(); ternary_table.apply(); fixed.apply(); balanced.apply();
+        exact_table.apply(); lpm_table.apply(); ternary_table.apply(); fixed.apply(); by_names.apply(); balanced.apply();
         bit<16> value; bit<2> color;
         cells.read(value, 0); mark(value); cells.write(1, value); hits.count(1); rates.execute_meter(0, color);
     }
@@ -208,7 +209,7 @@ fn prefixes_say_their_length() {
          table_add lpm_table forward 0x0a000002 => 1 2",
         "error[CTL-E0107]: c:1: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
          help: write `10.0.0.1/32` for this value alone
-         error[CTL-E0105]: c:2: table `I.lpm_table`, key `hdr.h.c`: `10.0.0.300` is not a number, address or name that fits here
+         error[CTL-E0105]: c:2: table `I.lpm_table`, key `hdr.h.c`: `10.0.0.300` is not an IPv4 address: `300` is not a number from 0 to 255
          3: handle 0
          error[CTL-E0107]: c:4: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `0x0a000002`
          help: write `0x0a000002/32` for this value alone",
@@ -247,6 +248,61 @@ fn priorities_and_match_kinds() {
          6: handle 1
          error[CTL-E0107]: c:7: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the range `10.1.0.0->10.2.0.0`
          error[CTL-E0108]: c:8: the entries of table `I.fixed` are `const`: the program fixes them",
+    );
+}
+
+#[test]
+fn values_that_do_not_fit_their_type() {
+    check(
+        "table_add lpm_table forward 10.0.0.1/32 => -1 2
+         table_add ternary_table forward 1&&&0xff 5-9 => 1 2 10
+         table_add by_names drop NoEror Small =>
+         table_add by_names drop error.NoMatch Kind.Large =>
+         table_add by_names drop 1 Tiny =>
+         mc_mgrp_create 0",
+        "error[CTL-E0105]: c:1: table `I.lpm_table`, action `I.forward`, parameter `port`: `-1` is negative; bit<9> holds numbers from 0 to 511
+         error[CTL-E0107]: c:2: table `I.ternary_table`, key `hdr.h.b`: `5-9` is not a range: write `5->9`
+         error[CTL-E0105]: c:3: table `I.by_names`, key `std.parser_error`: `NoEror` is no member of `error`; did you mean `NoError`?
+         4: handle 0
+         error[CTL-E0105]: c:5: table `I.by_names`, key `meta.kind`: `Tiny` is no member of `Kind`; write a number or one of `Small`, `Large`
+         error[CTL-E0105]: c:6: multicast group 0 stands for no multicast; groups count from 1",
+    );
+}
+
+#[test]
+fn default_entries_and_groups_as_p4runtime_has_them() {
+    check(
+        r#"{"table_entries": [
+            {"table": "I.lpm_table", "match": {}, "default_action": true, "action_name": "I.drop"},
+            {"table": "I.lpm_table", "match": {"hdr.h.c": ["10.0.0.1", 32]}, "default_action": true,
+             "action_name": "I.drop"}],
+         "multicast_group_entries": [
+            {"multicast_group_id": 0, "replicas": [{"egress_port": 1, "instance": 1}]}]}"#,
+        "error[CTL-E0101]: c:3:47: a default entry applies where no entry matches: it has no `match`
+         help: remove `match` or `default_action`
+         2:13: done
+         error[CTL-E0105]: c:6:13: multicast group 0 stands for no multicast; groups count from 1",
+    );
+    check(
+        r#"updates { type: MODIFY entity { table_entry {
+             table_id: "lpm_table" is_default_action: true action { action { action_id: "drop" } } } } }
+         updates { type: MODIFY entity { table_entry { table_id: "I.lpm_table" is_default_action: true } } }
+         updates { entity { table_entry { table_id: "lpm_table" is_default_action: true
+             match { field_id: 1 lpm { value: "a" prefix_len: 8 } } } } }
+         updates { type: MODIFY entity { table_entry { table_id: "lpm_table" } } }
+         updates { entity { table_entry { table_id: 99 } } }
+         updates { entity { table_entry { table_id: "lpm_table" } } }
+         updates { entity { table_entry { table_id: "lpm_table"
+             match { field_id: "hdr.h.c" lpm { value: "\n\000\000\001" prefix_len: 32 } }
+             action { action { action_id: "forward" params { param_id: "mac" value: "\001" }
+                 params { param_id: "port" value: "\002" } } } } } }"#,
+        "error[CTL-E0101]: c:4: a default entry applies where no entry matches: it has no `match`
+         error[CTL-E0101]: c:6: an entries file inserts entries and modifies default entries; `type: MODIFY` is not supported
+         1: done
+         3: done
+         error[CTL-E0103]: c:7: the program has no table with P4Info number 99
+         error[CTL-E0101]: c:8: table `I.lpm_table`: `action` is missing
+         9: handle 0",
     );
 }
 

@@ -59,13 +59,19 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
 
     /// Describes the fast path: the blocks from a port to a port as one unit with the inputs of [`FastPath`]. The unit
     /// exits before any effect that only the slow path can complete. Every port has at least `min_queue_count`
-    /// queues. The error says, for users, why the program has no fast path.
-    fn fast_path(&self, program: &ir::Program, min_queue_count: u32) -> Result<FastPath, String>;
+    /// queues. The error says, for users, why the program has no fast path. The default has none.
+    fn fast_path(&self, program: &ir::Program, min_queue_count: u32) -> Result<FastPath, String> {
+        let _ = min_queue_count;
+        Err(format!("devices have no fast path for `{}`", program.architecture))
+    }
 
-    /// Continues a packet that took an exit of the fast path on the slow path.
+    /// Continues a packet that took an exit of the fast path on the slow path. Not called without a fast path.
     fn resume_after_exit(
         &self,
         services: &mut Services<'_>,
         left: FastPathExit,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<(), DeviceError> {
+        services.recycle(left.context);
+        Ok(())
+    }
 }

@@ -49,13 +49,13 @@ impl Environment for BlockEnvironment<'_> {
 
     fn drawn(&mut self, low_bits: u64) {
         if let Some(tap) = &mut self.tap {
-            tap.note(self.clock.get(), TappedEvent::Drawn { value: low_bits });
+            tap.record(self.clock.get(), TappedEvent::Drawn { value: low_bits });
         }
     }
 
     fn log_line(&mut self, line: &str) {
         if let Some(tap) = &mut self.tap {
-            tap.note(self.clock.get(), TappedEvent::Logged { text: line.to_string() });
+            tap.record(self.clock.get(), TappedEvent::Logged { text: line.to_string() });
         }
         self.log.push(LogLine {
             time_ps: self.clock.get(),

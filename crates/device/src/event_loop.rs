@@ -258,7 +258,7 @@ impl Switch {
             AdmissionOutcome::Dropped(reason) => {
                 self.core.statistics.received(arrival.port, arrival.bytes.len());
                 if let Some(tap) = &mut self.core.tap {
-                    tap.at(number, arrival.reception.passes());
+                    tap.set_pass(number, arrival.reception.passes());
                 }
                 self.core.drop_packet(reason, arrival.parent);
                 return Ok(());

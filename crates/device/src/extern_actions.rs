@@ -263,13 +263,13 @@ impl ActingPacket {
     /// Sets the packet of the tapped events that follow.
     fn tap(&self, core: &mut SwitchCore) {
         if let Some(tap) = &mut core.tap {
-            tap.at(self.reception.number, self.number);
+            tap.set_pass(self.reception.number, self.number);
         }
     }
 }
 
 fn tap_action(core: &mut SwitchCore, name: Arc<str>, action: ExternAction) {
     if let Some(tap) = &mut core.tap {
-        tap.note(core.now_ps, TappedEvent::Extern { name, action });
+        tap.record(core.now_ps, TappedEvent::Extern { name, action });
     }
 }

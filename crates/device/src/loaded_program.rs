@@ -290,7 +290,7 @@ impl LoadedProgram {
                 bytes: arrival.bytes.clone(),
             };
             let reception = &arrival.reception;
-            tap.at(reception.number, reception.passes()).note(core.now_ps, what);
+            tap.set_pass(reception.number, reception.passes()).record(core.now_ps, what);
         }
         let (architecture, mut services) = self.with_services(core);
         match architecture.begin_ingress(&mut services, arrival) {
@@ -320,7 +320,7 @@ impl LoadedProgram {
                 packet: self.executor.architecture.at_egress(&packet.item),
             };
             let reception = &packet.item.reception;
-            tap.at(reception.number, reception.passes()).note(core.now_ps, what);
+            tap.set_pass(reception.number, reception.passes()).record(core.now_ps, what);
         }
         let (architecture, mut services) = self.with_services(core);
         match architecture.begin_egress(&mut services, port, packet) {
@@ -395,7 +395,7 @@ impl LoadedProgram {
         let requests = &mut pass.packet.context.requests;
         for (request, values) in requests.extract_if(.., |(request, _)| is_probe(*request)) {
             if let Some(tap) = &mut core.tap {
-                tap.note(core.now_ps, TappedEvent::Probed { request, values });
+                tap.record(core.now_ps, TappedEvent::Probed { request, values });
             }
         }
     }

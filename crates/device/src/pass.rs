@@ -197,7 +197,7 @@ impl Pass {
     pub(crate) fn copy(&self, run: PassInfo) -> Pass {
         let tap = self.record.tap.as_ref().map(|_| {
             let mut tap = Tap::default();
-            tap.at(run.packet, run.pass_number);
+            tap.set_pass(run.packet, run.pass_number);
             tap
         });
         Pass {

@@ -138,7 +138,7 @@ impl Services<'_> {
     pub fn tap_of(&self, run: &PassInfo) -> Option<Tap> {
         self.core.tap.as_ref().map(|_| {
             let mut tap = Tap::default();
-            tap.at(run.packet, run.pass_number);
+            tap.set_pass(run.packet, run.pass_number);
             tap
         })
     }

@@ -192,7 +192,7 @@ impl SwitchCore {
     /// Sets the packet, in its last pass, of the tapped events that follow.
     pub fn tap_last_pass(&mut self, reception: &Reception) {
         if let Some(tap) = &mut self.tap {
-            tap.at(reception.number, reception.passes().saturating_sub(1));
+            tap.set_pass(reception.number, reception.passes().saturating_sub(1));
         }
     }
 
@@ -347,7 +347,7 @@ impl SwitchCore {
     pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
         self.statistics.dropped(reason);
         if let Some(tap) = &mut self.tap {
-            tap.note(self.now_ps, TappedEvent::Dropped { reason });
+            tap.record(self.now_ps, TappedEvent::Dropped { reason });
         }
         let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) else { return };
         let node = TraceNode::new("drop", reason.name()).with("text", reason.sentence());
@@ -410,7 +410,7 @@ impl SwitchCore {
             self.log.append(&mut record.log);
         }
         if let Some(tap) = &mut self.tap {
-            tap.at(pass.run.packet, pass.run.pass_number);
+            tap.set_pass(pass.run.packet, pass.run.pass_number);
             if let Some(seen) = &mut record.tap {
                 tap.append(seen);
             }
@@ -453,7 +453,7 @@ impl SwitchCore {
             self.traffic.enqueue(path, queue, length_bytes, self.now_ps, item)
         else {
             if let Some(tap) = &mut self.tap {
-                tap.note(self.now_ps, TappedEvent::Queued { path, queue, length_bytes });
+                tap.record(self.now_ps, TappedEvent::Queued { path, queue, length_bytes });
             }
             return true;
         };
@@ -576,7 +576,7 @@ impl SwitchCore {
         if let Some(tap) = &mut self.tap {
             let bytes = bytes.clone();
             let what = TappedEvent::Sent { port, queue, arrives_ps: time_ps, comes_back, bytes };
-            tap.note(self.now_ps, what);
+            tap.record(self.now_ps, what);
         }
         let length = bytes.len();
         self.note(pass, || {

@@ -147,12 +147,13 @@ pub(crate) struct Tap {
 
 impl Tap {
     /// Sets packet and pass of the following events.
-    pub fn at(&mut self, packet: u64, pass: u64) -> &mut Tap {
+    pub fn set_pass(&mut self, packet: u64, pass: u64) -> &mut Tap {
         (self.packet, self.pass) = (packet, pass);
         self
     }
 
-    pub fn note(&mut self, time_ps: u64, what: TappedEvent) {
+    /// Appends an event of the current pass.
+    pub fn record(&mut self, time_ps: u64, what: TappedEvent) {
         let Tap { packet, pass, .. } = *self;
         self.seen.push(Tapped { time_ps, packet, pass, what });
     }

@@ -41,7 +41,7 @@ impl LoadedProgram {
         let now_ps = core.now_ps;
         let info = timed.pass.run;
         if let Some(tap) = &mut core.tap {
-            tap.at(info.packet, info.pass_number);
+            tap.set_pass(info.packet, info.pass_number);
         }
         while let Some(block) = timed.pass.next_block() {
             let outcome = match self.run_until_now(core, &mut timed, block) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Compiled`]: a compiled program of any source language, the set-up of its switches, and its controllers.
 
+use crate::console::Failure;
 use crate::controller::Controller;
+use crate::program_file::ProgramFile;
 use device::DeviceOptions;
 use ir::ready::ReadyProgram;
+use p4::compile::Compilation;
 use source::{Diagnostics, SourceMap};
 
 /// A compiled program.
@@ -18,6 +21,35 @@ pub struct Compiled {
     pub setup: Vec<Deployment>,
     /// Controllers that start with a switch that runs the program.
     pub controllers: Vec<Box<dyn Controller>>,
+}
+
+impl Compiled {
+    /// Lowers a checked P4_16 program, without set-up and controllers.
+    ///
+    /// # Errors
+    ///
+    /// Errors of checking or lowering, or that the program has no `main`.
+    pub fn lower(
+        compilation: impl Into<Compilation>,
+        program: &ProgramFile<'_>,
+    ) -> Result<Compiled, Failure> {
+        let mut compilation = compilation.into();
+        let ready = ReadyProgram::of(&mut compilation);
+        let Compilation { map, diagnostics: warnings, .. } = compilation;
+        if warnings.has_errors() {
+            return Err(Failure::Found(map, warnings));
+        }
+        match ready {
+            Some(ready) => {
+                Ok(Compiled { ready, map, warnings, setup: Vec::new(), controllers: Vec::new() })
+            }
+            None => {
+                let name = program.quoted_name();
+                let advice = "instantiate a package such as V1Switch";
+                Err(Failure::Message(format!("{name} has no `main`: {advice}")))
+            }
+        }
+    }
 }
 
 /// One switch with the program.

@@ -90,9 +90,21 @@ pub trait Console: Sync {
     /// Shows a spinner, unless it is hidden.
     fn spinner(&self, work: Work, is_hidden: bool) -> Box<dyn Spinner>;
 
+    /// Whether warnings are printed.
+    fn shows_warnings(&self) -> bool {
+        true
+    }
+
+    /// Prints a warning that has no place in a source, also if the console is quiet: the results depend on it.
+    fn warning(&self, text: &str) {
+        if self.shows_warnings() {
+            self.note(text);
+        }
+    }
+
     /// Prints diagnostics, unless the console is quiet.
     fn warnings(&self, map: &SourceMap, diagnostics: &Diagnostics) {
-        if !self.is_quiet() {
+        if !self.is_quiet() && self.shows_warnings() {
             self.diagnostics(map, diagnostics);
         }
     }

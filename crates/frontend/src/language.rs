@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Frontend`]: a source language as tools see it, with the arguments and results of its methods.
+//! [`Frontend`]: a source language as tools see it, with the arguments and results of its methods. A language that writes
+//! typed P4_16 implements four methods; the defaults read the program that `compile` returns.
 
 use crate::compiled::Compiled;
 use crate::console::{Console, Failure};
@@ -7,9 +8,13 @@ use crate::corpus::CorpusJudge;
 use crate::emit::Emitter;
 use crate::networks::NetworkRuns;
 use crate::program_file::ProgramFile;
+use crate::typed_p4::{self, PrintForm};
 use pisa::{Problem, UnitId};
-use source::{Diagnostics, Explanation, SourceMap};
+use source::{Code, Diagnostic, Diagnostics, Explanation, SourceMap, Span};
 use std::collections::BTreeSet;
+
+/// The language has no formatter.
+pub const NO_FORMATTER: Code = Code("CLI-E0102");
 
 /// A source language.
 pub trait Frontend: Sync {
@@ -24,12 +29,27 @@ pub trait Frontend: Sync {
         Vec::new()
     }
 
-    /// Checks a program.
+    /// Checks a program. The default compiles it.
     ///
     /// # Errors
     ///
     /// A file cannot be read. Errors of the program are among the diagnostics.
-    fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure>;
+    fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure> {
+        let has_architectures = !self.architectures().is_empty();
+        match self.compile(program, None) {
+            Ok(Compiled { ready, map, warnings, .. }) => {
+                let architecture = match has_architectures {
+                    true => Architecture::Named(ready.lowered().architecture.to_string()),
+                    false => Architecture::Independent,
+                };
+                Ok(Checked { map, diagnostics: warnings, architecture })
+            }
+            Err(Failure::Found(map, diagnostics)) => {
+                Ok(Checked { map, diagnostics, architecture: Architecture::Unknown })
+            }
+            Err(failure) => Err(failure),
+        }
+    }
 
     /// Compiles a program for a target of [`Emitter::targets`]; `None` is the default one.
     ///
@@ -39,14 +59,21 @@ pub trait Frontend: Sync {
     fn compile(&self, program: &ProgramFile<'_>, target: Option<&str>)
     -> Result<Compiled, Failure>;
 
-    /// Formats a source text.
+    /// Formats a source text. The default has no formatter.
     ///
     /// # Errors
     ///
     /// Why it cannot be formatted, with spans in the first file of a map.
-    fn format(&self, text: &str) -> Result<String, Diagnostics>;
+    fn format(&self, text: &str) -> Result<String, Diagnostics> {
+        let _ = text;
+        let mut found = Diagnostics::new();
+        let message = format!("`plane fmt` has no formatter for {} programs", self.name());
+        found.push(Diagnostic::error(NO_FORMATTER, Span::NONE, message));
+        Err(found)
+    }
 
-    /// Prints the checked program as P4_16. Notes on the console name what the form cannot do.
+    /// Prints the checked program as P4_16. Notes on the console name the calls that it could not inline. The default
+    /// prints the program that `compile` returns.
     ///
     /// # Errors
     ///
@@ -56,14 +83,19 @@ pub trait Frontend: Sync {
         program: &ProgramFile<'_>,
         form: PrintForm,
         console: &dyn Console,
-    ) -> Result<String, Failure>;
+    ) -> Result<String, Failure> {
+        let Compiled { ready, map, .. } = self.compile(program, None)?;
+        typed_p4::print(ready.typed(), map, form, console)
+    }
 
-    /// Prints the intermediate representation that runs execute.
+    /// Prints the intermediate representation that runs execute. The default prints the pipeline IR.
     ///
     /// # Errors
     ///
     /// Errors of the program.
-    fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure>;
+    fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        Ok(ir::text::print(self.compile(program, None)?.ready.program()))
+    }
 
     /// Prints the effects of statements: reads and writes, guards, accesses of state, and live variables.
     ///
@@ -71,14 +103,10 @@ pub trait Frontend: Sync {
     ///
     /// Errors of the program, or that the language has no such report.
     fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
-        Err(Failure::Message(format!(
-            "--effects does not apply to {} programs such as `{}`: `plane emit` compiles it to P4_16",
-            self.name(),
-            program.path.display()
-        )))
+        Ok(typed_p4::effects(&self.compile(program, None)?))
     }
 
-    /// Returns the layout problem of a program. Prints warnings.
+    /// Returns the layout problem of a program. Prints warnings. The default states the problem of the pipeline IR.
     ///
     /// # Errors
     ///
@@ -87,7 +115,18 @@ pub trait Frontend: Sync {
         &self,
         program: &ProgramFile<'_>,
         console: &dyn Console,
-    ) -> Result<LayoutProblem, Failure>;
+    ) -> Result<LayoutProblem, Failure> {
+        let Compiled { ready, map, warnings, .. } = self.compile(program, None)?;
+        console.warnings(&map, &warnings);
+        let obstacles = pisa::graph::obstacles(ready.program());
+        if obstacles.has_errors() {
+            return Err(Failure::Found(map, obstacles));
+        }
+        console.diagnostics(&map, &obstacles);
+        let mut problem = pisa::graph::problem_of(ready.program());
+        problem.name = program.title().into();
+        Ok(LayoutProblem { problem, map, scheduler: BTreeSet::new() })
+    }
 
     /// Returns the explanations of the language's diagnostic codes.
     fn explanations(&self) -> Vec<&'static Explanation>;
@@ -109,15 +148,6 @@ pub trait Frontend: Sync {
     }
 }
 
-/// The form of a printed program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PrintForm {
-    /// The text of `core.p4` and of the architecture stands in the program instead of its `#include`.
-    pub expand_includes: bool,
-    /// Functions, directly called actions, nested controls and sub-parsers are inlined where they can be.
-    pub inline: bool,
-}
-
 /// The result of checking a program.
 pub struct Checked {
     /// All files that were read.
@@ -133,10 +163,10 @@ pub struct Checked {
 pub enum Architecture {
     /// The architecture of this name.
     Named(String),
-    /// No architecture, as the program has no `main` or has errors.
-    NoMain,
-    /// The language has no architectures.
-    None,
+    /// No architecture is known: the program has no `main` or has errors.
+    Unknown,
+    /// Programs of the language are written for no architecture.
+    Independent,
 }
 
 /// A program as a layout problem.

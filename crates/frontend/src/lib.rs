@@ -13,6 +13,7 @@ mod files;
 mod language;
 mod networks;
 mod program_file;
+pub mod typed_p4;
 
 pub use compiled::{Compiled, Deployment};
 pub use console::{Console, ExitStatus, Failure, Spinner, Work, coded, count, diagnostics_text};
@@ -20,9 +21,10 @@ pub use controller::Controller;
 pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, EmitTarget, Emitter};
 pub use files::{Files, MemoryFiles};
-pub use language::{Architecture, Checked, Frontend, LayoutProblem, PrintForm};
+pub use language::{Architecture, Checked, Frontend, LayoutProblem, NO_FORMATTER};
 pub use networks::{
     CompiledRun, Execution, NetworkRun, NetworkRuns, NetworkTest, RunCaptures, SPECIFICATIONS,
     Tested, UserP4Files,
 };
 pub use program_file::ProgramFile;
+pub use typed_p4::PrintForm;

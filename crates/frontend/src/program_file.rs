@@ -26,6 +26,14 @@ impl ProgramFile<'_> {
         }
     }
 
+    /// Returns the name for sentences: a path stands in backquotes.
+    pub fn quoted_name(&self) -> String {
+        match self.path == Path::new("-") {
+            true => self.name(),
+            false => format!("`{}`", self.name()),
+        }
+    }
+
     /// Reads the text.
     ///
     /// # Errors

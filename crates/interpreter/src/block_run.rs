@@ -3,9 +3,35 @@
 //! packet's state is in its [`PacketContext`](crate::PacketContext), temporaries included, and callers pass
 //! configuration and cells each time. `engine` runs it.
 
-use crate::Outcome;
-use ir::BlockId;
 use ir::moments::{Moment, Moments};
+use ir::{BlockId, ExternId, OriginId};
+
+/// How a run of a block ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At the end of its code; a parser accepted.
+    Returned,
+    /// By `exit`.
+    Exited,
+    /// The parser rejected with this error: an index into [`ir::Program::errors`].
+    Rejected(u32),
+    /// Too many loops: see [`ir::STEP_LIMIT`].
+    StepLimit,
+    /// An assertion did not hold.
+    AssertionFailed {
+        /// The origin.
+        origin: OriginId,
+        /// Whether it was `assume`.
+        is_assume: bool,
+    },
+    /// An extern could not be called.
+    ExternFailed {
+        /// The origin.
+        target: ExternId,
+        /// Why, in a sentence.
+        message: String,
+    },
+}
 
 /// The progress of a run of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,42 +3,15 @@
 //! are in `operation`, headers and stacks in `headers`, tables in `table`.
 
 use crate::PacketContext;
-use crate::block_run::{BlockRun, Position, Progress, StopAfter};
+use crate::block_run::{BlockRun, Outcome, Position, Progress, StopAfter};
 use crate::environment::Environment;
 use crate::observer::{Event, Observer};
 use ir::{
-    Bits, BlockId, CounterId, ExternId, Operand, OriginId, Program, Region, RegionId, RegionKind,
-    STEP_LIMIT, StorageLayout, TableId, Temp, Terminator,
+    Bits, BlockId, CounterId, Operand, OriginId, Program, Region, RegionId, RegionKind, STEP_LIMIT,
+    StorageLayout, TableId, Temp, Terminator,
 };
 use state::{Cells, Configuration, EntryRecord};
 use std::sync::Arc;
-
-/// How a run of a block ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// At the end of its code; a parser accepted.
-    Returned,
-    /// By `exit`.
-    Exited,
-    /// The parser rejected with this error: an index into [`Program::errors`].
-    Rejected(u32),
-    /// Too many loops: see [`ir::STEP_LIMIT`].
-    StepLimit,
-    /// An assertion did not hold.
-    AssertionFailed {
-        /// The origin.
-        origin: OriginId,
-        /// Whether it was `assume`.
-        is_assume: bool,
-    },
-    /// An extern could not be called.
-    ExternFailed {
-        /// The origin.
-        target: ExternId,
-        /// Why, in a sentence.
-        message: String,
-    },
-}
 
 /// Numbers of the errors that extraction raises.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,8 @@
 //! stacks.
 
 use crate::bit_string::{read_bits, read_number};
-use crate::engine::{Frame, Outcome, Run};
+use crate::block_run::Outcome;
+use crate::engine::{Frame, Run};
 use crate::observer::Event;
 use ir::{Bits, HeaderId, HeaderRef, Operand, OriginId, Place, SlotId, StackId, ValueType};
 

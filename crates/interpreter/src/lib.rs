@@ -29,9 +29,9 @@ pub mod random;
 mod table;
 pub mod trace;
 
-pub use block_run::{BlockRun, Progress, StopAfter};
+pub use block_run::{BlockRun, Outcome, Progress, StopAfter};
 pub use context::PacketContext;
-pub use engine::{Interpreter, Outcome};
+pub use engine::Interpreter;
 pub use environment::{Environment, ExternCall};
 pub use externs::call_extern;
 pub use observer::{Event, Observer, Slots};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Events of a running block, and [`Observer`], which receives them: for traces, debuggers or coverage.
 
-use crate::Outcome;
+use crate::block_run::Outcome;
 use ir::{
     Bits, BlockId, CounterId, ExternId, HeaderId, MeterId, OriginId, RegionId, RegisterId,
     RequestId, SlotId, StackId, StorageLayout, TableId, ValueSetId,

@@ -2,8 +2,9 @@
 //! Execution of each instruction, as the variants of [`Operation`] define it.
 
 use crate::bit_string::{BitString, read_bits};
+use crate::block_run::Outcome;
 use crate::context::in_width;
-use crate::engine::{Frame, InstructionSite, Outcome, Run};
+use crate::engine::{Frame, InstructionSite, Run};
 use crate::environment::ExternCall;
 use crate::externs::call_extern;
 use crate::hash::hash;

@@ -2,8 +2,9 @@
 //! Applies a table: lookup, choice of the action, its run. Matching is in `state`.
 
 use crate::bit_string::BitString;
+use crate::block_run::Outcome;
 use crate::context::in_width;
-use crate::engine::{Frame, Outcome, Run};
+use crate::engine::{Frame, Run};
 use crate::hash::hash;
 use crate::observer::Event;
 use ir::{Bits, MatchKind, Operand, OriginId, TableId, Temp};

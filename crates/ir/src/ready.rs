@@ -33,8 +33,8 @@ impl ReadyProgram {
         probes: &[Arc<str>],
         found: &mut Diagnostics,
     ) -> Option<ReadyProgram> {
-        let meanings = crate::architecture::EXTERN_MEANINGS;
-        let lowered = crate::lowering::lower_with_probes(&typed, meanings, probes, found)?;
+        let architectures = crate::architecture::ARCHITECTURES;
+        let lowered = crate::lowering::lower_with_probes(&typed, architectures, probes, found)?;
         let lowered = Arc::new(lowered);
         Some(ReadyProgram { typed, lowered, program: OnceLock::new() })
     }

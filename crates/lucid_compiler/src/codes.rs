@@ -205,7 +205,8 @@ event ask(int host) {
         text: "Delayed events wait in a queue that frames of flow control pause until it is released, at \
                each multiple of the `delay granularity`. A frame pauses a fast port for a short time, and \
                the frames between two releases are limited: at 100 Gb/s the granularity is a third of a \
-               second at most. It is never below a nanosecond.",
+               second at most. It is never below a nanosecond. Events of programs for Tofino count their time in \
+               the queue with a time stamp of 16 bits, so in runs for Tofino the granularity is 1.5 seconds at most.",
         wrong: "",
         right: "",
     },

@@ -35,7 +35,9 @@ pub mod v1model;
 pub mod wire;
 
 pub use compiled::{Compiled, GlobalPlace, PortGroup, TableCopy};
-pub use options::{Backend, Clock, DELAY_PERIOD_PS, Delay, Options, Recirculation, UserP4};
+pub use options::{
+    Backend, Clock, DELAY_PERIOD_PS, Delay, LONGEST_TNA_PERIOD_PS, Options, Recirculation, UserP4,
+};
 pub use tna::{bridge, generator};
 
 /// What `plane explain` says about this crate's codes.

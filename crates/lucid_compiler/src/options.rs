@@ -76,10 +76,15 @@ pub enum Recirculation {
 /// microseconds (Lucid §3.2).
 pub const DELAY_PERIOD_PS: u64 = 100_000_000;
 
-/// The longest period of a delay queue with which events on Tofino count their rounds by time stamps of 16 bits,
-/// in picoseconds. With longer ones a round is a small part of the period, and they count their time in the
-/// queue alone, as Lucid §3.2 has it.
-const LONGEST_STAMPED_PERIOD_PS: u64 = 50_000_000;
+/// The longest period of a delay queue on Tofino of which a time stamp of 16 bits in nanoseconds counts two, in
+/// picoseconds. For longer periods the stamp counts larger units.
+const NANOSECOND_STAMP_PERIOD_PS: u64 = 25_000_000;
+
+/// A delay has 32 bits of nanoseconds, so the stamp of 16 bits is above at most so many.
+const MAX_STAMP_SHIFT: u32 = 16;
+
+/// The longest period of a delay queue on Tofino, in picoseconds: a stamp of the largest unit counts two.
+pub const LONGEST_TNA_PERIOD_PS: u64 = 1_500_000_000_000;
 
 /// Choices of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,10 +135,13 @@ impl Options {
         self.before.is_some() || self.after.is_some()
     }
 
-    /// Whether a delayed event on Tofino has a time stamp with it, so that the time between two stays in a
-    /// queue counts.
-    pub(crate) fn has_stamps(&self) -> bool {
-        self.delay == Delay::Recirculation || self.delay_period_ps <= LONGEST_STAMPED_PERIOD_PS
+    /// The unit of the time stamps of delayed events on Tofino is this power of two, in nanoseconds.
+    pub(crate) fn stamp_shift(&self) -> u32 {
+        let is_enough = |shift: &u32| self.delay_period_ps <= NANOSECOND_STAMP_PERIOD_PS << shift;
+        match self.delay {
+            Delay::Recirculation => 0,
+            Delay::Queue => (0..MAX_STAMP_SHIFT).find(is_enough).unwrap_or(MAX_STAMP_SHIFT),
+        }
     }
 }
 

@@ -16,10 +16,10 @@
 //! | 16 | `ether_type` | [`lucid::core::LUCID_ETHER_TYPE`] |
 //! | 16 | `number` | the event's wire number |
 //!
-//! What comes back by the recirculation port may have the low 16 bits of the time when it left egress, in
-//! nanoseconds, in place of [`SOURCE_PREFIX`]: then the time of the round counts too. On v1model ingress
-//! takes it off, and what is left of the delay is [`remaining_delay_ns`]; on TNA the next egress does, and what
-//! the frame says is left.
+//! What comes back by the recirculation port has 16 bits of the time when it left egress in place of
+//! [`SOURCE_PREFIX`]: then the time of the round counts too. On v1model these are the lowest bits, ingress subtracts the
+//! time since then, and what is left of the delay is [`remaining_delay_ns`]. On TNA their unit depends on the period of
+//! the delay queue, the next egress subtracts the time, and the frame says what is left.
 //!
 //! So a frame is what `do_lucid_parsing` reads after the Ethernet header, and hosts can send events: any
 //! other destination address means [`PlaceKind::Here`], any other source address no delay.

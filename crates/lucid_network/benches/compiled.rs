@@ -11,8 +11,8 @@ use lucid::syntax::NoFiles;
 use lucid_compiler::{Delay, Options, compile, wire};
 use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::{CompiledSimulation, ready};
-use lucid_reference::simulation::{Observation, Observer, Setup, Simulation};
-use lucid_reference::specification::{Draw, Gap, Generator, Input, InputKind, Places, Run};
+use lucid_reference::simulation::{NullObserver, Setup, Simulation};
+use lucid_reference::specification::{Draw, FieldSpans, Gap, Generator, Input, InputKind, Run};
 use network::capture::CaptureReader;
 use source::SourceMap;
 use std::path::Path;
@@ -81,16 +81,6 @@ fn program(map: &mut SourceMap, text: &str) -> Arc<Program> {
     }
 }
 
-struct Nobody;
-
-impl Observer for Nobody {
-    fn wants(&self) -> bool {
-        false
-    }
-
-    fn observe(&mut self, _: Observation) {}
-}
-
 /// A simulation that begins with so many of each of these events.
 fn setup(program: &Arc<Program>, events: &[(&str, u64)]) -> Arc<Setup> {
     let input = |(name, count): &(&str, u64)| Input {
@@ -102,7 +92,7 @@ fn setup(program: &Arc<Program>, events: &[(&str, u64)]) -> Arc<Setup> {
             count: *count,
             gap: Gap::Constant(0),
         }),
-        places: Places::default(),
+        field_spans: FieldSpans::default(),
     };
     let inputs = events.iter().map(input).collect();
     let run = Run { inputs, max_time_ps: u64::MAX, ..Run::default() };
@@ -115,11 +105,11 @@ fn setup(program: &Arc<Program>, events: &[(&str, u64)]) -> Arc<Setup> {
 fn by_reference(program: &Arc<Program>, events: &[(&str, u64)]) -> f64 {
     let in_flight = events[0].1;
     let mut simulation = Simulation::new(setup(program, events));
-    simulation.run_until(ROUND_PS, &mut Nobody);
+    simulation.run_until(ROUND_PS, &mut NullObserver);
     let before = simulation.handled();
     let rounds = FEWER_EVENTS / in_flight.min(600);
     rate(|| {
-        simulation.run_until(ROUND_PS * (1 + rounds), &mut Nobody);
+        simulation.run_until(ROUND_PS * (1 + rounds), &mut NullObserver);
         simulation.handled() - before
     })
 }

@@ -13,11 +13,13 @@ use lucid_compiler::wire::{
     OUTSIDE_PORT,
 };
 use lucid_compiler::{
-    Backend, Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, codes,
+    Backend, Clock, Compiled, Delay, GlobalPlace, LONGEST_TNA_PERIOD_PS, Options, PortGroup,
+    Recirculation, codes,
 };
 use lucid_reference::interpreter::{Entry, Group, Value};
 use lucid_reference::simulation::Setup;
 use lucid_reference::simulation::topology::Topology;
+use source::quantity::in_largest_unit;
 use source::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -302,6 +304,25 @@ fn recirculation_rate_bps(compiled: &Compiled, switch: &SwitchSetup) -> Option<u
         }
         _ => None,
     }
+}
+
+/// What is wrong with the run's delay granularity for the time stamps of compiled programs. The place is that of the
+/// granularity.
+pub fn granularity_beyond_stamps(options: &Options, place: Span) -> Option<Diagnostic> {
+    let is_counted = options.delay == Delay::Queue && options.target == Backend::Tna;
+    if !is_counted || options.delay_period_ps <= LONGEST_TNA_PERIOD_PS {
+        return None;
+    }
+    let longest = in_largest_unit(LONGEST_TNA_PERIOD_PS);
+    Some(
+        Diagnostic::error(
+            codes::DELAY_PERIOD,
+            place,
+            format!("`delay granularity` has to be at most {longest} on Tofino"),
+        )
+        .note("a waiting event counts its time in the queue by a time stamp of 16 bits")
+        .help("write a shorter time, or omit `delay granularity`"),
+    )
 }
 
 /// What is wrong with the run's delay granularity for devices whose recirculation ports come back by

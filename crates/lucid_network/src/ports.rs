@@ -64,7 +64,7 @@ pub fn check_ports(setup: &Setup) -> Diagnostics {
         let wrong = input.locations.iter().find(|(_, port)| comes && is_wrong(port));
         if let Some((_, port)) = wrong {
             let message = format!("no compiled switch has a port {port}, where this comes in");
-            found.push(refused(input.places.whole, message));
+            found.push(refused(input.field_spans.whole, message));
         }
     }
     found

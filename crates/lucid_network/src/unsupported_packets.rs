@@ -16,7 +16,7 @@ fn place(setup: &Setup, event: EventId) -> Span {
         matches!(&input.kind, InputKind::Event { name, .. } if **name == *declared.name
             || **name == *declared.declared_name)
     });
-    input.map_or(declared.span, |input| input.places.whole)
+    input.map_or(declared.span, |input| input.field_spans.whole)
 }
 
 /// Of the bytes of a packet event that comes in from outside the parser makes something else.

@@ -10,7 +10,7 @@ use build::*;
 use lucid::core::*;
 use lucid::syntax::ast::BinaryOperator;
 use lucid_reference::interpreter::{State, Value};
-use lucid_reference::simulation::{Observation, Observer, Setup, Simulation};
+use lucid_reference::simulation::{NullObserver, Setup, Simulation};
 use lucid_reference::specification::{Draw, Gap, Generator, Input, InputKind};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -36,16 +36,6 @@ fn program() -> Arc<Program> {
             vec![add_to_cell(0, index, int(1, 32), None), generate(event_value(0, vec![next]))],
         )
         .done()
-}
-
-struct Nobody;
-
-impl Observer for Nobody {
-    fn wants(&self) -> bool {
-        false
-    }
-
-    fn observe(&mut self, _: Observation) {}
 }
 
 /// The time until which about so many events are handled.
@@ -94,7 +84,7 @@ fn simulate(in_flight: u64, switches: u64) -> (u64, Duration, u64) {
             count: in_flight.div_ceil(switches),
             gap: Gap::Constant(0),
         }),
-        places: Default::default(),
+        field_spans: Default::default(),
     }];
     let setup = match Setup::new(program, &specification) {
         Ok(setup) => setup,
@@ -102,10 +92,11 @@ fn simulate(in_flight: u64, switches: u64) -> (u64, Duration, u64) {
     };
     let mut simulation = Simulation::new(Arc::new(setup));
     // All events are in flight before the clock starts.
-    simulation.run_until(GENERATE_DELAY_PS, &mut Nobody);
+    simulation.run_until(GENERATE_DELAY_PS, &mut NullObserver);
     let before = simulation.handled();
     let start = Clock::start();
-    simulation.run_until(GENERATE_DELAY_PS + end_ps(in_flight, switches, EVENTS), &mut Nobody);
+    simulation
+        .run_until(GENERATE_DELAY_PS + end_ps(in_flight, switches, EVENTS), &mut NullObserver);
     let time = start.elapsed();
     let sum = |state: &State| -> u128 {
         let cells = state.cells(GlobalId(0));

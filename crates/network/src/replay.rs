@@ -80,7 +80,7 @@ pub struct Progress {
     pub start_ps: i128,
     /// Packets given to the device.
     pub packets_in: u64,
-    /// Number of these packets that their capture has truncated.
+    /// Number of these packets that their capture has cut.
     pub packets_snapped: u64,
     /// Whether the captures have packets after the end of the run.
     pub is_cut: bool,
@@ -117,7 +117,7 @@ impl Clock {
             return Ok(None);
         }
         progress.packets_in += 1;
-        progress.packets_snapped += u64::from(arriving.packet.is_snapped());
+        progress.packets_snapped += u64::from(arriving.is_snapped);
         if distance > LARGEST_DEVICE_TIME_PS {
             return Err(ReplayError::TooFar(distance));
         }

@@ -5,6 +5,7 @@
 //! other toolchains. The tool decides what the pieces say.
 
 use crate::ast::{Declaration, Program};
+use crate::compile::Compilation;
 use crate::interfaces::InterfacesOnly;
 use crate::lexer;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
@@ -124,6 +125,13 @@ impl ProgramBuilder {
             warnings: diagnostics,
             printing: Printing { includes: Some(includes), comments },
         })
+    }
+}
+
+impl From<BuiltProgram> for Compilation {
+    fn from(built: BuiltProgram) -> Compilation {
+        let BuiltProgram { map, program, warnings, .. } = built;
+        Compilation { map, diagnostics: warnings, program: Some(program) }
     }
 }
 

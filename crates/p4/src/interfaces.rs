@@ -32,6 +32,53 @@ static INTERFACES: &[(&str, &str)] = &[
     ("xdp_model.p4", include_str!("../include/xdp_model.p4")),
 ];
 
+/// Table properties that published architectures give a meaning, by interface.
+static TABLE_PROPERTIES: &[(&str, &[&str])] = &[
+    ("v1model.p4", &["implementation", "counters", "meters", "support_timeout"]),
+    (
+        "psa.p4",
+        &[
+            "psa_implementation",
+            "psa_direct_counter",
+            "psa_direct_meter",
+            "psa_idle_timeout",
+            "psa_empty_group_action",
+        ],
+    ),
+    (
+        "pna.p4",
+        &[
+            "pna_implementation",
+            "pna_direct_counter",
+            "pna_direct_meter",
+            "pna_idle_timeout",
+            "pna_empty_group_action",
+            "add_on_miss",
+            "default_idle_timeout_for_data_plane",
+            "idle_timeout_with_auto_delete",
+        ],
+    ),
+    (
+        "tna.p4",
+        &[
+            "registers",
+            "requires_versioning",
+            "filters",
+            "proxy_hash",
+            "dynamic_table_scale",
+            "idletime_precision",
+            "idle_timeout",
+            "alpm",
+            "atcam",
+        ],
+    ),
+];
+
+/// Returns the table properties that published architectures give a meaning.
+pub fn table_properties() -> impl Iterator<Item = &'static str> {
+    TABLE_PROPERTIES.iter().flat_map(|(_, properties)| *properties).copied()
+}
+
 /// Returns the text of the built-in interface that `#include <name>` finds.
 pub fn interface(name: &str) -> Option<&'static str> {
     INTERFACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)

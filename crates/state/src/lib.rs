@@ -72,6 +72,6 @@ pub use update::{
     Atomicity, Batch, BatchItem, BatchOutcome, EntryReference, EntryTarget, EntryWithCells, Read,
     Reply, Update,
 };
-pub use validation::{entry_keys, value_set_member};
+pub use validation::{entry_keys, pattern_text, value_set_member};
 pub use value_set::ValueSetState;
 pub use versions::VersionStatistics;

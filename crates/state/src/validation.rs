@@ -289,7 +289,12 @@ pub(crate) fn check_replicas(replicas: &[Replica]) -> Result<(), UpdateError> {
 
 /// An entry's keys for messages.
 pub(crate) fn keys_text(keys: &[KeyPattern]) -> String {
-    let text = |pattern: &KeyPattern| match pattern {
+    format!("({})", keys.iter().map(pattern_text).collect::<Vec<_>>().join(", "))
+}
+
+/// A pattern as text: `*`, `7`, `10/8`, `7 &&& 15`, `5..9`.
+pub fn pattern_text(pattern: &KeyPattern) -> String {
+    match pattern {
         KeyPattern::Any => "*".to_owned(),
         KeyPattern::Exact(value) => number_text(value),
         KeyPattern::Prefix { value, length_bits } => {
@@ -299,8 +304,7 @@ pub(crate) fn keys_text(keys: &[KeyPattern]) -> String {
             format!("{} &&& {}", number_text(value), number_text(mask))
         }
         KeyPattern::Range { low, high } => format!("{}..{}", number_text(low), number_text(high)),
-    };
-    format!("({})", keys.iter().map(text).collect::<Vec<_>>().join(", "))
+    }
 }
 
 /// A member of a value set in canonical form, as [`crate::ValueSetState::members`] has it.

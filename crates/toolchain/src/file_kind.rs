@@ -3,7 +3,7 @@
 //! get a file of another kind. `registry` lists the languages.
 
 use crate::registry::{end, frontends, with_devices, with_networks};
-use frontend::{Frontend, SPECIFICATIONS, coded};
+use frontend::{Frontend, NO_FORMATTER, SPECIFICATIONS, coded};
 use source::{Code, Explanation};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ pub const WRONG_KIND: Code = Code("CLI-E0101");
 
 /// Returns the explanations of the codes of this crate.
 pub fn explanations() -> &'static [Explanation] {
-    static EXPLANATIONS: LazyLock<[Explanation; 1]> = LazyLock::new(|| {
+    static EXPLANATIONS: LazyLock<[Explanation; 2]> = LazyLock::new(|| {
         let programs: Vec<String> = frontends()
             .iter()
             .map(|each| format!("{} a {} program", end(*each), each.name()))
@@ -27,13 +27,14 @@ pub fn explanations() -> &'static [Explanation] {
             names(with_devices().map(|each| each.name()).collect()),
             names(with_networks().map(|(each, _)| each.name()).collect()),
         );
-        [Explanation {
-            code: WRONG_KIND,
-            title: "a file of the wrong kind for the command",
-            text: text.leak(),
-            wrong: "",
-            right: "",
-        }]
+        let explanation =
+            |code, title, text| Explanation { code, title, text, wrong: "", right: "" };
+        let wrong_kind = "a file of the wrong kind for the command";
+        let formatters = "`plane fmt` formats files of languages whose frontend has a formatter.";
+        [
+            explanation(WRONG_KIND, wrong_kind, text.leak()),
+            explanation(NO_FORMATTER, "a language without a formatter", formatters),
+        ]
     });
     &*EXPLANATIONS
 }

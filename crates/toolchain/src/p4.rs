@@ -1,63 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! P4_16 as a [`Frontend`]: the front end of crate `p4` and the lowering of crate `ir`.
+//! P4_16 as a [`Frontend`]: the front end of crate `p4` and the lowering of crate `ir`. Programs without a `main` are
+//! checked and printed, but not run.
 
 use conformance::corpus;
 use frontend::{
-    Architecture, Checked, Compiled, Console, CorpusJudge, Failure, Frontend, LayoutProblem,
-    Outcome, PrintForm, ProgramFile,
+    Architecture, Checked, Compiled, Console, CorpusJudge, Failure, Frontend, Outcome, PrintForm,
+    ProgramFile, typed_p4,
 };
-use ir::analysis::{Analysis, StatementTree};
-use ir::architecture::ARCHITECTURES;
 use ir::ready::ReadyProgram;
-use p4::ast::{Expression, ExpressionKind, NodeId};
 use p4::compile::Compilation;
-use p4::typed::TypedProgram;
-use p4::visit::{Visit, walk_expression, walk_program};
-use source::{Diagnostics, Explanation, Span};
-use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use source::{Diagnostics, Explanation};
 
 /// P4_16.
 pub struct P4;
 
-/// Reads and checks a program; lowers it if it has a `main`.
-fn compilation(program: &ProgramFile<'_>) -> Result<(Compilation, Option<ReadyProgram>), Failure> {
+/// Reads and checks a program.
+fn compilation(program: &ProgramFile<'_>) -> Result<Compilation, Failure> {
     let text = program.text()?;
-    let mut compiled = p4::compile::compile(&program.name(), text, program, program.preprocessing);
-    let ready = ReadyProgram::of(&mut compiled);
-    Ok((compiled, ready))
-}
-
-/// Where the calls of a program are.
-fn places(typed: &TypedProgram) -> HashMap<NodeId, Span> {
-    struct Places(HashMap<NodeId, Span>);
-    impl<'a> Visit<'a> for Places {
-        fn expression(&mut self, expression: &'a Expression) {
-            if matches!(expression.kind, ExpressionKind::Call(_)) {
-                self.0.insert(expression.id, expression.span);
-            }
-            walk_expression(self, expression);
-        }
-    }
-    let mut places = Places(HashMap::new());
-    walk_program(&mut places, &typed.program);
-    places.0
-}
-
-/// The same of a program that must be right.
-fn accepted(program: &ProgramFile<'_>) -> Result<(Compilation, Option<ReadyProgram>), Failure> {
-    let (compiled, ready) = compilation(program)?;
-    match compiled.diagnostics.has_errors() {
-        true => Err(Failure::Found(compiled.map, compiled.diagnostics)),
-        false => Ok((compiled, ready)),
-    }
-}
-
-fn no_main(program: &ProgramFile<'_>) -> Failure {
-    Failure::Message(format!(
-        "`{}` has no `main`, so there is nothing to run: instantiate a package",
-        program.path.display()
-    ))
+    Ok(p4::compile::compile(&program.name(), text, program, program.preprocessing))
 }
 
 impl Frontend for P4 {
@@ -71,35 +31,20 @@ impl Frontend for P4 {
     }
 
     fn architectures(&self) -> Vec<&'static str> {
-        ARCHITECTURES.iter().map(|description| description.name).collect()
+        ir::architecture::descriptions().map(|description| description.name).collect()
     }
 
     fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure> {
-        let (compiled, ready) = compilation(program)?;
-        let architecture = match &ready {
+        let mut compiled = compilation(program)?;
+        let architecture = match ReadyProgram::of(&mut compiled) {
             Some(ready) => Architecture::Named(ready.lowered().architecture.to_string()),
-            None => Architecture::NoMain,
+            None => Architecture::Unknown,
         };
         Ok(Checked { map: compiled.map, diagnostics: compiled.diagnostics, architecture })
     }
 
-    fn compile(
-        &self,
-        program: &ProgramFile<'_>,
-        _target: Option<&str>,
-    ) -> Result<Compiled, Failure> {
-        let (compiled, ready) = accepted(program)?;
-        let Compilation { map, diagnostics: warnings, .. } = compiled;
-        match ready {
-            Some(ready) => {
-                Ok(Compiled { ready, map, warnings, setup: Vec::new(), controllers: Vec::new() })
-            }
-            None => Err(Failure::Message(format!(
-                "`{}` has no `main`, so there is nothing to run: instantiate a package such as \
-                 V1Switch",
-                program.path.display()
-            ))),
-        }
+    fn compile(&self, program: &ProgramFile<'_>, _: Option<&str>) -> Result<Compiled, Failure> {
+        Compiled::lower(compilation(program)?, program)
     }
 
     fn format(&self, text: &str) -> Result<String, Diagnostics> {
@@ -112,69 +57,14 @@ impl Frontend for P4 {
         form: PrintForm,
         console: &dyn Console,
     ) -> Result<String, Failure> {
-        let (compiled, _) = accepted(program)?;
-        let Some(mut typed) = compiled.program else { return Ok(String::new()) };
-        let mut map = compiled.map;
-        if form.inline {
-            let inlined = p4::inline::inline_all(&typed, map)
-                .map_err(|(found, map)| Failure::Found(map, found))?;
-            let places = places(&typed);
-            for (call, obstacle) in &inlined.refused {
-                let place = places.get(call).and_then(|span| inlined.program.map.location(*span));
-                let place = place.map_or(String::new(), |at| format!("{}:{}: ", at.file, at.line));
-                console.note(&format!("{place}this call is not inlined: {obstacle}"));
+        let mut compiled = compilation(program)?;
+        ReadyProgram::of(&mut compiled);
+        match compiled.program {
+            Some(typed) if !compiled.diagnostics.has_errors() => {
+                typed_p4::print(&typed, compiled.map, form, console)
             }
-            typed = inlined.program.program;
-            map = inlined.program.map;
+            _ => Err(Failure::Found(compiled.map, compiled.diagnostics)),
         }
-        Ok(match form.expand_includes {
-            true => p4::printer::print(&typed.program),
-            false => p4::printer::print_with_includes(&map, &typed.program),
-        })
-    }
-
-    fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
-        match accepted(program)? {
-            (_, Some(ready)) => Ok(ir::text::print(ready.program())),
-            (_, None) => Err(no_main(program)),
-        }
-    }
-
-    fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
-        match accepted(program)? {
-            (compiled, Some(ready)) => {
-                let analysis = Analysis::of(ready.lowered());
-                let tree = StatementTree::of(&ready.typed().program);
-                Ok(ir::analysis_report::report(&analysis, &tree, &compiled.map))
-            }
-            (_, None) => Err(no_main(program)),
-        }
-    }
-
-    fn layout_problem(
-        &self,
-        program: &ProgramFile<'_>,
-        console: &dyn Console,
-    ) -> Result<LayoutProblem, Failure> {
-        let (compiled, ready) = accepted(program)?;
-        console.warnings(&compiled.map, &compiled.diagnostics);
-        let Some(ready) = ready else {
-            return Err(Failure::Message(format!(
-                "{} has no `main`, so there is nothing to lay out: instantiate a package",
-                match program.path == Path::new("-") {
-                    true => "standard input".to_string(),
-                    false => format!("`{}`", program.path.display()),
-                }
-            )));
-        };
-        let obstacles = pisa::graph::obstacles(ready.program());
-        if obstacles.has_errors() {
-            return Err(Failure::Found(compiled.map, obstacles));
-        }
-        console.diagnostics(&compiled.map, &obstacles);
-        let mut problem = pisa::graph::problem_of(ready.program());
-        problem.name = program.title().into();
-        Ok(LayoutProblem { problem, map: compiled.map, scheduler: BTreeSet::new() })
     }
 
     fn explanations(&self) -> Vec<&'static Explanation> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`PortCaptures`]: the captures that a run writes, `PORT.pcap` in one folder for each port that sends. Never overwrites
-//! an input, and lists captures of earlier runs in the folder.
+//! an input, lists captures of earlier runs in the folder, and removes unfinished ones of runs that were killed.
 
 use crate::files::reason;
 use device::Transmitted;
@@ -8,13 +8,39 @@ use frontend::RunCaptures;
 use network::capture::CaptureWriter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// The captures that are being written, by port.
+type Writers = Mutex<BTreeMap<u32, CaptureWriter>>;
+
+/// The captures of all runs of this process, for [`complete_all`].
+static OPEN: Mutex<Vec<Weak<Writers>>> = Mutex::new(Vec::new());
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Completes the captures of all runs with the packets sent so far, because the process is about to end. Runs cannot
+/// write to their captures afterwards: they wait for the end. Returns the files, or why one cannot be completed.
+pub fn complete_all() -> Vec<Result<PathBuf, String>> {
+    let mut completed = Vec::new();
+    for writers in locked(&OPEN).iter().filter_map(Weak::upgrade) {
+        let mut open = locked(&writers);
+        for writer in std::mem::take(&mut *open).into_values() {
+            let path = writer.path().to_path_buf();
+            completed.push(writer.finish().map(|_| path).map_err(|error| error.to_string()));
+        }
+        std::mem::forget(open);
+    }
+    completed
+}
 
 /// The captures of one run.
 pub struct PortCaptures {
     folder: PathBuf,
     /// Ports whose capture was there before the run.
     earlier: BTreeSet<u32>,
-    by_port: BTreeMap<u32, CaptureWriter>,
+    by_port: Arc<Writers>,
 }
 
 /// The captures in the folder after a run.
@@ -57,6 +83,11 @@ impl PortCaptures {
         let mut earlier = BTreeSet::new();
         let message = |error| format!("cannot read `{}`: {}", folder.display(), reason(&error));
         for entry in std::fs::read_dir(folder).map_err(message)?.flatten() {
+            if entry.file_name().to_str().is_some_and(CaptureWriter::is_abandoned) {
+                // A file that cannot be removed does no harm.
+                let _ = std::fs::remove_file(entry.path());
+                continue;
+            }
             let Some(port) = entry.file_name().to_str().and_then(port_of) else { continue };
             if entry.path().canonicalize().is_ok_and(|path| inputs.contains(&path)) {
                 return Err(format!(
@@ -68,7 +99,11 @@ impl PortCaptures {
             }
             earlier.insert(port);
         }
-        Ok(PortCaptures { folder: folder.to_owned(), earlier, by_port: BTreeMap::new() })
+        let by_port = Arc::new(Writers::default());
+        let mut open = locked(&OPEN);
+        open.retain(|writers| writers.strong_count() > 0);
+        open.push(Arc::downgrade(&by_port));
+        Ok(PortCaptures { folder: folder.to_owned(), earlier, by_port })
     }
 
     /// Adds a packet to the capture of its port, and creates the capture with the first packet. The time is in
@@ -80,7 +115,8 @@ impl PortCaptures {
     /// The same with a port and bytes.
     pub fn write_bytes(&mut self, time_ps: i128, port: u32, bytes: &[u8]) -> Result<(), String> {
         use std::collections::btree_map::Entry;
-        let writer = match self.by_port.entry(port) {
+        let mut open = locked(&self.by_port);
+        let writer = match open.entry(port) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let path = capture_path(&self.folder, port);
@@ -93,10 +129,11 @@ impl PortCaptures {
     /// Completes all captures.
     pub fn finish(self) -> Result<Written, String> {
         let path = |port: &u32| capture_path(&self.folder, *port);
-        let written = self.by_port.keys().map(path).collect();
-        let not_written = |port: &&u32| !self.by_port.contains_key(port);
+        let mut open = locked(&self.by_port);
+        let written = open.keys().map(path).collect();
+        let not_written = |port: &&u32| !open.contains_key(port);
         let earlier = self.earlier.iter().filter(not_written).map(path).collect();
-        for writer in self.by_port.into_values() {
+        for writer in std::mem::take(&mut *open).into_values() {
             writer.finish().map_err(|error| error.to_string())?;
         }
         Ok(Written { written, earlier })

@@ -92,8 +92,8 @@ pub fn emitter_of(path: &Path) -> Result<&'static dyn Emitter, Failure> {
                 coded(
                     file_kind::WRONG_KIND.0,
                     &format!(
-                        "`{file}` is {name} already: `plane run` runs it, `plane layout` lays it out; \
-                         `plane emit` compiles {those}"
+                        "`plane emit` applies only to {those}; `{file}` is a {name} program: `plane run` \
+                         runs it, `plane print` writes it as P4_16"
                     ),
                 )
             }

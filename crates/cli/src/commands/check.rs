@@ -44,7 +44,10 @@ fn one(
     let checked = language.check(&on_disk(path, &options))?;
     let is_right = !checked.diagnostics.has_errors();
     match arguments.format {
-        Format::Json => json.push(source::render_json(&checked.map, &checked.diagnostics)),
+        Format::Json => {
+            let shown = output::shown(&checked.diagnostics, console.shows_warnings());
+            json.push(source::render_json(&checked.map, &shown));
+        }
         Format::Text if is_right => console.warnings(&checked.map, &checked.diagnostics),
         Format::Text => console.diagnostics(&checked.map, &checked.diagnostics),
     }
@@ -64,7 +67,7 @@ fn other_architecture(checked: &Checked, required: &str) -> Option<String> {
     match &checked.architecture {
         Architecture::Named(name) if name == required => None,
         Architecture::Named(name) => Some(format!("is for {name}")),
-        Architecture::NoMain | Architecture::None => Some("has no `main`".to_string()),
+        Architecture::Unknown | Architecture::Independent => Some("has no `main`".to_string()),
     }
 }
 

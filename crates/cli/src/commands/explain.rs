@@ -18,15 +18,21 @@ pub fn run(arguments: &Explain) -> ExitStatus {
         return ExitStatus::Fine;
     }
     let code = arguments.code.as_deref().unwrap_or("").to_ascii_uppercase();
-    match explanations::of(&code) {
-        Some(explanation) => {
-            output::print(&text(explanation));
-            ExitStatus::Fine
-        }
-        None => {
+    match explanations::of(&code).as_slice() {
+        [] => {
             output::error(&format!(
                 "no such code: `{code}`; `plane explain --list` lists all codes"
             ));
+            ExitStatus::WrongInput
+        }
+        [explanation] => {
+            output::print(&text(explanation));
+            ExitStatus::Fine
+        }
+        several => {
+            let lines = several.iter().map(|each| format!("  {}  {}\n", each.code, each.title));
+            output::error(&format!("`{code}` is a code of several families; write one of these:"));
+            output::note(lines.collect::<String>().trim_end());
             ExitStatus::WrongInput
         }
     }

@@ -4,12 +4,14 @@
 
 mod bench;
 mod check;
+mod completions;
 mod corpus;
 mod emit;
 mod explain;
 mod fmt;
 mod ir;
 mod layout;
+mod man;
 mod measured;
 mod print;
 mod run;
@@ -21,7 +23,11 @@ use frontend::ExitStatus;
 
 /// Runs the command.
 pub fn run(arguments: Arguments) -> ExitStatus {
-    let console = Terminal { is_quiet: arguments.quiet };
+    let console = Terminal {
+        is_quiet: arguments.quiet,
+        shows_warnings: !arguments.no_warnings,
+        color: arguments.color,
+    };
     match arguments.command {
         Command::Check(check) => check::run(&check, &console),
         Command::Run(run) => run::run(&run, &console),
@@ -34,5 +40,7 @@ pub fn run(arguments: Arguments) -> ExitStatus {
         Command::Corpus(corpus) => corpus::run(&corpus, &console),
         Command::Bench(bench) => bench::run(&bench, &console),
         Command::Explain(explain) => explain::run(&explain),
+        Command::Completions(completions) => completions::run(&completions),
+        Command::Man(man) => man::run(&man, &console),
     }
 }

@@ -5,6 +5,7 @@
 use crate::arguments::Run;
 use crate::programs::{ended, on_disk};
 use crate::run_description::RunDescription;
+use crate::signals;
 use frontend::{Console, ExitStatus, Failure};
 use toolchain::device_run;
 
@@ -15,6 +16,7 @@ pub fn run(arguments: &Run, console: &dyn Console) -> ExitStatus {
 
 fn run_described(arguments: &Run, console: &dyn Console) -> Result<ExitStatus, Failure> {
     let description = RunDescription::read(arguments)?;
+    signals::complete_captures();
     let options = arguments.reading.options();
     let program = on_disk(&arguments.program, &options);
     match description {

@@ -148,6 +148,45 @@ fn quiet_says_nothing_when_all_is_well() {
 }
 
 #[test]
+fn a_code_without_family_gives_the_choice() {
+    let ran = plane("explain E0205");
+    assert_eq!(ran.status.code(), Some(1));
+    let errors = text(&ran.stderr);
+    assert!(errors.contains("P4-E0205  ") && errors.contains("IR-E0205  "), "{errors}");
+    assert!(text(&plane("explain p4-e0205").stdout).starts_with("P4-E0205: "));
+    assert!(text(&plane("explain CTL-E0102").stdout).contains("docs/control-commands.md"));
+}
+
+#[test]
+fn warnings_and_colours_on_demand() {
+    let program = "const bit<8> x = 300;\ncontrol c() { apply { bit<8> v; bit<8> w = v; } }\n";
+    let warned = plane_reading("check -", program);
+    let hidden = plane_reading("check --no-warnings -", program);
+    let coloured = plane_reading("--color always check -", program);
+    assert!(text(&warned.stderr).contains("warning["), "{}", text(&warned.stderr));
+    assert!(!text(&hidden.stderr).contains("warning["), "{}", text(&hidden.stderr));
+    assert!(text(&hidden.stderr).contains("ok, "), "the summary stays: {}", text(&hidden.stderr));
+    assert!(text(&coloured.stderr).contains('\u{1b}'), "{}", text(&coloured.stderr));
+    let json = plane_reading("check --no-warnings --format json -", program);
+    assert_eq!(text(&json.stdout).trim(), "[]");
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&plane(&format!("completions {shell}")).stdout);
+        assert!(script.contains("plane") && script.contains("pad-snapped"), "{shell}");
+    }
+    assert_eq!(plane("completions tcsh").status.code(), Some(2));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let ran = plane(&format!("man {}", folder.path().join("man1").display()));
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let page = |name: &str| std::fs::read_to_string(folder.path().join("man1").join(name));
+    assert!(page("plane.1").expect("the page").contains("plane\\-run"));
+    assert!(page("plane-run.1").expect("the page").contains("\\-\\-pad\\-snapped"));
+}
+
+#[test]
 fn the_architecture_asked_for() {
     assert_eq!(plane("check --arch v1model examples/router/router.p4").status.code(), Some(0));
     let ran = plane("check --arch psa examples/router/router.p4");

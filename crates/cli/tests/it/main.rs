@@ -10,3 +10,4 @@ mod lucid_emit;
 mod lucid_examples;
 mod messages;
 mod port_captures;
+mod run_captures;

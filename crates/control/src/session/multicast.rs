@@ -4,14 +4,14 @@
 
 use super::{Answer, Applying, MulticastNode};
 use crate::command::Command;
-use crate::error::{ControlError, UNKNOWN_HANDLE};
+use crate::error::{BAD_VALUE, ControlError, UNKNOWN_HANDLE};
 use state::{MulticastGroup, Replica, Update};
 
 impl Applying<'_> {
     pub(super) fn multicast(&mut self, command: &Command) -> Result<Answer, ControlError> {
         match command {
             Command::MulticastGroupCreate { group } => {
-                let group = self.small(*group, "multicast group")?;
+                let group = self.new_group(*group)?;
                 let content = MulticastGroup::default();
                 self.update(Update::InsertMulticastGroup { group, content })?;
                 self.session.multicast_groups.push(group);
@@ -29,7 +29,7 @@ impl Applying<'_> {
                 Ok(Answer::Done)
             }
             Command::MulticastGroup { group, replicas } => {
-                let group = self.small(*group, "multicast group")?;
+                let group = self.new_group(*group)?;
                 let content = MulticastGroup {
                     replicas: self.resolver().replicas(replicas)?,
                     metadata: Vec::new(),
@@ -75,6 +75,15 @@ impl Applying<'_> {
             }
             _ => Ok(Answer::Done),
         }
+    }
+
+    /// Checks the number of a new group.
+    fn new_group(&self, group: u64) -> Result<u32, ControlError> {
+        if group == 0 {
+            let message = "multicast group 0 stands for no multicast; groups count from 1";
+            return Err(self.error(BAD_VALUE, message));
+        }
+        self.small(group, "multicast group")
     }
 
     pub(super) fn node(&mut self, handle: u64) -> Result<&mut MulticastNode, ControlError> {

@@ -3,9 +3,10 @@
 
 use crate::command::{Command, EntryAction};
 use crate::error::{BAD_VALUE, ControlError, SYNTAX};
+use crate::lookup;
 use crate::resolve::Resolver;
 use crate::target::{DeviceItem, Item};
-use crate::{lookup, values};
+use crate::values::{self, Wanted};
 use ir::{CrcParameters, KeyPattern, TableId};
 use state::{CellRange, CellValues, CounterValue, Read, Update};
 
@@ -134,11 +135,18 @@ fn register(resolver: Resolver<'_>, command: &Command) -> Resolved {
         Command::RegisterWrite { register, index, value } => {
             let register = find(register)?;
             let declared = &program.registers[register.index()];
-            let value =
-                values::read(value, declared.width_bits, &declared.display).map_err(|why| {
-                    let message = format!("register `{}`: {why}", declared.name);
-                    resolver.error(BAD_VALUE, message)
-                })?;
+            let value = values::read(
+                value,
+                Wanted {
+                    width_bits: declared.width_bits,
+                    display: &declared.display,
+                    errors: &program.errors,
+                },
+            )
+            .map_err(|why| {
+                let message = format!("register `{}`: {why}", declared.name);
+                resolver.error(BAD_VALUE, message)
+            })?;
             let (cells, values) = ((*index).into(), value.into());
             done(Update::WriteRegister { register, cells, values })
         }

@@ -29,7 +29,6 @@ use super::described_program::DescribedProgram;
 use super::pass_boundaries::{self, IngressStart};
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
-use crate::fast_path::{FastPath, FastPathExit};
 use crate::ingress_source::IngressSource;
 use crate::options::{DeviceOptions, PortOptions};
 use crate::output::{DeviceError, LoadError};
@@ -39,7 +38,7 @@ use crate::services::Services;
 use crate::tap::EgressPacket;
 use crate::traffic_manager::Dequeued;
 use interpreter::Outcome;
-use ir::{Program, SlotId};
+use ir::SlotId;
 use metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, INGRESS_PREFIX_BYTES, ingress_prefix};
 use model::Tna;
 use std::sync::Arc;
@@ -167,19 +166,5 @@ impl Architecture for Tna {
     fn at_egress(&self, packet: &QueuedPacket) -> Option<EgressPacket> {
         let (prefix, bytes) = packet.context.packet.split_at_checked(EGRESS_PREFIX_BYTES)?;
         Some(EgressPacket { replica: metadata::replication_id(prefix), bytes: bytes.to_vec() })
-    }
-
-    fn fast_path(&self, _: &Program, _: u32) -> Result<FastPath, String> {
-        Err("all blocks as one unit are there for v1model only".to_string())
-    }
-
-    fn resume_after_exit(
-        &self,
-        services: &mut Services<'_>,
-        left: FastPathExit,
-    ) -> Result<(), DeviceError> {
-        // Without a fast path there are no exits.
-        services.recycle(left.context);
-        Ok(())
     }
 }

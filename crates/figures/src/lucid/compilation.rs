@@ -213,12 +213,12 @@ const STATEMENTS: &str = "statements";
 const LAYOUT: &str = "layout";
 const WRITE: &str = "write";
 
-/// Measures passes one after the other.
-struct Watch {
+/// Measures the wall-clock time of passes.
+struct PassTimer {
     outcome: Outcome,
 }
 
-impl Watch {
+impl PassTimer {
     fn pass<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let made = work();
@@ -236,17 +236,17 @@ pub fn compile_measured(
     peak_kib: &dyn Fn() -> Option<u64>,
 ) -> Outcome {
     let mut map = SourceMap::new();
-    let mut watch = Watch { outcome: Outcome::default() };
+    let mut timer = PassTimer { outcome: Outcome::default() };
     let Source { name, text, loader, symbolics } = source;
-    let analysis = watch.pass(READ, || front::analyse(&mut map, name, text, loader));
-    let program = watch.pass(ELABORATE, || analysis.elaborate(symbolics, &[]));
+    let analysis = timer.pass(READ, || front::analyse(&mut map, name, text, loader));
+    let program = timer.pass(ELABORATE, || analysis.elaborate(symbolics, &[]));
     drop(analysis);
     let made = match program {
-        Ok(program) => compiled(&program, &map, choice, exact_limit, &mut watch)
+        Ok(program) => compiled(&program, &map, choice, exact_limit, &mut timer)
             .map_err(|found| Refusal::of(Step::Compile, &map, &found)),
         Err(found) => Err(Refusal::of(Step::Check, &map, &found)),
     };
-    let mut outcome = watch.outcome;
+    let mut outcome = timer.outcome;
     outcome.peak_kib = peak_kib();
     match made {
         Ok(compiled) => read_again(&compiled, &mut outcome),
@@ -260,18 +260,18 @@ fn compiled(
     map: &SourceMap,
     choice: TargetChoice,
     exact_limit: Duration,
-    watch: &mut Watch,
+    timer: &mut PassTimer,
 ) -> Result<Compiled, Diagnostics> {
     if choice == TargetChoice::V1Model {
         let options = Options::default();
         let target = Backend::V1Model;
-        let supported = watch.pass(NORMALIZE, || support::normal_form(program, target))?;
-        return watch.pass(WRITE, || v1model::compile(&supported.program, map.clone(), &options));
+        let supported = timer.pass(NORMALIZE, || support::normal_form(program, target))?;
+        return timer.pass(WRITE, || v1model::compile(&supported.program, map.clone(), &options));
     }
     let options = tofino::options();
     let target = tna::tofino()?;
-    let supported = watch.pass(NORMALIZE, || support::normal_form(program, Backend::Tna))?;
-    let prepared = watch.pass(STATEMENTS, || tna::prepare(&supported.program, &options))?;
+    let supported = timer.pass(NORMALIZE, || support::normal_form(program, Backend::Tna))?;
+    let prepared = timer.pass(STATEMENTS, || tna::prepare(&supported.program, &options))?;
     let lay_out = |problem: &Problem| match choice {
         TargetChoice::Exact => {
             let begin = Instant::now();
@@ -279,11 +279,11 @@ fn compiled(
         }
         _ => pisa::greedy::greedy(problem, &target),
     };
-    let layout = watch.pass(LAYOUT, || lay_out(&prepared.problem))?;
-    watch.outcome.stages = Some(layout.stages.len() as u64);
-    watch.outcome.optimality = layout.optimality.to_string();
+    let layout = timer.pass(LAYOUT, || lay_out(&prepared.problem))?;
+    timer.outcome.stages = Some(layout.stages.len() as u64);
+    timer.outcome.optimality = layout.optimality.to_string();
     let write = || tna::write(&supported.program, prepared, layout, map.clone(), &options);
-    watch.pass(WRITE, write).map(|made| made.compiled)
+    timer.pass(WRITE, write).map(|made| made.compiled)
 }
 
 /// Checks and lowers the printed program.

@@ -13,7 +13,7 @@ use lucid_compiler::{Backend, Compiled, Delay, Options, compile};
 use lucid_network::CompiledSimulation;
 use lucid_reference::interpreter::Value;
 use lucid_reference::simulation::{Observation, ObservationKind, Observer, Setup};
-use lucid_reference::specification::{Argument, Input, InputKind, Places, Run};
+use lucid_reference::specification::{Argument, FieldSpans, Input, InputKind, Run};
 use source::{Diagnostics, SourceMap};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn measured(
             time_ps: Some(which * 100_000_000 / concurrent),
             locations: vec![(0, 0)],
             kind: InputKind::Event { name: "wait".to_string(), arguments },
-            places: Places::default(),
+            field_spans: FieldSpans::default(),
         }
     };
     let run = Run {

@@ -8,7 +8,7 @@ use lucid::front;
 use lucid::syntax::NoFiles;
 use lucid_reference::simulation::Setup;
 use lucid_reference::specification::{
-    Argument, Draw, Gap, Generator, Input, InputKind, Places, Run,
+    Argument, Draw, FieldSpans, Gap, Generator, Input, InputKind, Run,
 };
 use source::{Diagnostics, SourceMap};
 use std::sync::Arc;
@@ -47,7 +47,12 @@ pub(super) fn event(program: &Program, name: &str) -> Option<EventId> {
 
 /// An input of the run at a time.
 fn input(time_ps: u64, kind: InputKind) -> Input {
-    Input { time_ps: Some(time_ps), locations: vec![(0, 0)], kind, places: Places::default() }
+    Input {
+        time_ps: Some(time_ps),
+        locations: vec![(0, 0)],
+        kind,
+        field_spans: FieldSpans::default(),
+    }
 }
 
 /// The scan begins at the beginning.

@@ -5,7 +5,7 @@
 
 use super::flow_table::{new_flows, program, scan, setup};
 use crate::{Measuring, Table};
-use lucid_reference::simulation::{Observation, Observer, Simulation};
+use lucid_reference::simulation::{NullObserver, Simulation};
 use lucid_reference::specification::Gap;
 use source::{Diagnostics, SourceMap};
 use std::sync::Arc;
@@ -38,16 +38,6 @@ fn least_packet_bytes(recirculated: f64) -> f64 {
     FRONT_PANEL_BPS / 8.0 / (PIPELINE_PPS - recirculated)
 }
 
-struct Nobody;
-
-impl Observer for Nobody {
-    fn wants(&self) -> bool {
-        false
-    }
-
-    fn observe(&mut self, _: Observation) {}
-}
-
 /// Recirculated packets a second at so many new flows a second.
 fn measured(map: &mut SourceMap, seed: u64, flows: u64) -> Result<f64, Diagnostics> {
     let program = program(map, ENTRIES, INTERVAL_NS, INTERVAL_NS)?;
@@ -55,7 +45,7 @@ fn measured(map: &mut SourceMap, seed: u64, flows: u64) -> Result<f64, Diagnosti
     let count = flows * (MEASURED_PS / 1_000_000) / 1_000_000;
     let setup = setup(&program, seed, vec![scan(), new_flows(0, count, gap)], MEASURED_PS)?;
     let mut simulation = Simulation::new(Arc::new(setup));
-    simulation.run(&mut Nobody);
+    simulation.run(&mut NullObserver);
     let recirculated = simulation.counts(0).map_or(0, |counts| counts.recirculated);
     Ok(recirculated as f64 / (MEASURED_PS as f64 * 1e-12))
 }

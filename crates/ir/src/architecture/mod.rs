@@ -6,7 +6,6 @@
 
 pub mod boundaries;
 mod description;
-mod extern_meanings;
 mod objects;
 mod pna;
 mod psa;
@@ -17,5 +16,5 @@ mod v1model;
 pub use description::{
     BlockRole, Description, Gress, Kept, MetadataField, Ports, TableProperty, Transition,
 };
-pub(crate) use extern_meanings::EXTERN_MEANINGS;
-pub use registry::{ARCHITECTURES, named, of, role_of, stages_of};
+pub(crate) use registry::ARCHITECTURES;
+pub use registry::{descriptions, named, of, role_of, stages_of};

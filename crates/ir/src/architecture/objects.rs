@@ -54,7 +54,68 @@ pub(crate) fn standard_crc(width_bits: u32) -> CrcParameters {
     if width_bits == 16 { CrcParameters::CRC16 } else { CrcParameters::CRC32 }
 }
 
+/// A kind of extern object that architectures share under different names, with equal constructors.
+#[derive(Clone, Copy)]
+pub(crate) enum SharedObject {
+    /// `(size)`
+    Register,
+    /// `(size, unit)`
+    Counter,
+    /// `(unit)`
+    DirectCounter,
+    /// `(size, unit)`
+    Meter,
+    /// `(unit)`
+    DirectMeter,
+    /// `(size)`
+    ActionProfile,
+    /// `(algorithm, size, width of the hash)`
+    ActionSelector,
+}
+
 impl<'a> Lowering<'a> {
+    /// Makes the extern object whose type these names list; `None` if they do not.
+    pub(crate) fn construct_shared(
+        &mut self,
+        names: &[(&str, SharedObject)],
+        construction: &Construction<'a>,
+    ) -> Lowered<Option<ObjectKind>> {
+        let mut names = names.iter();
+        let Some((_, shared)) = names.find(|(name, _)| *name == &*construction.type_name) else {
+            return Ok(None);
+        };
+        let size = match shared {
+            SharedObject::DirectCounter | SharedObject::DirectMeter => None,
+            SharedObject::ActionSelector => Some(self.construction_number(construction, 1)?),
+            _ => Some(self.construction_number(construction, 0)?),
+        };
+        let unit = |lowering: &mut Self| -> Lowered<CountUnit> {
+            let member = lowering.construction_member(construction, usize::from(size.is_some()))?;
+            Ok(count_unit(&member))
+        };
+        let kind = match shared {
+            SharedObject::Register => self.new_register(construction)?,
+            SharedObject::Counter | SharedObject::DirectCounter => {
+                let unit = unit(self)?;
+                self.new_counter(construction, unit, size)?
+            }
+            SharedObject::Meter | SharedObject::DirectMeter => {
+                let unit = unit(self)?;
+                self.new_meter(construction, unit, size)?
+            }
+            SharedObject::ActionProfile => {
+                self.new_action_profile(construction, size.unwrap_or_default(), None)?
+            }
+            SharedObject::ActionSelector => {
+                let algorithm = self.construction_algorithm(construction, 0)?;
+                let width = self.construction_number(construction, 2)?;
+                let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
+                self.new_action_profile(construction, size.unwrap_or_default(), selector)?
+            }
+        };
+        Ok(Some(kind))
+    }
+
     /// The enum member that a constructor's argument names.
     pub(crate) fn construction_member(
         &mut self,

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All described architectures, and the description of a program's own. An architecture is one line here and
-//! one in `extern_meanings`.
+//! The registry of architectures, one line each, and the description of a program's own. Lowering receives
+//! [`ARCHITECTURES`] as an argument.
 
 use super::description::{BlockRole, Description, Gress};
 use super::{pna, psa, tna, v1model};
+use crate::lowering::{Architecture, ExternMeaning};
 use crate::{Block, Program};
 
-/// All described architectures.
-pub static ARCHITECTURES: &[&Description] =
-    &[&v1model::DESCRIPTION, &psa::DESCRIPTION, &pna::DESCRIPTION, &tna::DESCRIPTION];
+/// All described architectures, with the meaning of their externs if they have any.
+pub(crate) static ARCHITECTURES: &[Architecture] = &[
+    registered(&v1model::DESCRIPTION, Some(&v1model::externs::V1Model)),
+    registered(&psa::DESCRIPTION, Some(&psa::externs::Psa)),
+    registered(&pna::DESCRIPTION, Some(&pna::externs::Pna)),
+    registered(&tna::DESCRIPTION, Some(&tna::externs::Tna)),
+];
+
+const fn registered(
+    description: &'static Description,
+    externs: Option<&'static dyn ExternMeaning>,
+) -> Architecture {
+    Architecture { description, externs }
+}
+
+/// Returns all descriptions.
+pub fn descriptions() -> impl Iterator<Item = &'static Description> {
+    ARCHITECTURES.iter().map(|architecture| architecture.description)
+}
 
 /// The description with this name.
 pub fn named(name: &str) -> Option<&'static Description> {
-    ARCHITECTURES.iter().copied().find(|description| description.name == name)
+    descriptions().find(|description| description.name == name)
 }
 
 /// The description of a program's architecture; `None` for a package without one.
@@ -45,10 +62,14 @@ mod tests {
 
     #[test]
     fn descriptions_name_what_they_describe() {
-        for description in ARCHITECTURES {
+        for description in descriptions() {
             let declared = InterfaceDeclarations::of(description.interface).expect("an interface");
             assert!(declared.names().contains(description.package), "{}", description.package);
             assert!(description.marker.is_none_or(|name| declared.names().contains(name)));
+            for (property, _) in description.table_properties {
+                let mut known = p4::interfaces::table_properties();
+                assert!(*property == "size" || known.any(|name| name == *property), "{property}");
+            }
             let is_described = |field: &MetadataField| description.metadata.contains(field);
             for block in description.blocks {
                 assert!(block.reads.iter().all(is_described), "{}", block.role);

@@ -2,7 +2,6 @@
 //! Region builder: creates basic blocks and temporaries, folds single operations on constants, and spills
 //! temporaries that another block uses to slots. Independent of P4.
 
-use super::register_functions::TakenBlock;
 use super::{Lowered, Lowering};
 use crate::{
     BasicBlock, BinaryOperation, Bits, BlockId, Instruction, Operand, Operation, OriginId, Place,
@@ -10,6 +9,12 @@ use crate::{
 };
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Code that was taken out of the region being made.
+pub(super) struct TakenBlock {
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) terminator: Option<Terminator>,
+}
 
 struct OpenBlock {
     name: Arc<str>,

@@ -253,7 +253,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn described_or_unknown(&mut self, call: &ExternCall<'a>) -> Lowered<Value> {
-        if let Some(meaning) = self.meaning
+        if let Some(meaning) = self.extern_meaning()
             && let Some(value) = meaning.call(self, call)?
         {
             return Ok(value);

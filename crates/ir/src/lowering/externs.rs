@@ -14,11 +14,16 @@ use p4::random_sites::DRAWING_ANNOTATION;
 use p4::typed::{Type, TypeKind};
 use std::sync::Arc;
 
+/// An architecture: its description, and the meaning of its externs if it has any.
+pub(crate) struct Architecture {
+    /// The description.
+    pub(crate) description: &'static Description,
+    /// The meaning of externs; without one they lower to [`Operation::CallExtern`].
+    pub(crate) externs: Option<&'static dyn ExternMeaning>,
+}
+
 /// The meaning of an architecture's externs in the IR.
 pub(crate) trait ExternMeaning: Sync {
-    /// The architecture that declares them.
-    fn architecture(&self) -> &'static Description;
-
     /// Makes an extern object; `None` if it has no meaning.
     fn construct<'a>(
         &self,

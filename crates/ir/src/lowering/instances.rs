@@ -206,7 +206,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn construct_extern(&mut self, construction: &Construction<'a>) -> Lowered<Binding> {
-        let known = match self.meaning {
+        let known = match self.extern_meaning() {
             Some(meaning) => meaning.construct(self, construction)?,
             None => None,
         };

@@ -39,7 +39,8 @@ mod values;
 
 pub(crate) use builder::{bit, constant, number};
 pub(crate) use externs::{
-    CalculationKind, Construction, ExternCall, ExternMeaning, ExternObject, ObjectId, ObjectKind,
+    Architecture, CalculationKind, Construction, ExternCall, ExternMeaning, ExternObject, ObjectId,
+    ObjectKind,
 };
 pub(crate) use names::{
     annotation_named, annotation_numbers, annotation_values, control_plane_name,
@@ -71,17 +72,17 @@ const SLOT_LIMIT: u64 = 250_000;
 /// How many rounds of one loop are unrolled at most; longer loops become back edges.
 pub const UNROLL_LIMIT: u32 = 1_024;
 
-/// Lowers a checked program by the meanings of externs of all known architectures, with probes at both ends of
+/// Lowers a checked program for the one of these architectures that declares its package, with probes at both ends of
 /// these controls: blocks of the package and instances that are applied, by their control-plane names. Returns
 /// `None` without an error if the program has no `main`, and `None` with errors otherwise.
 pub(crate) fn lower_with_probes(
     typed: &TypedProgram,
-    meanings: &[&dyn ExternMeaning],
+    architectures: &[Architecture],
     probes: &[Arc<str>],
     diagnostics: &mut Diagnostics,
 ) -> Option<Program> {
     let main = typed.main?;
-    let mut lowering = Lowering::new(typed, meanings);
+    let mut lowering = Lowering::new(typed, architectures);
     lowering.probes = probes.to_vec();
     let outcome = lowering.main(main);
     let failed = outcome.is_err() || lowering.diagnostics.has_errors();
@@ -150,9 +151,9 @@ pub(crate) struct Lowering<'a> {
     nodes: Nodes<'a>,
     /// What has been made.
     pub(crate) program: Program,
-    meanings: &'a [&'a dyn ExternMeaning],
+    architectures: &'a [Architecture],
     /// That of the package of `main`.
-    meaning: Option<&'a dyn ExternMeaning>,
+    architecture: Option<&'a Architecture>,
     diagnostics: Diagnostics,
     builder: Builder,
     instruction_count: u64,
@@ -233,13 +234,13 @@ pub(crate) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(typed: &'a TypedProgram, meanings: &'a [&'a dyn ExternMeaning]) -> Lowering<'a> {
+    fn new(typed: &'a TypedProgram, architectures: &'a [Architecture]) -> Lowering<'a> {
         let mut lowering = Lowering {
             typed,
             nodes: Nodes::new(typed),
             program: Program::default(),
-            meanings,
-            meaning: None,
+            architectures,
+            architecture: None,
             diagnostics: Diagnostics::new(),
             builder: Builder::new("".into(), crate::RegionKind::Control),
             instruction_count: 0,
@@ -297,7 +298,12 @@ impl<'a> Lowering<'a> {
 
     /// The description of the package of `main`, if it has one.
     fn architecture(&self) -> Option<&'static Description> {
-        Some(self.meaning?.architecture())
+        Some(self.architecture?.description)
+    }
+
+    /// The meaning of the externs of the package of `main`, if they have one.
+    fn extern_meaning(&self) -> Option<&'static dyn ExternMeaning> {
+        self.architecture?.externs
     }
 
     /// Reports an error at the place being lowered.

@@ -37,8 +37,9 @@ impl<'a> Lowering<'a> {
             Some(package) => package.name.text.clone(),
             None => return Err(self.missing_fact("the package of main")),
         };
-        let mut meanings = self.meanings.iter().copied();
-        self.meaning = meanings.find(|it| it.architecture().has_package(&package_name, self.typed));
+        let mut architectures = self.architectures.iter();
+        self.architecture =
+            architectures.find(|each| each.description.has_package(&package_name, self.typed));
         self.program.architecture = match self.architecture() {
             Some(architecture) => architecture.name.into(),
             None => package_name,
@@ -66,7 +67,7 @@ impl<'a> Lowering<'a> {
             }
         }
         outcome?;
-        match self.meaning {
+        match self.extern_meaning() {
             Some(meaning) => meaning.finish(self),
             None => Ok(()),
         }

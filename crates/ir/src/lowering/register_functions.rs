@@ -4,6 +4,7 @@
 //! as any other, then taken apart: what does not depend on the cell is computed before, the new value inside
 //! the transaction, results from the old value behind it. Branches become selections.
 
+use super::builder::TakenBlock;
 use super::{Binding, Location, Lowered, Lowering, Shape, Value, constant, number};
 use crate::{
     BinaryOperation, Bits, BlockId, Instruction, Operand, Operation, Place, RegisterId,
@@ -11,12 +12,6 @@ use crate::{
 };
 use p4::ast::{Declaration, DeclarationKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
-
-/// Code that was taken out of the region being made.
-pub(super) struct TakenBlock {
-    pub(super) instructions: Vec<Instruction>,
-    pub(super) terminator: Option<Terminator>,
-}
 
 /// When a piece of code runs: all of these bits have these values.
 type PathCondition = Vec<(Operand, bool)>;

@@ -21,7 +21,7 @@ const PRELUDE: &str = "#include <core.p4>\n\
     package Reading<H>(Reader<H> p);\n";
 
 fn lower(typed: &TypedProgram, found: &mut Diagnostics) -> Option<Program> {
-    super::lower_with_probes(typed, crate::architecture::EXTERN_MEANINGS, &[], found)
+    super::lower_with_probes(typed, crate::architecture::ARCHITECTURES, &[], found)
 }
 
 /// What a program becomes.

@@ -4,7 +4,7 @@
 //! that depends on parameters on to its callers, and an event's constraints must imply it.
 
 use super::Order;
-use super::effect::{AccessSite, Demand, Flow, GlobalUse, Passed, Reason, merge};
+use super::effect::{AccessSite, Flow, GlobalUse, OrderConstraint, PassedPlace, Reason, merge};
 use super::facts::{Fact, Facts};
 use super::place::{Base, Place, Relation};
 use super::violation::{Owner, Violation, ViolationKind};
@@ -30,18 +30,18 @@ pub(crate) struct BodyCheck<'c, 'p> {
     /// Known orders: declared constraints and earlier demands.
     pub facts: Facts,
     /// Where each fact comes from.
-    pub reasons: Vec<Demand>,
+    pub reasons: Vec<OrderConstraint>,
     /// Its demands on its callers.
-    pub demands: Vec<Demand>,
+    pub demands: Vec<OrderConstraint>,
     demanded: HashSet<(Place, Place, bool)>,
     /// Demands of the events that it makes, even if other demands imply them: an
     /// unordered call leaves out the rest.
-    pub event_demands: Vec<Demand>,
+    pub event_demands: Vec<OrderConstraint>,
     event_demanded: HashSet<(Place, Place, bool)>,
     /// Places that must not have been passed before.
-    pub first: Vec<Passed>,
+    pub first: Vec<PassedPlace>,
     /// The passed places at its returns.
-    pub returned: Vec<Passed>,
+    pub returned: Vec<PassedPlace>,
     /// Whether it calls something of which a declared end is known, but not that it begins before.
     pub end_declared: bool,
     pub touches: Vec<GlobalUse>,
@@ -92,7 +92,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
     }
 
     /// Takes a constraint for granted.
-    pub(crate) fn assume(&mut self, demand: Demand) {
+    pub(crate) fn assume(&mut self, demand: OrderConstraint) {
         self.facts.add(Fact {
             before: demand.before.clone(),
             after: demand.after.clone(),
@@ -124,14 +124,14 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
 
     /// Checks a demand by the declarations and the facts, or passes it to the callers. Records a violation;
     /// the result says whether later places can still be compared with the first one.
-    pub(crate) fn require(&mut self, demand: Demand) -> DemandOutcome {
-        let Demand { before, after, strict, .. } = &demand;
+    pub(crate) fn require(&mut self, demand: OrderConstraint) -> ConstraintOutcome {
+        let OrderConstraint { before, after, strict, .. } = &demand;
         let kind = match before.relation(after) {
             Relation::Before => {
                 self.order.satisfied(&self.who, &demand);
-                return DemandOutcome::Yes;
+                return ConstraintOutcome::Yes;
             }
-            Relation::Same | Relation::Holds if !strict => return DemandOutcome::Yes,
+            Relation::Same | Relation::Holds if !strict => return ConstraintOutcome::Yes,
             Relation::After => ViolationKind::Reversed,
             Relation::Same | Relation::Holds | Relation::Within => ViolationKind::Repeated,
             Relation::Unclear => ViolationKind::Unclear,
@@ -151,7 +151,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
                     self.facts.implies_or_same(before, after)
                 };
                 if follows {
-                    return DemandOutcome::Yes;
+                    return ConstraintOutcome::Yes;
                 }
                 let refuted = if *strict {
                     self.facts.refutation(before, after)
@@ -166,7 +166,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
                     }
                     None if asks => {
                         self.ask(demand);
-                        return DemandOutcome::Yes;
+                        return ConstraintOutcome::Yes;
                     }
                     None => ViolationKind::Undeclared,
                 }
@@ -179,11 +179,11 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
             demand,
             kind,
         });
-        if settled { DemandOutcome::No } else { DemandOutcome::Unknown }
+        if settled { ConstraintOutcome::No } else { ConstraintOutcome::Unknown }
     }
 
     /// Adds a demand on the callers.
-    pub(crate) fn ask(&mut self, demand: Demand) {
+    pub(crate) fn ask(&mut self, demand: OrderConstraint) {
         let key = (demand.before.clone(), demand.after.clone(), demand.strict);
         if self.demanded.insert(key) {
             self.assume(demand.clone());
@@ -198,7 +198,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         }
         let late = self.enter(flow, &place, &site, false);
         flow.passed = late;
-        merge(&mut flow.passed, [Passed { place, site }]);
+        merge(&mut flow.passed, [PassedPlace { place, site }]);
     }
 
     /// Checks an access against the passed places, and returns those that stay the latest
@@ -209,14 +209,14 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         place: &Place,
         site: &AccessSite,
         next_round: bool,
-    ) -> Vec<Passed> {
+    ) -> Vec<PassedPlace> {
         if flow.passed.is_empty() {
-            self.begin_with(Passed { place: place.clone(), site: site.clone() });
+            self.begin_with(PassedPlace { place: place.clone(), site: site.clone() });
             return Vec::new();
         }
         let mut late = Vec::new();
         for passed in &flow.passed {
-            let held = self.require(Demand {
+            let held = self.require(OrderConstraint {
                 before: passed.place.clone(),
                 after: place.clone(),
                 strict: true,
@@ -226,7 +226,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
                     next_round,
                 },
             });
-            if held == DemandOutcome::No {
+            if held == ConstraintOutcome::No {
                 late.push(passed.clone());
             }
         }
@@ -235,8 +235,8 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
 
     /// Records a place that must not have been passed before the body begins, unless that follows from
     /// one that is noted.
-    pub(crate) fn begin_with(&mut self, passed: Passed) {
-        let follows = |own: &Passed| {
+    pub(crate) fn begin_with(&mut self, passed: PassedPlace) {
+        let follows = |own: &PassedPlace| {
             matches!(
                 own.place.relation(&passed.place),
                 Relation::Before | Relation::Same | Relation::Holds
@@ -263,7 +263,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
 
 /// The result of checking a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DemandOutcome {
+pub(crate) enum ConstraintOutcome {
     /// It holds, or it became a demand on the callers.
     Yes,
     /// The second place is at or before the first, or cannot be shown to be behind it.

@@ -2,9 +2,11 @@
 //! Checks calls: accesses by built-in methods, functions by their summaries, and event values by the
 //! constraints of their events. A call never walks the body of the function again.
 
-use super::body_check::{BodyCheck, DemandOutcome};
+use super::body_check::{BodyCheck, ConstraintOutcome};
 use super::constraints::Constraints;
-use super::effect::{Access, AccessSite, Demand, Flow, GlobalUse, Passed, Reason, Summary, merge};
+use super::effect::{
+    Access, AccessSite, Flow, GlobalUse, OrderConstraint, PassedPlace, Reason, Summary, merge,
+};
 use super::index::View;
 use super::place::{Base, Place, Step};
 use crate::check::{Builtin, Definition, Instantiation, SizeTerm};
@@ -130,7 +132,7 @@ impl<'p> BodyCheck<'_, 'p> {
                 continue;
             };
             let reason = reason_through(&demand.reason, summary, call);
-            self.require(Demand { before, after, strict: demand.strict, reason });
+            self.require(OrderConstraint { before, after, strict: demand.strict, reason });
         }
         if unordered {
             return;
@@ -141,12 +143,12 @@ impl<'p> BodyCheck<'_, 'p> {
             let site = site_through(&first.site, summary, call);
             merge(&mut late, self.enter(flow, &place, &site, false));
         }
-        let end: Vec<Passed> = summary
+        let end: Vec<PassedPlace> = summary
             .end
             .iter()
             .filter_map(|passed| {
                 let place = handed_over(&passed.place, summary, call)?;
-                Some(Passed { place, site: site_through(&passed.site, summary, call) })
+                Some(PassedPlace { place, site: site_through(&passed.site, summary, call) })
             })
             .collect();
         if !end.is_empty() {
@@ -223,8 +225,8 @@ impl<'p> BodyCheck<'_, 'p> {
                 site: Some((span, None)),
                 of_event: *of_event,
             };
-            let _: DemandOutcome =
-                self.require(Demand { before, after, strict: demand.strict, reason });
+            let _: ConstraintOutcome =
+                self.require(OrderConstraint { before, after, strict: demand.strict, reason });
         }
     }
 
@@ -254,7 +256,7 @@ impl<'p> BodyCheck<'_, 'p> {
                 handed_over(&demand.before, &summary, &call),
                 handed_over(&demand.after, &summary, &call),
             ) {
-                self.assume(Demand { before, after, ..demand });
+                self.assume(OrderConstraint { before, after, ..demand });
             }
         }
     }

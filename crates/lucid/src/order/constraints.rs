@@ -5,7 +5,7 @@
 use super::Order;
 use super::body_check::BodyCheck;
 use super::codes;
-use super::effect::{Access, AccessSite, Demand, Flow, Passed, Reason, Summary};
+use super::effect::{Access, AccessSite, Flow, OrderConstraint, PassedPlace, Reason, Summary};
 use super::facts::{Fact, Facts};
 use super::index::Ordered;
 use super::place::{Base, Place};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Constraints in terms of the parameters they are declared with.
 #[derive(Debug)]
 pub(crate) struct Constraints {
-    pub demands: Vec<Demand>,
+    pub demands: Vec<OrderConstraint>,
     /// Places that `start` is at or before.
     pub first: Vec<Place>,
     /// The passed places at the end, and the constraint that declares them.
@@ -126,7 +126,7 @@ impl Constraints {
         }
         let name = |path: &Path| path.segments.last().map(|last| last.name.clone());
         let names = (name(left).unwrap_or_default(), name(right).unwrap_or_default());
-        self.demands.push(Demand {
+        self.demands.push(OrderConstraint {
             before,
             after,
             strict,
@@ -147,9 +147,9 @@ impl Constraints {
             span: Span::NONE,
             calls: None,
         };
-        let passed = |place: Place| Passed { place, site: site.clone() };
+        let passed = |place: Place| PassedPlace { place, site: site.clone() };
         let mut facts = Facts::default();
-        for Demand { before, after, strict, .. } in &self.demands {
+        for OrderConstraint { before, after, strict, .. } in &self.demands {
             facts.add(Fact { before: before.clone(), after: after.clone(), strict: *strict });
         }
         let starts_before = |(end, _): &(Place, Span)| {
@@ -188,7 +188,10 @@ fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Opt
 }
 
 /// Adds the constraints that a function declares to its demands.
-pub(crate) fn declare_own(unit: &mut BodyCheck<'_, '_>, ordered: Ordered<'_>) -> Option<Passed> {
+pub(crate) fn declare_own(
+    unit: &mut BodyCheck<'_, '_>,
+    ordered: Ordered<'_>,
+) -> Option<PassedPlace> {
     if ordered.constraints.is_empty() {
         return None;
     }
@@ -202,7 +205,7 @@ pub(crate) fn declare_own(unit: &mut BodyCheck<'_, '_>, ordered: Ordered<'_>) ->
     for demand in constraints.demands {
         unit.require(demand);
     }
-    constraints.end.map(|(place, span)| Passed {
+    constraints.end.map(|(place, span)| PassedPlace {
         place,
         site: AccessSite { access: Access::Declared, span, calls: None },
     })

@@ -65,7 +65,7 @@ impl AccessSite {
 
 /// A place that has been passed, and by what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Passed {
+pub(crate) struct PassedPlace {
     pub place: Place,
     pub site: AccessSite,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Passed {
 /// the body began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
-    pub passed: Vec<Passed>,
+    pub passed: Vec<PassedPlace>,
     /// Whether no path reaches this point.
     pub stopped: bool,
 }
@@ -96,9 +96,9 @@ impl Flow {
 
 /// Adds what has been passed on another path; of two places of which one is behind the other, the
 /// later is enough.
-pub(crate) fn merge(passed: &mut Vec<Passed>, others: impl IntoIterator<Item = Passed>) {
+pub(crate) fn merge(passed: &mut Vec<PassedPlace>, others: impl IntoIterator<Item = PassedPlace>) {
     for other in others {
-        let covered = |own: &Passed| {
+        let covered = |own: &PassedPlace| {
             matches!(
                 other.place.relation(&own.place),
                 Relation::Before | Relation::Same | Relation::Within
@@ -141,7 +141,7 @@ pub(crate) enum Reason {
 
 /// A demand of a body on its callers: `before < after` (or `<=`).
 #[derive(Clone, Debug)]
-pub(crate) struct Demand {
+pub(crate) struct OrderConstraint {
     pub before: Place,
     pub after: Place,
     pub strict: bool,
@@ -178,13 +178,13 @@ pub(crate) struct Summary {
     /// Its parameters in order.
     pub parameters: Vec<NodeId>,
     /// Places that must not have been passed when it is called.
-    pub first: Vec<Passed>,
+    pub first: Vec<PassedPlace>,
     /// Its demands on its arguments.
-    pub demands: Vec<Demand>,
+    pub demands: Vec<OrderConstraint>,
     /// Those that events ask, even if they follow from others: for unordered calls.
-    pub event_demands: Vec<Demand>,
+    pub event_demands: Vec<OrderConstraint>,
     /// The passed places when it returns.
-    pub end: Vec<Passed>,
+    pub end: Vec<PassedPlace>,
     /// Whether the end is declared by a constraint, without one for its begin.
     pub end_declared: bool,
     /// All that it touches.

@@ -5,7 +5,7 @@
 use super::Order;
 use super::codes;
 use super::constraints::Constraints;
-use super::effect::{AccessSite, Demand, Reason, Summary};
+use super::effect::{AccessSite, OrderConstraint, Reason, Summary};
 use super::facts::{Fact, Facts};
 use super::index::{Ordered, interface_entry};
 use super::place::{Base, Place, Relation};
@@ -134,7 +134,7 @@ fn held_against(
 fn left_out(order: &Order<'_>, shown: &Constraints, body: &Summary) -> Vec<Missing> {
     let start = Place::whole(Base::Start);
     let mut facts = Facts::default();
-    for Demand { before, after, strict, .. } in &shown.demands {
+    for OrderConstraint { before, after, strict, .. } in &shown.demands {
         facts.add(Fact { before: before.clone(), after: after.clone(), strict: *strict });
     }
     for first in &shown.first {

@@ -6,7 +6,7 @@
 //! the check assumes at least two.
 
 use super::body_check::BodyCheck;
-use super::effect::{Demand, Flow, Passed, Reason, merge};
+use super::effect::{Flow, OrderConstraint, PassedPlace, Reason, merge};
 use super::place::Place;
 use crate::check::Size;
 use crate::syntax::ast::NodeId;
@@ -69,7 +69,7 @@ impl<'p> BodyCheck<'_, 'p> {
         for access in &first {
             let place = access.place.at_round(variable, &next);
             for passed in &round.passed {
-                self.require(Demand {
+                self.require(OrderConstraint {
                     before: passed.place.clone(),
                     after: place.clone(),
                     strict: true,
@@ -83,7 +83,7 @@ impl<'p> BodyCheck<'_, 'p> {
         }
 
         // From outside, a round may have been any.
-        let any = |passed: Passed| Passed {
+        let any = |passed: PassedPlace| PassedPlace {
             place: passed.place.of_all_rounds(variable),
             site: passed.site,
         };
@@ -109,7 +109,7 @@ impl<'p> BodyCheck<'_, 'p> {
         for demand in asked {
             let before: Place = demand.before.of_all_rounds(variable);
             let after = demand.after.of_all_rounds(variable);
-            self.require(Demand { before, after, ..demand });
+            self.require(OrderConstraint { before, after, ..demand });
         }
     }
 }

@@ -42,7 +42,7 @@ use crate::syntax::ast::{
     ParserBlock, ParserStep,
 };
 use body_check::BodyCheck;
-use effect::{Demand, Flow, Passed, Reason, Summary, merge};
+use effect::{Flow, OrderConstraint, PassedPlace, Reason, Summary, merge};
 use gress::HandlerUses;
 use index::{Index, Ordered};
 use place::Base;
@@ -112,7 +112,7 @@ impl<'p> Order<'p> {
     }
 
     /// Records an order that holds, for the help of other violations.
-    fn satisfied(&mut self, who: &Arc<str>, demand: &Demand) {
+    fn satisfied(&mut self, who: &Arc<str>, demand: &OrderConstraint) {
         if let (Base::Global(before), Base::Global(after), Reason::Sequence { second, .. }) =
             (demand.before.base, demand.after.base, &demand.reason)
             && before != after
@@ -180,7 +180,7 @@ impl<'p> Order<'p> {
         let mut flow = Flow::default();
         unit.block(body, &mut flow);
         unit.leave(&mut flow);
-        let mut end: Vec<Passed> = std::mem::take(&mut unit.returned);
+        let mut end: Vec<PassedPlace> = std::mem::take(&mut unit.returned);
         let end_declared = declared_end.is_some() || unit.end_declared;
         merge(&mut end, declared_end);
         Summary {

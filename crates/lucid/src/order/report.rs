@@ -4,7 +4,7 @@
 
 use super::Order;
 use super::codes;
-use super::effect::{Access, AccessSite, Demand, Link, Reason};
+use super::effect::{Access, AccessSite, Link, OrderConstraint, Reason};
 use super::place::{Base, Place, Relation, Step};
 use super::violation::{Owner, Violation, ViolationKind};
 use source::{Diagnostic, Span};
@@ -177,7 +177,7 @@ impl Order<'_> {
         second: &AccessSite,
         next_round: bool,
     ) -> Diagnostic {
-        let Violation { who, demand: Demand { before, after, .. }, kind, .. } = violation;
+        let Violation { who, demand: OrderConstraint { before, after, .. }, kind, .. } = violation;
         let (one, two) = (self.show(before), self.show(after));
         // A site can only be behind itself in a later round of a loop.
         let next_round =
@@ -352,7 +352,8 @@ impl Order<'_> {
         two: &str,
         accesses: Option<(&AccessSite, &AccessSite, bool)>,
     ) -> Diagnostic {
-        let Violation { demand: Demand { before, after, .. }, kind, owner, .. } = violation;
+        let Violation { demand: OrderConstraint { before, after, .. }, kind, owner, .. } =
+            violation;
         let mut diagnostic = diagnostic;
         match kind {
             ViolationKind::Reversed => {

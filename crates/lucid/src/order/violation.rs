@@ -2,7 +2,7 @@
 //! Violations of the order of accesses: the demand that does not hold, the body that makes it, and the
 //! reason. `body_check` finds them and `report` turns them into diagnostics.
 
-use super::effect::Demand;
+use super::effect::OrderConstraint;
 use crate::syntax::ast::NodeId;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) enum ViolationKind {
     /// No fact implies it.
     Undeclared,
     /// These demands imply the opposite order.
-    Contradiction(Vec<Demand>),
+    Contradiction(Vec<OrderConstraint>),
 }
 
 /// A demand that does not hold.
@@ -35,6 +35,6 @@ pub(crate) enum ViolationKind {
 pub(crate) struct Violation {
     pub who: Arc<str>,
     pub owner: Owner,
-    pub demand: Demand,
+    pub demand: OrderConstraint,
     pub kind: ViolationKind,
 }

@@ -190,7 +190,15 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 #endif
                 );
                 hdr.frame.source_kind = standard_metadata.egress_global_timestamp[15:0];
-                if (hdr.frame.source_kind == SOURCE) { hdr.frame.source_kind = SOURCE + 1; }
+                // The stamp of an event that has one differs from the address of one that has none.
+                if (hdr.frame.source_kind == SOURCE) {
+                    hdr.frame.source_kind = SOURCE - 1;
+#if !RECIRCULATES && COUNTS_MICROSECONDS
+                    if (hdr.frame.delay_ns != 0) { hdr.frame.delay_ns = hdr.frame.delay_ns |+| 1000; }
+#elif !RECIRCULATES
+                    if (hdr.frame.delay_ns != 0) { hdr.frame.delay_ns = hdr.frame.delay_ns |+| 1; }
+#endif
+                }
             } else {
                 hdr.frame.source_kind = SOURCE;
                 hdr.frame.delay_ns = 0;

@@ -2,8 +2,6 @@
 //! The bridge: the header that ingress puts in front of a packet and that tells egress what it has to do,
 //! declared for the program, and read from the bytes that a tap of a device shows.
 
-use crate::options::Options;
-
 /// What egress has to do with a packet: nothing.
 pub(super) const TASK_PASS: u32 = 0;
 /// It waited.
@@ -23,11 +21,8 @@ pub(super) fn task_direct(slot: u32) -> u32 {
 }
 
 /// The declaration, for so many slots.
-pub(super) fn declaration(options: &Options, slots: u32) -> String {
-    let mut text = String::from("header bridge_h { bit<8> task;");
-    if options.has_stamps() {
-        text.push_str("bit<16> arrived_ns;");
-    }
+pub(super) fn declaration(slots: u32) -> String {
+    let mut text = String::from("header bridge_h { bit<8> task; bit<16> arrived;");
     for slot in 0..slots {
         text.push_str(&format!("bit<1> slot{slot};"));
     }
@@ -66,7 +61,7 @@ pub struct Bridge {
 
 impl Bridge {
     /// Reads the bridge of a program with so many slots; what follows it.
-    pub fn read<'b>(options: &Options, slots: u32, bytes: &'b [u8]) -> Option<(Bridge, &'b [u8])> {
+    pub fn read(slots: u32, bytes: &[u8]) -> Option<(Bridge, &[u8])> {
         let (task, rest) = bytes.split_first()?;
         let task = match u32::from(*task) {
             TASK_ROUND => Task::Round,
@@ -76,7 +71,7 @@ impl Bridge {
             }
             _ => Task::Other,
         };
-        let rest = rest.get(if options.has_stamps() { 2 } else { 0 }..)?;
+        let rest = rest.get(2..)?;
         let (bits, rest) = rest.split_at_checked(slots.div_ceil(8) as usize)?;
         let is_there = |slot: u32| bits[slot as usize / 8] >> (7 - slot % 8) & 1 == 1;
         Some((Bridge { task, slots: (0..slots).map(is_there).collect() }, rest))

@@ -7,16 +7,12 @@ use super::bridge::{TASK_COPIES, TASK_MEMBER, TASK_WAIT};
 use super::context::Context;
 use super::egress_parser::HERE;
 use super::parts::MEMBER_ENTRIES;
+use super::scheduler_tables::stamp;
 use super::switch_values::{extern_type, values_table};
 use source::Span;
 
-/// Where delayed events have time stamps the source address has the time while they last; what leaves has none.
-pub(super) fn source_again(context: &Context<'_>) -> &'static str {
-    match context.options.has_stamps() {
-        false => "",
-        true => "hdr.frame.source_kind = SOURCE;",
-    }
-}
+/// The source address of a waiting event has a time stamp; what leaves has none.
+pub(super) const SOURCE_AGAIN: &str = "hdr.frame.source_kind = SOURCE;";
 
 /// What the control plane says of this switch, where egress handlers ask for it.
 pub(super) fn values(context: &mut Context<'_>, stage: usize) -> Option<String> {
@@ -50,13 +46,12 @@ pub(super) fn leave(context: &mut Context<'_>, stage: usize) -> Option<String> {
         true => "action unframe() { hdr.frame.setInvalid(); }",
         false => "",
     };
-    let source = source_again(context);
     let unframes = if unframe.is_empty() { "" } else { "unframe;" };
     context.put(
         Span::NONE,
         format!(
             "action drop_copy() {{ eg_dprsr_md.drop_ctl = 1; }} {unframe} \
-             action leave_here() {{ hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; {source} }} \
+             action leave_here() {{ hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; }} \
              @stage({stage}) table leave {{ key = {{ {} }} actions = {{ drop_copy; {unframes} \
              leave_here; NoAction; }} const entries = {{ {entries} }} \
              const default_action = NoAction(); size = {size}; }}",
@@ -80,54 +75,76 @@ pub(super) fn member(context: &mut Context<'_>, stage: usize) -> Option<String> 
     Some(format!("if (hdr.bridge.task == {TASK_MEMBER}) {{ member.apply(); }}"))
 }
 
-/// The time that a delayed event has waited.
-pub(super) fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Option<String> {
-    let (table, action, body) = match (context.options.has_stamps(), second) {
-        (false, _) => (
-            "wait",
-            "waited",
-            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| (bit<32>)eg_intr_md.deq_timedelta;",
-        ),
-        (true, false) => (
-            "wait",
-            "waited",
-            "eg_md.elapsed_ns = eg_prsr_md.global_tstamp[15:0] - hdr.bridge.arrived_ns;",
-        ),
-        (true, true) => (
-            "count_down",
-            "counted",
-            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| (bit<32>)eg_md.elapsed_ns; \
-             hdr.frame.source_kind = eg_prsr_md.global_tstamp[15:0];",
-        ),
-    };
-    // Once it has waited its egress handler is still to run.
-    let is_last = !context.options.has_stamps() || second;
-    let marks = context.events.has_egress() && is_last;
-    let (key, entries) = match marks {
-        true => (
-            "hdr.frame.place_kind : ternary;",
-            format!("({TASK_WAIT}, {HERE}) : {action}_here(); ({TASK_WAIT}, _) : {action}();"),
-        ),
-        false => ("", format!("{TASK_WAIT} : {action}();")),
-    };
-    let mut actions = format!("action {action}() {{ {body} }}");
-    let mut names = format!("{action};");
-    if marks {
-        actions.push_str(&format!(
-            "action {action}_here() {{ {body} hdr.frame.place_kind = PLACE_LATER; }}"
-        ));
-        names.push_str(&format!("{action}_here;"));
-    }
-    let size = 1 + u32::from(marks);
+/// The time since a delayed event's last time stamp, and a new stamp.
+pub(super) fn wait(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    let now = stamp(context, "eg_prsr_md.global_tstamp");
+    let body =
+        format!("eg_md.elapsed = {now} - hdr.bridge.arrived; hdr.frame.source_kind = {now};");
+    waiting(context, stage, ("wait", "waited"), &body)
+}
+
+/// The same in nanoseconds.
+pub(super) fn scale_wait(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    let shift = context.options.stamp_shift();
+    let body = format!("eg_md.elapsed_ns = (bit<32>)(eg_md.elapsed ++ {shift}w0);");
+    waiting(context, stage, ("scale", "scaled"), &body)
+}
+
+/// A table with one action for what waits.
+fn waiting(
+    context: &mut Context<'_>,
+    stage: usize,
+    (table, action): (&str, &str),
+    body: &str,
+) -> Option<String> {
     context.put(
         Span::NONE,
         format!(
-            "{actions} @stage({stage}) table {table} {{ key = {{ hdr.bridge.task : exact; {key} }} \
-             actions = {{ {names} NoAction; }} const entries = {{ {entries} }} \
-             const default_action = NoAction(); size = {size}; }}"
+            "action {action}() {{ {body} }} @stage({stage}) table {table} {{ \
+             key = {{ hdr.bridge.task : exact; }} actions = {{ {action}; NoAction; }} \
+             const entries = {{ {TASK_WAIT} : {action}(); }} \
+             const default_action = NoAction(); size = 1; }}"
         ),
     );
     Some(format!("{table}.apply();"))
+}
+
+/// What is left of the delay. Where the new stamp would look like the source address of what has none, the event keeps the
+/// one before and counts both rounds in the next.
+pub(super) fn count_down(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    let elapsed = match context.options.stamp_shift() {
+        0 => "(bit<32>)eg_md.elapsed",
+        _ => "eg_md.elapsed_ns",
+    };
+    let count = format!("hdr.frame.delay_ns = hdr.frame.delay_ns |-| {elapsed};");
+    let mut actions = format!(
+        "action keep_stamp() {{ hdr.frame.source_kind = hdr.bridge.arrived; }} \
+         action counted() {{ {count} }} "
+    );
+    let (mut key, mut names) = ("", "keep_stamp; counted;");
+    let mut entries =
+        format!("({TASK_WAIT}, SOURCE) : keep_stamp(); ({TASK_WAIT}, _) : counted();");
+    if context.events.has_egress() {
+        // Once it has waited its egress handler is still to run.
+        actions.push_str(&format!(
+            "action counted_here() {{ {count} hdr.frame.place_kind = PLACE_LATER; }} "
+        ));
+        (key, names) = ("hdr.frame.place_kind : ternary;", "keep_stamp; counted; counted_here;");
+        entries = format!(
+            "({TASK_WAIT}, SOURCE, _) : keep_stamp(); ({TASK_WAIT}, _, {HERE}) : counted_here(); \
+             ({TASK_WAIT}, _, _) : counted();"
+        );
+    }
+    let size = entries.matches(';').count();
+    context.put(
+        Span::NONE,
+        format!(
+            "{actions} @stage({stage}) table count_down {{ key = {{ hdr.bridge.task : exact; \
+             hdr.frame.source_kind : ternary; {key} }} actions = {{ {names} NoAction; }} \
+             const entries = {{ {entries} }} const default_action = NoAction(); size = {size}; }}"
+        ),
+    );
+    Some("count_down.apply();".into())
 }
 
 /// Metadata of egress.
@@ -136,8 +153,9 @@ pub(super) fn metadata(context: &Context<'_>) -> String {
     if context.parts.contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::Leave)) {
         text.push_str("bit<1> kept; bit<1> leaves;");
     }
-    if context.options.has_stamps() {
-        text.push_str("bit<16> elapsed_ns;");
+    text.push_str("bit<16> elapsed;");
+    if context.options.stamp_shift() > 0 {
+        text.push_str("bit<32> elapsed_ns;");
     }
     if context.events.has_egress() {
         text.push_str("bit<16> dispatched; bit<1> generated;");

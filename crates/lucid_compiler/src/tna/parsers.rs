@@ -6,7 +6,7 @@
 use super::bridge::TASK_LEAVE;
 use super::context::Context;
 use super::event_headers::Chunk;
-use super::scheduler_tables::Route;
+use super::scheduler_tables::{Route, stamp};
 use super::slots::spreads;
 use crate::names::Names;
 use crate::options::Delay;
@@ -124,19 +124,19 @@ impl States<'_, '_> {
             }
         }
         let waits = route(Route::Wait);
-        let delayed = match self.context.options.has_stamps() {
-            false => format!("state delayed {{ {waits} transition accept; }}"),
-            // What came round has the time when it left egress in its source address; one that comes for
-            // the first time, out of several copies for instance, has none.
-            true => format!(
-                "state delayed {{ {waits} transition select(hdr.frame.source_kind) {{ \
-                 SOURCE : came_first; default : came_round; }} }} \
-                 state came_first {{ hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[15:0]; \
-                 transition accept; }} \
-                 state came_round {{ hdr.bridge.arrived_ns = hdr.frame.source_kind; \
-                 transition accept; }}"
-            ),
+        let first = match self.context.options.stamp_shift() {
+            0 => String::new(),
+            _ => route(Route::WaitFirst),
         };
+        // What came round has the time when it left egress in its source address; one that comes for
+        // the first time, out of several copies for instance, has none.
+        let arrived = stamp(self.context, "ig_intr_md.ingress_mac_tstamp");
+        let delayed = format!(
+            "state delayed {{ {waits} transition select(hdr.frame.source_kind) {{ \
+             SOURCE : came_first; default : came_round; }} }} \
+             state came_first {{ {first} hdr.bridge.arrived = {arrived}; transition accept; }} \
+             state came_round {{ hdr.bridge.arrived = hdr.frame.source_kind; transition accept; }}"
+        );
         let later = match self.context.events.has_egress() {
             true => "PLACE_LATER : later;",
             false => "",
@@ -176,19 +176,13 @@ impl States<'_, '_> {
 
     /// A state that sends on what has a delay left; one that another switch or host wrote does not count.
     fn by_delay(&self, name: &str, due: &str) -> String {
-        match self.context.options.has_stamps() {
-            false => format!(
-                "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
-                 (SOURCE, 0) : {due}; (SOURCE, _) : delayed; default : {due}; }} }}"
-            ),
-            true => format!(
-                "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
-                 (_, 0) : {due}; (SOURCE, _) : delayed; default : {name}_again; }} }} \
-                 state {name}_again {{ transition select(ig_intr_md.ingress_port) {{ \
-                 {} : delayed; default : {due}; }} }}",
-                self.context.back_keyset()
-            ),
-        }
+        format!(
+            "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
+             (_, 0) : {due}; (SOURCE, _) : delayed; default : {name}_again; }} }} \
+             state {name}_again {{ transition select(ig_intr_md.ingress_port) {{ \
+             {} : delayed; default : {due}; }} }}",
+            self.context.back_keyset()
+        )
     }
 
     /// What has waited goes round once more to meet its egress handler.

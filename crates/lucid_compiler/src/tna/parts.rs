@@ -29,8 +29,12 @@ pub enum SchedulerPart {
     EgressValues,
     /// How a packet leaves: with or without its frame, or not at all.
     Leave,
-    /// Time that a delayed event has waited.
+    /// The time that a delayed event has waited since its last time stamp, in units of the stamp.
     Wait,
+    /// The same in nanoseconds, where the unit is another.
+    ScaleWait,
+    /// Subtracts it from the delay.
+    CountDown,
     /// Numbers of the switches of groups.
     Member,
 }

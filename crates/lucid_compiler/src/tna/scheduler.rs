@@ -160,9 +160,7 @@ impl Adder<'_> {
             |variable, width_bits| ProgramKey { variable, kind: MatchKind::Ternary, width_bits };
         let task = self.variable("task", 8);
         let has_egress = self.has_egress();
-        if has_egress || may_be_several(slots) {
-            self.leave(task, has_egress);
-        }
+        let leave = (has_egress || may_be_several(slots)).then(|| self.leave(task, has_egress));
         if spreads(self.atomic) {
             let rid = self.variable("replica", 16);
             let keys = vec![exact(rid, 16)];
@@ -171,24 +169,29 @@ impl Adder<'_> {
             let unit = self.unit("member", Gress::Egress, table, 2);
             self.behind(SchedulerPart::Member, unit);
         }
-        // What waited is to meet its egress handler, and says so.
-        let mut last_keys = vec![exact(task, 8)];
-        if has_egress {
-            let kind = self.variable("kind of the frame", 16);
-            last_keys.push(ternary(kind, 16));
+        // The time of this pass first, then what is left.
+        let own = |keys, entries| ProgramTable { keys, entries, actions: 2, action_data_bits: 0 };
+        let unit = self.unit("wait", Gress::Egress, own(vec![exact(task, 8)], 1), 2);
+        let mut elapsed = self.behind(SchedulerPart::Wait, unit);
+        if options.stamp_shift() > 0 {
+            let unit = self.unit("scale", Gress::Egress, own(vec![exact(task, 8)], 1), 1);
+            let scaled = self.behind(SchedulerPart::ScaleWait, unit);
+            self.depends(elapsed, scaled, DependencyKind::Action);
+            elapsed = scaled;
         }
-        let by_queue_alone = !options.has_stamps();
-        let keys = if by_queue_alone { last_keys.clone() } else { vec![exact(task, 8)] };
-        let table = ProgramTable { keys, entries: 2, actions: 2, action_data_bits: 0 };
-        let unit = self.unit("wait", Gress::Egress, table, 2);
-        let first = self.behind(SchedulerPart::Wait, unit);
-        if !by_queue_alone {
-            // The time of this pass first, then what is left.
-            let table =
-                ProgramTable { keys: last_keys, entries: 2, actions: 2, action_data_bits: 0 };
-            let unit = self.unit("wait", Gress::Egress, table, 3);
-            let second = self.behind(SchedulerPart::Wait, unit);
-            self.depends(first, second, DependencyKind::Action);
+        let stamp = self.variable("time stamp of the frame", 16);
+        let mut keys = vec![exact(task, 8), ternary(stamp, 16)];
+        if has_egress {
+            // What waited is to meet its egress handler, and says so.
+            let kind = self.variable("kind of the frame", 16);
+            keys.push(ternary(kind, 16));
+        }
+        let unit = self.unit("count_down", Gress::Egress, own(keys, 3), 3);
+        let last = self.behind(SchedulerPart::CountDown, unit);
+        self.depends(elapsed, last, DependencyKind::Match);
+        if let (Some(leave), true) = (leave, has_egress) {
+            // Both write the kind of the frame.
+            self.depends(last, leave, DependencyKind::Action);
         }
     }
 
@@ -197,7 +200,7 @@ impl Adder<'_> {
     }
 
     /// Behind the egress handlers: it asks whether they generated an event, and which.
-    fn leave(&mut self, task: VariableId, has_egress: bool) {
+    fn leave(&mut self, task: VariableId, has_egress: bool) -> UnitId {
         let mut keys: Vec<(&str, u32)> =
             vec![("kept", 1), ("leaves", 1), ("number of the frame", 16)];
         if has_egress {
@@ -225,12 +228,13 @@ impl Adder<'_> {
                 self.depends(before, unit, kind);
             }
         }
+        unit
     }
 
     fn dispatch(&mut self) {
-        let route = self.variable("route", 4);
-        let keys = vec![ProgramKey { variable: route, kind: MatchKind::Exact, width_bits: 4 }];
-        let table = ProgramTable { keys, entries: 12, actions: 8, action_data_bits: 0 };
+        let route = self.variable("route", 5);
+        let keys = vec![ProgramKey { variable: route, kind: MatchKind::Exact, width_bits: 5 }];
+        let table = ProgramTable { keys, entries: 13, actions: 9, action_data_bits: 0 };
         let unit = self.unit("dispatch", Gress::Ingress, table, 4);
         self.in_front(SchedulerPart::Dispatch, unit);
     }

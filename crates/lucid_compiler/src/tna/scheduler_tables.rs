@@ -4,7 +4,7 @@
 
 use super::bridge::{TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_ROUND, TASK_WAIT, task_direct};
 use super::context::Context;
-use super::egress_tables;
+use super::egress_tables::{self, SOURCE_AGAIN};
 use super::parts::{FORWARD_ENTRIES, SchedulerPart};
 use super::slots::{Serialisation, serialise_rules, slot_shapes, spreads};
 use super::switch_values::{extern_type, values_table};
@@ -50,6 +50,8 @@ pub(super) enum Route {
     Pause = 14,
     /// It has waited, and its egress handler is to run.
     Again = 15,
+    /// Delay is left, and it has no time stamp.
+    WaitFirst = 16,
 }
 
 /// Declares a table of the scheduler and gives what stands in `apply`.
@@ -57,7 +59,6 @@ pub(super) fn table(
     context: &mut Context<'_>,
     part: SchedulerPart,
     stage: usize,
-    second: bool,
 ) -> Option<String> {
     match part {
         SchedulerPart::SwitchValues => switch_values(context, stage),
@@ -66,7 +67,9 @@ pub(super) fn table(
         SchedulerPart::Serialise => serialise(context, stage),
         SchedulerPart::EgressValues => egress_tables::values(context, stage),
         SchedulerPart::Leave => egress_tables::leave(context, stage),
-        SchedulerPart::Wait => egress_tables::wait(context, stage, second),
+        SchedulerPart::Wait => egress_tables::wait(context, stage),
+        SchedulerPart::ScaleWait => egress_tables::scale_wait(context, stage),
+        SchedulerPart::CountDown => egress_tables::count_down(context, stage),
         SchedulerPart::Member => egress_tables::member(context, stage),
     }
 }
@@ -80,9 +83,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let flood = wire::FIRST_FLOOD;
     // What has an egress handler keeps its frame until then.
     let has_egress = context.events.has_egress();
-    let leave = format!("hdr.bridge.task = {TASK_LEAVE};");
-    let source = egress_tables::source_again(context);
-    let left = format!("hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; {source}");
+    let leave = format!("hdr.bridge.task = {TASK_LEAVE}; {SOURCE_AGAIN}");
+    let left = format!("hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; {SOURCE_AGAIN}");
     let here = match has_egress {
         true => leave.as_str(),
         false => &left,
@@ -93,13 +95,12 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let group = "ig_tm_md.mcast_grp_b = hdr.frame.place[15:0];";
     let flooded = format!("ig_tm_md.mcast_grp_b = hdr.frame.place[15:0] + {flood:#06x};");
     let round = format!("ig_tm_md.ucast_egress_port = {};", context.back());
+    let wait = format!("{round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.task = {TASK_WAIT};");
+    let first = format!("{wait} {}", round_up(context, "hdr.frame"));
     let actions = [
         ("handle", Route::Handled, bare.to_string()),
-        (
-            "delay_event",
-            Route::Wait,
-            format!("{round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.task = {TASK_WAIT};"),
-        ),
+        ("delay_event", Route::Wait, wait),
+        ("delay_event_first", Route::WaitFirst, first),
         ("leave_by_port", Route::Port, format!("{port} {here}")),
         ("leave_by_port_bare", Route::PortBare, format!("{port} {leaves_bare}")),
         ("leave_by_group", Route::Group, format!("{group} {here}")),
@@ -154,8 +155,10 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     };
     let spreads = spreads(context.atomic);
     let has_queue = context.options.delay == Delay::Queue;
+    let rounds_up = context.options.stamp_shift() > 0;
     let actions: Vec<_> = actions
         .into_iter()
+        .filter(|(_, route, _)| rounds_up || *route != Route::WaitFirst)
         .filter(|(_, route, _)| has_bare || !is_bare(*route))
         .filter(|(_, route, _)| spreads || *route != Route::Switches)
         .filter(|(_, route, _)| has_queue || *route != Route::Pause)
@@ -171,7 +174,7 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         entries.push_str(&format!("{} : {name}();", *route as u32));
     }
     table.push_str(&format!(
-        "NoAction; }} const entries = {{ {entries} }} const default_action = NoAction(); size = 16; }}"
+        "NoAction; }} const entries = {{ {entries} }} const default_action = NoAction(); size = 32; }}"
     ));
     context.put(Span::NONE, table);
     // With `forward`, which is for other packets.
@@ -179,11 +182,10 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
 }
 
 fn forward(context: &mut Context<'_>, stage: usize) -> Option<String> {
-    let source = egress_tables::source_again(context);
     context.put(
         Span::NONE,
         format!(
-            "action forward_to(PortId_t port) {{ ig_tm_md.ucast_egress_port = port; {source} }} \
+            "action forward_to(PortId_t port) {{ ig_tm_md.ucast_egress_port = port; {SOURCE_AGAIN} }} \
              @stage({stage}) table forward {{ key = {{ hdr.frame.place : exact; }} \
              actions = {{ forward_to; NoAction; }} const default_action = NoAction(); \
              size = {FORWARD_ENTRIES}; }}"
@@ -195,7 +197,6 @@ fn forward(context: &mut Context<'_>, stage: usize) -> Option<String> {
 
 fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let slots = slot_shapes(context.atomic);
-    let has_egress = context.events.has_egress();
     let mut keys = String::new();
     for (at, shape) in slots.iter().enumerate() {
         keys.push_str(&format!("hdr.bridge.slot{at} : ternary;"));
@@ -222,8 +223,7 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
                 keyset.push(if test.is_due { "0".into() } else { "_".into() });
             }
         }
-        let (name, body, arguments) =
-            serialisation(what, has_egress, (context.options.has_stamps(), context.back()));
+        let (name, body, arguments) = serialisation(context, what);
         if !actions.iter().any(|(known, _)| *known == name) {
             actions.push((name.clone(), body));
         }
@@ -247,18 +247,28 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
     Some("serialise.apply();".into())
 }
 
+/// The time stamp of a waiting event: 16 bits of a time.
+pub(super) fn stamp(context: &Context<'_>, time: &str) -> String {
+    let shift = context.options.stamp_shift();
+    format!("{time}[{}:{shift}]", 15 + shift)
+}
+
+/// Makes up for the part of a unit by which the first time stamp of an event is early, so that no delay is too short.
+fn round_up(context: &Context<'_>, frame: &str) -> String {
+    match (1_u64 << context.options.stamp_shift()) - 1 {
+        0 => String::new(),
+        rest => format!("{frame}.delay_ns = {frame}.delay_ns |+| {rest};"),
+    }
+}
+
 /// Name, declaration and arguments of the action for a rule.
-fn serialisation(
-    what: Serialisation,
-    has_egress: bool,
-    (has_stamps, back): (bool, &str),
-) -> (String, String, String) {
-    let round = format!("ig_tm_md.ucast_egress_port = {back};");
+fn serialisation(context: &Context<'_>, what: Serialisation) -> (String, String, String) {
+    let round = format!("ig_tm_md.ucast_egress_port = {};", context.back());
     let queue = "ig_tm_md.qid = EVENT_QUEUE;";
     match what {
         Serialisation::Round(slot) => {
             let name = format!("send_slot{slot}");
-            let task = match has_egress {
+            let task = match context.events.has_egress() {
                 true => format!("hdr.bridge.task = {TASK_ROUND};"),
                 false => String::new(),
             };
@@ -268,13 +278,11 @@ fn serialisation(
         }
         Serialisation::Delayed(slot) => {
             let name = format!("delay_slot{slot}");
-            let began = match has_stamps {
-                false => "",
-                true => "hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[15:0];",
-            };
+            let stamp = stamp(context, "ig_intr_md.ingress_mac_tstamp");
+            let up = round_up(context, &format!("hdr.slot{slot}"));
             let body = format!(
                 "action {name}() {{ {round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.slot{slot} = 0; \
-                 hdr.bridge.task = {TASK_WAIT}; {began} }}"
+                 hdr.bridge.task = {TASK_WAIT}; hdr.bridge.arrived = {stamp}; {up} }}"
             );
             (name, body, String::new())
         }
@@ -316,7 +324,7 @@ pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
     match gress {
         Gress::Ingress => {
             let mut text = String::from(
-                "bit<16> dispatched; bit<4> route; PortId_t ingress_port; bit<32> self_switch;",
+                "bit<16> dispatched; bit<5> route; PortId_t ingress_port; bit<32> self_switch;",
             );
             if context.options.own_recirculation_ports {
                 text.push_str("PortId_t recirculation_port;");

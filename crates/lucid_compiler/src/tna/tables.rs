@@ -91,8 +91,7 @@ fn table(
         let Some(Part::Scheduler(part)) = context.parts.get(first.0 as usize).copied() else {
             return None;
         };
-        let second = context.parts[..first.0 as usize].contains(&Part::Scheduler(part));
-        return scheduler_tables::table(context, part, stage, second);
+        return scheduler_tables::table(context, part, stage);
     };
     if let Operation::Lookup { .. } = context.atomic.statements[statement.0 as usize].operation {
         return lookup(context, stage, *first, statement, gress);

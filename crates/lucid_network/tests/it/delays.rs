@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small programs with delays, with both kinds of delay, for both targets: never early, never lost.
 
-use crate::oracle::{Judged, Nobody, judge};
+use crate::oracle::{Judged, judge};
 use device::EngineChoice;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid_compiler::{Backend, Delay, Options, tna};
-use lucid_network::CompiledSimulation;
-use lucid_reference::simulation::Setup;
+use lucid_network::deploy::granularity_beyond_stamps;
+use lucid_network::{CompiledSimulation, Verified};
+use lucid_reference::simulation::{NullObserver, Setup};
 use lucid_reference::specification::{Format, Run, read};
-use source::{RenderOptions, SourceMap, render_text};
+use source::{RenderOptions, SourceMap, Span, render_text};
 use std::sync::Arc;
 
 /// Read and elaborated.
@@ -37,10 +38,15 @@ fn check(source: &str, run: &str, options: &Options) -> usize {
 
 /// The same by one of the engines.
 pub fn check_on(source: &str, run: &str, options: &Options, engine: EngineChoice) -> usize {
+    judged(source, run, options, engine).schedule.dispatches.len()
+}
+
+/// The result of a run that is as the reference interpreter's.
+fn judged(source: &str, run: &str, options: &Options, engine: EngineChoice) -> Box<Verified> {
     let (map, program, specification) = program_and_run(source, run);
     let folder = std::path::Path::new("");
     match judge(&map, &program, &specification, folder, options, engine) {
-        Ok(Judged::Same(verified, _)) => verified.schedule.dispatches.len(),
+        Ok(Judged::Same(verified, _)) => verified,
         Ok(Judged::Refused(said)) | Err(said) => panic!("{options:?}: {said}\n{source}"),
     }
 }
@@ -158,6 +164,96 @@ fn queues_with_short_periods() {
     }
 }
 
+/// A delay is late by at most a period of the queue, a round to it and a round out of it, however long it is; and never
+/// early, with rounds that are shorter than a unit of the time stamp too.
+#[test]
+fn long_delays_do_not_drift() {
+    let source = "event start(int d);
+         event other();
+         event done();
+         handle start(int d) {
+             if (d == 0) { generate other(); generate Event.delay(done(), 7000000); }
+             else { generate Event.delay(done(), d); }
+         }
+         handle other() { skip; }
+         handle done() { skip; }";
+    for (period_us, delay_ns) in [
+        (100, 1_000_000),
+        (100, 0),
+        (100, 20_000_000),
+        (25, 3_000_001),
+        (51, 5_000_000),
+        (300, 10_000_000),
+        (1_000, 10_000_000),
+        (10_000, 10_000_000),
+        (10_000, 25_000_003),
+        (200_000, 300_000_000),
+    ] {
+        for (round_ns, target) in [(600, Backend::V1Model), (600, Backend::Tna), (50, Backend::Tna)]
+        {
+            let asked_ns = if delay_ns == 0 { 7_000_000 } else { delay_ns };
+            let until_us = asked_ns / 1000 + 3 * period_us as i64;
+            let run = format!(
+                r#"{{"max time": "{until_us}us", "generate delay": {round_ns}, "events": [
+                    {{"name": "start", "args": [{delay_ns}], "timestamp": "12345678ps"}}]}}"#
+            );
+            let delay_period_ps = period_us * 1_000_000;
+            let options = Options { target, delay_period_ps, ..Options::default() };
+            let verified = judged(source, &run, &options, EngineChoice::Jit);
+            let (first, last) = match verified.schedule.dispatches.as_slice() {
+                [first, .., last] => (first, last),
+                few => panic!("{options:?}: {few:?}"),
+            };
+            let late_ps = (last.time_ps - first.time_ps) as i64 - asked_ns * 1000;
+            let longest_ps = (delay_period_ps + 3 * round_ns * 1000 + 1_000_000) as i64;
+            assert!((0..=longest_ps).contains(&late_ps), "{late_ps} ps late, {run}\n{options:?}");
+        }
+    }
+}
+
+/// No time stamp on Tofino counts two periods of more than 1.5 s.
+#[test]
+fn tofino_has_a_longest_granularity() {
+    for (target, period_s, is_refused) in
+        [(Backend::Tna, 1, false), (Backend::Tna, 2, true), (Backend::V1Model, 2, false)]
+    {
+        let delay_period_ps = period_s * 1_000_000_000_000;
+        let options = Options { target, delay_period_ps, ..Options::default() };
+        let unfit = granularity_beyond_stamps(&options, Span::NONE);
+        assert_eq!(
+            unfit.map(|one| one.message.clone()),
+            is_refused
+                .then(|| { "`delay granularity` has to be at most 1500 ms on Tofino".to_string() })
+        );
+    }
+}
+
+/// Going round, a delay is late by two rounds at most.
+#[test]
+fn long_delays_that_go_round_do_not_drift() {
+    let source = "event start(); event done();
+         handle start() { generate Event.delay(done(), 10000000); }
+         handle done() { skip; }";
+    // Multiples of a round hit each time stamp, and the one that looks like none.
+    for began_ns in [528, 1] {
+        let run = format!(
+            r#"{{"max time": "11ms", "events": [{{"name": "start", "args": [], "timestamp": {began_ns}}}]}}"#
+        );
+        for target in [Backend::V1Model, Backend::Tna] {
+            let delay = Delay::Recirculation;
+            let options = Options { target, delay, ..Options::default() };
+            let verified = judged(source, &run, &options, EngineChoice::Jit);
+            let times: Vec<u64> =
+                verified.schedule.dispatches.iter().map(|it| it.time_ps).collect();
+            let late_ps = (times[1] - times[0]) as i64 - 10_000_000_000;
+            assert!(
+                (0..=1_900_000).contains(&late_ps),
+                "{late_ps} ps late, {began_ns} {options:?}"
+            );
+        }
+    }
+}
+
 /// The program for Tofino sends the packet generator's frames to the recirculation port, and nothing else
 /// times its queue.
 #[test]
@@ -173,7 +269,7 @@ fn programs_for_tofino_time_their_queue() {
     let engine = EngineChoice::Interpreter;
     let mut simulation =
         CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("a device");
-    simulation.run(&mut Nobody);
+    simulation.run(&mut NullObserver);
     let device = simulation.device(0).expect("a switch");
     assert_eq!(device.options().packet_generator, []);
     // One at the beginning, and two in each period, of which the last are still on their way.

@@ -6,22 +6,11 @@ use lucid::core::Program;
 use lucid_compiler::{Backend, Options};
 use lucid_network::options::port_options;
 use lucid_network::{CompiledSimulation, Verified, verify};
-use lucid_reference::simulation::{Observation, Observer, Setup};
+use lucid_reference::simulation::{NullObserver, Setup};
 use lucid_reference::specification::Run;
 use source::{RenderOptions, SourceMap, render_text};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Nobody watches but the oracle.
-pub struct Nobody;
-
-impl Observer for Nobody {
-    fn wants(&self) -> bool {
-        false
-    }
-
-    fn observe(&mut self, _: Observation) {}
-}
 
 /// What came of comparing.
 pub enum Judged {
@@ -80,7 +69,7 @@ pub fn judge_as(
         render_text(&compiled.built.map, &compiled.built.warnings, RenderOptions::default());
     let simulation = CompiledSimulation::new(Arc::new(setup), Arc::new(compiled), engine);
     let mut simulation = simulation.map_err(|error| format!("{error}\n{text}"))?;
-    let verified = verify(&mut simulation, &mut Nobody);
+    let verified = verify(&mut simulation, &mut NullObserver);
     match &verified.difference {
         Some(difference) => Err(format!("{difference}\n{text}")),
         None => Ok(Judged::Same(Box::new(verified), warnings)),

@@ -5,19 +5,9 @@ use crate::delays::program_and_run;
 use device::EngineChoice;
 use lucid_compiler::{Backend, Options};
 use lucid_network::{CompiledSimulation, check_ports};
-use lucid_reference::simulation::{Observation, Observer, Outcome, Setup};
+use lucid_reference::simulation::{NullObserver, Outcome, Setup};
 use source::{Diagnostics, RenderOptions, render_text};
 use std::sync::Arc;
-
-struct Nobody;
-
-impl Observer for Nobody {
-    fn wants(&self) -> bool {
-        false
-    }
-
-    fn observe(&mut self, _: Observation) {}
-}
 
 /// What is said of it: by the compiler, before the run, or when it stops.
 fn said(source: &str, run: &str) -> Vec<String> {
@@ -43,7 +33,7 @@ fn said(source: &str, run: &str) -> Vec<String> {
         let mut simulation =
             CompiledSimulation::new(setup, Arc::new(compiled), EngineChoice::Interpreter)
                 .unwrap_or_else(|error| panic!("{error}"));
-        if let Outcome::Stopped(fault) = simulation.run(&mut Nobody) {
+        if let Outcome::Stopped(fault) = simulation.run(&mut NullObserver) {
             let mut list = Diagnostics::new();
             list.push(*fault);
             return texts(&list);

@@ -37,7 +37,7 @@ pub fn slots<'a>(types: impl IntoIterator<Item = &'a Type>) -> (Vec<Slot>, u32, 
 }
 
 /// The arguments of an event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Arguments {
     /// Integers and booleans in the order of the parameters.
     pub words: Vec<u128>,

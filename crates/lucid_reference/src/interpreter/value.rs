@@ -5,7 +5,7 @@ use lucid::core::EventId;
 use std::sync::Arc;
 
 /// A value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// An integer; the bits above its width are zero.
     Int(u128),
@@ -20,7 +20,7 @@ pub enum Value {
 }
 
 /// A set of ports or switches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// These.
     Members(Arc<[u32]>),
@@ -38,7 +38,7 @@ impl Group {
 }
 
 /// An event with its data, time and place (Lucid §3.1).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventValue {
     /// Which event.
     pub event: EventId,
@@ -51,7 +51,7 @@ pub struct EventValue {
 }
 
 /// Where an event is to be handled.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Place {
     /// At the switch that generates it.
     #[default]

@@ -5,7 +5,7 @@
 use super::values::{cell_text, happening_text, value_text};
 use crate::interpreter::{EventValue, Group, Value};
 use crate::specification::{
-    Argument, Count, Expectation, ExpectationKind, LifecycleStep, Places, codes, find_name,
+    Argument, Count, Expectation, ExpectationKind, FieldSpans, LifecycleStep, codes, find_name,
 };
 use lucid::core::{EventId, GlobalId, GlobalKind, Program, Type};
 use source::quantity::nanoseconds;
@@ -80,18 +80,17 @@ pub(super) fn prepare(
     for expectation in expectations {
         let kind = match &expectation.kind {
             ExpectationKind::Event { .. } => {
-                events(program, &expectation.kind, &expectation.places, &mut diagnostics)
+                events(program, &expectation.kind, &expectation.field_spans, &mut diagnostics)
             }
             ExpectationKind::Array { name, switch, start, values, at_ps } => {
-                array(program, name, *start, values, &expectation.places, &mut diagnostics).map(
-                    |global| CheckKind::Array {
+                array(program, name, *start, values, &expectation.field_spans, &mut diagnostics)
+                    .map(|global| CheckKind::Array {
                         global,
                         switch: *switch,
                         start: *start,
                         values: values.clone(),
                         at_ps: *at_ps,
-                    },
-                )
+                    })
             }
             ExpectationKind::Counter { name, switch, count } => {
                 Some(CheckKind::Counter { name: name.clone(), switch: *switch, count: *count })
@@ -99,7 +98,7 @@ pub(super) fn prepare(
         };
         if let Some(kind) = kind {
             let text = text(&expectation.kind);
-            let span = expectation.places.whole;
+            let span = expectation.field_spans.whole;
             checks.push(Check { index: expectation.index, span, text, kind });
         }
     }
@@ -128,7 +127,7 @@ fn unknown(
 fn events(
     program: &Program,
     kind: &ExpectationKind,
-    places: &Places,
+    field_spans: &FieldSpans,
     diagnostics: &mut Diagnostics,
 ) -> Option<CheckKind> {
     let ExpectationKind::Event { what, name, arguments, switch, port, after_ps, before_ps, count } =
@@ -143,13 +142,13 @@ fn events(
     let found: Vec<_> = all.iter().filter(named).collect();
     if found.is_empty() {
         let mut names = program.events.iter().map(|event| &*event.declared_name);
-        diagnostics.push(unknown("event", name, &mut names, places.name));
+        diagnostics.push(unknown("event", name, &mut names, field_spans.name));
         return None;
     }
     let mut events = Vec::new();
     for (at, event) in found {
         let expected = match arguments {
-            Some(arguments) => expected_arguments(event, arguments, places, diagnostics)?,
+            Some(arguments) => expected_arguments(event, arguments, field_spans, diagnostics)?,
             None => ExpectedArguments::default(),
         };
         events.push((EventId(*at as u32), expected));
@@ -170,7 +169,7 @@ fn events(
 fn expected_arguments(
     event: &lucid::core::Event,
     arguments: &[Option<Argument>],
-    places: &Places,
+    field_spans: &FieldSpans,
     diagnostics: &mut Diagnostics,
 ) -> Option<ExpectedArguments> {
     let base = |name: &str| name.split(['#', '[']).next().unwrap_or("").to_string();
@@ -194,8 +193,8 @@ fn expected_arguments(
             if groups.len() == 1 { "" } else { "s" },
             arguments.len()
         );
-        let span = places.arguments.first().copied().unwrap_or(places.whole);
-        let span = places.arguments.last().map_or(span, |last| span.to(*last));
+        let span = field_spans.arguments.first().copied().unwrap_or(field_spans.whole);
+        let span = field_spans.arguments.last().map_or(span, |last| span.to(*last));
         diagnostics.push(
             Diagnostic::error(codes::EXPECTED_ARGUMENTS, span, message)
                 .label(event.span, "declared here"),
@@ -213,7 +212,7 @@ fn expected_arguments(
             (_, [_]) => parts.push(argument),
             _ => flatten(argument, &mut parts),
         }
-        let span = places.arguments.get(at).copied().unwrap_or(places.whole);
+        let span = field_spans.arguments.get(at).copied().unwrap_or(field_spans.whole);
         if parts.len() != group.len() {
             let message =
                 format!("`{name}` has {} parts, and {} are expected", group.len(), parts.len());
@@ -282,13 +281,13 @@ fn array(
     name: &str,
     start: u64,
     values: &[Vec<u128>],
-    places: &Places,
+    field_spans: &FieldSpans,
     diagnostics: &mut Diagnostics,
 ) -> Option<GlobalId> {
     let names = program.globals.iter().map(|global| &*global.name);
     let Some(at) = find_name(names, name) else {
         let mut names = program.globals.iter().map(|global| &*global.name);
-        diagnostics.push(unknown("array", name, &mut names, places.name));
+        diagnostics.push(unknown("array", name, &mut names, field_spans.name));
         return None;
     };
     let global = &program.globals[at];
@@ -299,7 +298,7 @@ fn array(
         GlobalKind::Table(_) => {
             let message = format!("`{name}` is a table; only arrays and counters are expected");
             diagnostics.push(
-                Diagnostic::error(codes::EXPECTED_NAME, places.name, message)
+                Diagnostic::error(codes::EXPECTED_NAME, field_spans.name, message)
                     .label(global.span, "declared here"),
             );
             return None;
@@ -313,11 +312,14 @@ fn array(
     };
     if start.saturating_add(values.len() as u64) > length {
         let last = start.saturating_add(values.len() as u64).saturating_sub(1);
-        wrong(places.name, format!("`{name}` has {length} cells, so there is no {name}[{last}]"));
+        wrong(
+            field_spans.name,
+            format!("`{name}` has {length} cells, so there is no {name}[{last}]"),
+        );
         return None;
     }
     for (at, cell) in values.iter().enumerate() {
-        let span = places.arguments.get(at).copied().unwrap_or(places.whole);
+        let span = field_spans.arguments.get(at).copied().unwrap_or(field_spans.whole);
         if cell.len() != parts {
             let wanted = if parts == 2 { "two values" } else { "one value" };
             wrong(span, format!("a cell of `{name}` has {wanted}, not {}", cell.len()));

@@ -171,7 +171,19 @@ pub trait Observer {
     fn observe(&mut self, observation: Observation);
 }
 
-/// Of which event a name in reports is.
+/// An observer that takes no observations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NullObserver;
+
+impl Observer for NullObserver {
+    fn wants(&self) -> bool {
+        false
+    }
+
+    fn observe(&mut self, _: Observation) {}
+}
+
+/// Returns the name of an event for reports.
 pub fn event_name(program: &lucid::core::Program, event: EventId) -> &Arc<str> {
     &program.events[event.0 as usize].name
 }

@@ -9,7 +9,7 @@ mod inputs;
 
 use super::codes;
 use crate::interpreter::{Group, Value};
-use crate::specification::{Argument, Places, Run};
+use crate::specification::{Argument, FieldSpans, Run};
 use lucid::core::arithmetic::mask;
 use lucid::core::{Event, EventId, GlobalId, Program, Type};
 use source::{Diagnostic, Diagnostics, Span};
@@ -71,8 +71,8 @@ pub(super) struct Part<'l> {
 
 impl Part<'_> {
     /// Where it stands in the specification.
-    pub(super) fn span(self, places: &Places) -> Span {
-        places.arguments.get(self.number).copied().unwrap_or(places.whole)
+    pub(super) fn span(self, field_spans: &FieldSpans) -> Span {
+        field_spans.arguments.get(self.number).copied().unwrap_or(field_spans.whole)
     }
 }
 
@@ -182,10 +182,10 @@ impl<'a> Resolver<'a> {
         &mut self,
         name: &str,
         arguments: &[Argument],
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<(EventId, Vec<Value>)> {
-        let (id, parts) = self.event_and_parts(name, arguments, places)?;
-        let values = self.fit_arguments(id, &parts, places)?;
+        let (id, parts) = self.event_and_parts(name, arguments, field_spans)?;
+        let values = self.fit_arguments(id, &parts, field_spans)?;
         Some((id, values))
     }
 
@@ -194,7 +194,7 @@ impl<'a> Resolver<'a> {
         &mut self,
         name: &str,
         arguments: &'l [Argument],
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<(EventId, Vec<Part<'l>>)> {
         let program = self.program;
         let exact = program
@@ -217,7 +217,7 @@ impl<'a> Resolver<'a> {
             .collect();
         if copies.is_empty() {
             let message = format!("the program has no event `{name}`");
-            let mut error = Diagnostic::error(codes::UNKNOWN_EVENT, places.name, message);
+            let mut error = Diagnostic::error(codes::UNKNOWN_EVENT, field_spans.name, message);
             let names = program.events.iter().map(|event| event.declared_name.as_ref());
             if let Some(meant) = source::nearest(name, names) {
                 error = error.help(format!("did you mean `{meant}`?"));
@@ -241,7 +241,7 @@ impl<'a> Resolver<'a> {
             let message = format!("the program never uses `{name}` with these globals");
             let list: Vec<&str> = copies.iter().map(|(_, event)| event.name.as_ref()).collect();
             let span = copies[0].1.span;
-            let error = Diagnostic::error(codes::UNKNOWN_EVENT, places.whole, message);
+            let error = Diagnostic::error(codes::UNKNOWN_EVENT, field_spans.whole, message);
             let error = error.label(span, "declared here");
             let note = "give the names of the globals where the event takes globals";
             self.found.push(error.help(format!("its uses are {}", list.join(", "))).note(note));
@@ -275,15 +275,22 @@ impl<'a> Resolver<'a> {
         &mut self,
         id: EventId,
         parts: &[Part<'_>],
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<Vec<Value>> {
-        self.count_fits(id, parts.len(), places)?;
+        self.count_fits(id, parts.len(), field_spans)?;
         let count = self.program.events[id.0 as usize].parameters.len();
-        (0..count).map(|at| self.fit_argument(id, at, parts.get(at).copied(), places)).collect()
+        (0..count)
+            .map(|at| self.fit_argument(id, at, parts.get(at).copied(), field_spans))
+            .collect()
     }
 
     /// Whether an event takes this number of arguments; a trailing payload may be left out.
-    pub(super) fn count_fits(&mut self, id: EventId, given: usize, places: &Places) -> Option<()> {
+    pub(super) fn count_fits(
+        &mut self,
+        id: EventId,
+        given: usize,
+        field_spans: &FieldSpans,
+    ) -> Option<()> {
         let event = &self.program.events[id.0 as usize];
         let parameters = &event.parameters;
         let left_out = parameters.get(given..).unwrap_or_default();
@@ -296,7 +303,7 @@ impl<'a> Resolver<'a> {
             .collect();
         let message =
             format!("`{}` takes {} arguments and is given {given}", event.name, parameters.len(),);
-        let error = Diagnostic::error(codes::ARGUMENT_COUNT, places.whole, message);
+        let error = Diagnostic::error(codes::ARGUMENT_COUNT, field_spans.whole, message);
         let error = error.label(event.span, "declared here");
         self.found.push(error.help(format!("it takes ({})", names.join(", "))));
         None
@@ -308,7 +315,7 @@ impl<'a> Resolver<'a> {
         id: EventId,
         at: usize,
         part: Option<Part<'_>>,
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<Value> {
         let event = &self.program.events[id.0 as usize];
         let parameter = &event.parameters[at];
@@ -317,7 +324,7 @@ impl<'a> Resolver<'a> {
             Ok(value) => Some(value),
             Err(why) => {
                 let message = format!("argument `{}` of `{}`: {why}", parameter.name, event.name);
-                let error = Diagnostic::error(codes::MISFIT, part.span(places), message);
+                let error = Diagnostic::error(codes::MISFIT, part.span(field_spans), message);
                 self.found.push(error.label(parameter.span, "declared here"));
                 None
             }

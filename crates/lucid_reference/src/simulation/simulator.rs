@@ -78,15 +78,15 @@ struct Switch {
     counts: Counts,
 }
 
-/// The observer, and whether it wants observations.
-struct Watch<'o> {
+/// Passes observations to the observer, if it wants them.
+struct Notifier<'o> {
     observer: &'o mut dyn Observer,
     wanted: bool,
 }
 
-impl Watch<'_> {
+impl Notifier<'_> {
     #[inline]
-    fn see(&mut self, time_ps: u64, switch: u32, kind: impl FnOnce() -> ObservationKind) {
+    fn notify(&mut self, time_ps: u64, switch: u32, kind: impl FnOnce() -> ObservationKind) {
         if self.wanted {
             self.observer.observe(Observation { time_ps, switch, kind: kind() });
         }
@@ -238,7 +238,7 @@ impl Simulation {
         let wanted = observer.wants();
         self.interpreter.wants_log = wanted;
         self.interpreter.wants_accesses = wanted && observer.wants_accesses();
-        let watch = &mut Watch { observer, wanted };
+        let notifier = &mut Notifier { observer, wanted };
         loop {
             if let Some(fault) = &self.stopped {
                 return Outcome::Stopped(fault.clone());
@@ -258,30 +258,30 @@ impl Simulation {
             self.now_ps = next.0;
             if is_input {
                 if let Some((_, input)) = self.inputs.pop() {
-                    self.input(&setup, watch, input);
+                    self.input(&setup, notifier, input);
                 }
             } else if let Some((_, rank, item)) = self.queue.pop() {
                 let (switch, port) = ((rank >> 32) as u32 & 0x3fff_ffff, rank as u32);
                 if item == SERVICE {
-                    self.serve(&setup, watch, switch);
+                    self.serve(&setup, notifier, switch);
                 } else if rank >> 62 == Phase::Egress as u64 {
-                    self.depart(&setup, watch, switch, port, item);
+                    self.depart(&setup, notifier, switch, port, item);
                 } else {
-                    self.arrive(&setup, watch, switch, item);
+                    self.arrive(&setup, notifier, switch, item);
                 }
             }
         }
     }
 
-    fn input(&mut self, setup: &Setup, watch: &mut Watch<'_>, input: Input) {
+    fn input(&mut self, setup: &Setup, notifier: &mut Notifier<'_>, input: Input) {
         match input {
             Input::Event { at, event, arguments } => {
                 let flight = self.new_flight(NO_CAUSE, Content::Event(event, arguments), at.1);
-                self.arrive(setup, watch, at.0, flight);
+                self.arrive(setup, notifier, at.0, flight);
             }
             Input::Packet { at, bytes } => {
                 let flight = self.new_flight(NO_CAUSE, Content::Packet(bytes), at.1);
-                self.arrive(setup, watch, at.0, flight);
+                self.arrive(setup, notifier, at.0, flight);
             }
             Input::Command { switch, command } => {
                 let state = &mut self.switches[switch as usize].state;
@@ -290,14 +290,14 @@ impl Simulation {
                     self.switches[switch as usize].counts.tables_full += 1;
                     self.warn_table_full(setup, table, switch, None);
                 }
-                watch.see(self.now_ps, switch, || ObservationKind::Commanded {
+                notifier.notify(self.now_ps, switch, || ObservationKind::Commanded {
                     text: answer.text,
                     result: answer.result,
                 });
             }
             Input::Link { ends, up } => {
                 self.topology.set_up(ends[0], up);
-                watch.see(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
+                notifier.notify(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
             }
         }
     }
@@ -316,7 +316,7 @@ impl Simulation {
     /// An event is at a switch: handled now if the switch is free, otherwise after those that wait.
     /// A packet goes through the parser first; what the parser drops and what has no handler takes
     /// no time of the switch.
-    fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, number: u32) {
+    fn arrive(&mut self, setup: &Setup, notifier: &mut Notifier<'_>, at: u32, number: u32) {
         let flight = &self.flights[number as usize];
         if let Content::Packet(bytes) = &flight.content {
             let context = self.surroundings(setup, at, flight.port);
@@ -329,7 +329,7 @@ impl Simulation {
                 }
                 Parsed::Dropped => {
                     let occurrence = self.flights.remove(number as usize).occurrence;
-                    self.drop_event(watch, at, occurrence, None, DropReason::Parser);
+                    self.drop_event(notifier, at, occurrence, None, DropReason::Parser);
                     return;
                 }
             }
@@ -338,7 +338,7 @@ impl Simulation {
             let prepared = &setup.prepared.events[event.0 as usize];
             if prepared.ingress.is_none() && prepared.control.is_none() {
                 let flight = self.flights.remove(number as usize);
-                self.leave(setup, watch, at, flight);
+                self.leave(setup, notifier, at, flight);
                 return;
             }
         }
@@ -346,7 +346,7 @@ impl Simulation {
         if !switch.waiting.is_empty() {
             switch.waiting.push_back(number);
         } else if switch.free_at_ps <= self.now_ps {
-            self.handle(setup, watch, at, number);
+            self.handle(setup, notifier, at, number);
         } else {
             switch.waiting.push_back(number);
             self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
@@ -354,9 +354,9 @@ impl Simulation {
     }
 
     /// A switch takes the next of those that wait.
-    fn serve(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+    fn serve(&mut self, setup: &Setup, notifier: &mut Notifier<'_>, at: u32) {
         if let Some(flight) = self.switches[at as usize].waiting.pop_front() {
-            self.handle(setup, watch, at, flight);
+            self.handle(setup, notifier, at, flight);
         }
         let switch = &self.switches[at as usize];
         if !switch.waiting.is_empty() {

@@ -4,7 +4,7 @@
 
 use super::argument::integer;
 use super::codes;
-use super::run::{Command, KeyPattern, Places};
+use super::run::{Command, FieldSpans, KeyPattern};
 use super::values::RunValues;
 use document::{Fields, Messages, Node, NodeKind};
 use source::Diagnostic;
@@ -22,7 +22,7 @@ const COMMANDS: &[&str] = &[
 /// Reads one.
 pub(super) fn command(
     fields: &mut Fields<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<Command> {
     let node = fields.need(&["name"], "\"name\": \"Array.get\"");
@@ -42,13 +42,13 @@ pub(super) fn command(
     let arguments = arguments?;
     let mut parts = CommandArguments::of(arguments, name, messages)?;
     let read = match *name {
-        "Array.get" => array_get(&mut parts, places, false, messages),
-        "Array.getrange" => array_get(&mut parts, places, true, messages),
-        "Array.set" => array_set(&mut parts, places, false, messages),
-        "Array.setrange" => array_set(&mut parts, places, true, messages),
-        "Table.install" => table_install(&mut parts, places, messages),
-        "Table.remove" => table_remove(&mut parts, places, messages),
-        _ => table_get(&mut parts, places, messages),
+        "Array.get" => array_get(&mut parts, field_spans, false, messages),
+        "Array.getrange" => array_get(&mut parts, field_spans, true, messages),
+        "Array.set" => array_set(&mut parts, field_spans, false, messages),
+        "Array.setrange" => array_set(&mut parts, field_spans, true, messages),
+        "Table.install" => table_install(&mut parts, field_spans, messages),
+        "Table.remove" => table_remove(&mut parts, field_spans, messages),
+        _ => table_get(&mut parts, field_spans, messages),
     };
     parts.finish(messages);
     read
@@ -119,11 +119,11 @@ impl<'n> CommandArguments<'n> {
 fn named(
     node: Option<&Node>,
     what: &str,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<String> {
     let node = node?;
-    places.name = node.span;
+    field_spans.name = node.span;
     messages.text(node, what).map(str::to_string)
 }
 
@@ -153,24 +153,24 @@ fn indices(
 
 fn array_get(
     parts: &mut CommandArguments<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     range: bool,
     messages: &Messages,
 ) -> Option<Command> {
     let array = parts.need(&["array"], "\"array\": \"counts\"", messages);
-    let array = named(array, "`array`", places, messages);
+    let array = named(array, "`array`", field_spans, messages);
     let (start, end) = indices(parts, range, messages)?;
     Some(Command::ArrayGet { array: array?, start, end })
 }
 
 fn array_set(
     parts: &mut CommandArguments<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     range: bool,
     messages: &Messages,
 ) -> Option<Command> {
     let array = parts.need(&["array"], "\"array\": \"counts\"", messages);
-    let array = named(array, "`array`", places, messages);
+    let array = named(array, "`array`", field_spans, messages);
     let indices = indices(parts, range, messages);
     let node = parts.need(&["value", "values"], "\"value\": [5]", messages)?;
     // A list of the cell's parts; a number alone will do.
@@ -178,7 +178,7 @@ fn array_set(
         NodeKind::List(list) => list.as_slice(),
         _ => std::slice::from_ref(node),
     };
-    places.arguments = list.iter().map(|value| value.span).collect();
+    field_spans.arguments = list.iter().map(|value| value.span).collect();
     let values: Vec<_> =
         list.iter().map(|value| messages.integer(value, "a value", u128::MAX)).collect();
     if !(1..=2).contains(&list.len()) {
@@ -193,20 +193,20 @@ fn array_set(
 
 fn table_name(
     parts: &mut CommandArguments<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<String> {
     let table = parts.need(&["table"], "\"table\": \"routes\"", messages);
-    named(table, "`table`", places, messages)
+    named(table, "`table`", field_spans, messages)
 }
 
 fn table_install(
     parts: &mut CommandArguments<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<Command> {
-    let table = table_name(parts, places, messages);
-    let key = key(parts, places, messages);
+    let table = table_name(parts, field_spans, messages);
+    let key = key(parts, field_spans, messages);
     let action = parts.need(&["action"], "\"action\": \"hit\"", messages);
     let arguments = parts.need(&["args", "arguments"], "\"args\": [1]", messages);
     let priority = parts.get(&["priority"]);
@@ -215,42 +215,42 @@ fn table_install(
         None => None,
     };
     let action = action.and_then(|node| {
-        places.action = node.span;
+        field_spans.action = node.span;
         messages.text(node, "`action`").map(str::to_string)
     });
     let (arguments, spans) = messages.arguments(arguments?, "`args`")?;
-    places.arguments = spans;
+    field_spans.arguments = spans;
     Some(Command::TableInstall { table: table?, key: key?, priority, action: action?, arguments })
 }
 
 fn table_remove(
     parts: &mut CommandArguments<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<Command> {
-    let table = table_name(parts, places, messages);
-    let key = key(parts, places, messages);
+    let table = table_name(parts, field_spans, messages);
+    let key = key(parts, field_spans, messages);
     Some(Command::TableRemove { table: table?, key: key? })
 }
 
 fn table_get(
     parts: &mut CommandArguments<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<Command> {
-    Some(Command::TableGet { table: table_name(parts, places, messages)? })
+    Some(Command::TableGet { table: table_name(parts, field_spans, messages)? })
 }
 
 fn key(
     parts: &mut CommandArguments<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<Vec<KeyPattern>> {
     let node = parts.need(&["key"], "\"key\": [\"5<32>\"]", messages);
     let masks = parts.get(&["mask"]);
     let node = node?;
     let list = messages.list(node, "`key`")?;
-    places.key = list.iter().map(|field| field.span).collect();
+    field_spans.key = list.iter().map(|field| field.span).collect();
     let patterns: Vec<_> = list.iter().map(|field| pattern(field, messages)).collect();
     let mut patterns = patterns.into_iter().collect::<Option<Vec<KeyPattern>>>()?;
     let Some(masks) = masks else { return Some(patterns) };

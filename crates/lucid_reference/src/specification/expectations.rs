@@ -5,7 +5,7 @@
 use super::codes;
 use super::network::Network;
 use super::quantities;
-use super::run::{Count, Expectation, ExpectationKind, LifecycleStep, Places};
+use super::run::{Count, Expectation, ExpectationKind, FieldSpans, LifecycleStep};
 use super::values::RunValues;
 use document::{Fields, Messages, Node, NodeKind};
 use source::Diagnostic;
@@ -45,7 +45,7 @@ fn expectation(
     messages: &Messages,
 ) -> Option<Expectation> {
     let mut fields = Fields::of(node, "an expectation", messages)?;
-    let mut places = Places { whole: node.span, ..Places::default() };
+    let mut field_spans = FieldSpans { whole: node.span, ..FieldSpans::default() };
     let mut found = Vec::new();
     for (name, what) in [
         ("handled", Some(LifecycleStep::Handled)),
@@ -64,12 +64,12 @@ fn expectation(
     }
     let kind = match found.as_slice() {
         [(_, Some(what), field)] => {
-            event(&mut fields, *what, &field.value, network, &mut places, messages)
+            event(&mut fields, *what, &field.value, network, &mut field_spans, messages)
         }
         [("array", _, field)] => {
-            array(&mut fields, &field.value, network, max_time_ps, &mut places, messages)
+            array(&mut fields, &field.value, network, max_time_ps, &mut field_spans, messages)
         }
-        [(_, _, field)] => counter(&mut fields, &field.value, network, &mut places, messages),
+        [(_, _, field)] => counter(&mut fields, &field.value, network, &mut field_spans, messages),
         [] => {
             let message = "an expectation does not say what is expected";
             let diagnostic = Diagnostic::error(codes::MISSING, node.span, message);
@@ -88,7 +88,7 @@ fn expectation(
         }
     };
     fields.finish();
-    Some(Expectation { index, kind: kind?, places })
+    Some(Expectation { index, kind: kind?, field_spans })
 }
 
 fn event(
@@ -96,16 +96,16 @@ fn event(
     what: LifecycleStep,
     name: &Node,
     network: &Network,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<ExpectationKind> {
     fields.expect(&["args", "arguments", "switch", "port", "after", "before", "count"]);
-    places.name = name.span;
+    field_spans.name = name.span;
     let name = messages.text(name, "an event's name").map(str::to_string);
     let arguments = match fields.get(&["args", "arguments"]) {
         Some(node) => {
             let list = messages.list(node, "`args`")?;
-            places.arguments = list.iter().map(|argument| argument.span).collect();
+            field_spans.arguments = list.iter().map(|argument| argument.span).collect();
             let mut arguments = Vec::new();
             for node in list {
                 arguments.push(match &node.kind {
@@ -160,11 +160,11 @@ fn array(
     name: &Node,
     network: &Network,
     max_time_ps: u64,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<ExpectationKind> {
     fields.expect(&["switch", "start", "index", "values", "value", "at"]);
-    places.name = name.span;
+    field_spans.name = name.span;
     let name = messages.text(name, "an array's name").map(str::to_string);
     let at_switch = match fields.get(&["switch"]) {
         Some(node) => switch(node, network, messages)?,
@@ -193,7 +193,7 @@ fn array(
         NodeKind::List(cells) => cells.as_slice(),
         _ => std::slice::from_ref(node),
     };
-    places.arguments = cells.iter().map(|cell| cell.span).collect();
+    field_spans.arguments = cells.iter().map(|cell| cell.span).collect();
     let mut values = Vec::new();
     for cell in cells {
         let parts = match &cell.kind {
@@ -214,11 +214,11 @@ fn counter(
     fields: &mut Fields<'_>,
     node: &Node,
     network: &Network,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<ExpectationKind> {
     fields.expect(&["switch", "count"]);
-    places.name = node.span;
+    field_spans.name = node.span;
     let name = document::normalized(messages.text(node, "a counter's name")?);
     if !COUNTERS.contains(&name.as_str()) {
         let message = format!("there is no counter `{name}`");

@@ -6,7 +6,7 @@ use super::argument::{BytesError, bytes};
 use super::codes;
 use super::network::Network;
 use super::quantities::EVENT_RATE;
-use super::run::{Argument, CaptureEvent, Draw, Gap, Generator, Input, InputKind, Places};
+use super::run::{Argument, CaptureEvent, Draw, FieldSpans, Gap, Generator, Input, InputKind};
 use super::values::RunValues;
 use super::{argument, commands};
 use document::{Fields, Messages, Node, NodeKind, normalized};
@@ -32,13 +32,15 @@ fn input(node: &Node, network: &Network, max_time_ps: u64, messages: &Messages) 
         Some(kind) => normalized(messages.text(kind, "`type`")?),
         None => "event".to_string(),
     };
-    let mut places = Places { whole: node.span, ..Places::default() };
+    let mut field_spans = FieldSpans { whole: node.span, ..FieldSpans::default() };
     let read = match kind.as_str() {
-        "event" => event(&mut fields, &mut places, messages),
-        "packet" => packet(&mut fields, &mut places, messages),
-        "command" => commands::command(&mut fields, &mut places, messages).map(InputKind::Command),
-        "generator" => generator(&mut fields, &mut places, messages),
-        "capture" => capture(&mut fields, &mut places, messages),
+        "event" => event(&mut fields, &mut field_spans, messages),
+        "packet" => packet(&mut fields, &mut field_spans, messages),
+        "command" => {
+            commands::command(&mut fields, &mut field_spans, messages).map(InputKind::Command)
+        }
+        "generator" => generator(&mut fields, &mut field_spans, messages),
+        "capture" => capture(&mut fields, &mut field_spans, messages),
         "link" => link(&mut fields, network, messages),
         _ => {
             let message = format!("there is no entry of type `{kind}`");
@@ -71,7 +73,7 @@ fn input(node: &Node, network: &Network, max_time_ps: u64, messages: &Messages) 
         _ => vec![(0, 0)],
     };
     fields.finish();
-    Some(Input { time_ps, locations, kind: read?, places })
+    Some(Input { time_ps, locations, kind: read?, field_spans })
 }
 
 fn locations(node: &Node, network: &Network, messages: &Messages) -> Vec<(u32, u32)> {
@@ -86,21 +88,29 @@ fn locations(node: &Node, network: &Network, messages: &Messages) -> Vec<(u32, u
     }
 }
 
-fn event(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> Option<InputKind> {
+fn event(
+    fields: &mut Fields<'_>,
+    field_spans: &mut FieldSpans,
+    messages: &Messages,
+) -> Option<InputKind> {
     let name = fields.need(&["name"], "\"name\": \"request\"");
     let arguments = fields.need(&["args", "arguments"], "\"args\": [1, 2]");
     let name = name.and_then(|node| {
-        places.name = node.span;
+        field_spans.name = node.span;
         messages.text(node, "`name`")
     });
     let (arguments, spans) = messages.arguments(arguments?, "`args`")?;
-    places.arguments = spans;
+    field_spans.arguments = spans;
     Some(InputKind::Event { name: name?.to_string(), arguments })
 }
 
-fn packet(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> Option<InputKind> {
+fn packet(
+    fields: &mut Fields<'_>,
+    field_spans: &mut FieldSpans,
+    messages: &Messages,
+) -> Option<InputKind> {
     let node = fields.need(&["bytes"], "\"bytes\": \"00 1b\"")?;
-    places.arguments = vec![node.span];
+    field_spans.arguments = vec![node.span];
     let text = messages.text(node, "`bytes`")?;
     match bytes(text) {
         Ok(bytes) => Some(InputKind::Packet { bytes }),
@@ -120,19 +130,19 @@ fn packet(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> 
 
 fn generator(
     fields: &mut Fields<'_>,
-    places: &mut Places,
+    field_spans: &mut FieldSpans,
     messages: &Messages,
 ) -> Option<InputKind> {
     let name = fields.need(&["name"], "\"name\": \"request\"");
     let arguments = fields.need(&["args", "arguments"], "\"args\": [1, 2]");
     let count = fields.need(&["count"], "\"count\": 1000");
     let name = name.and_then(|node| {
-        places.name = node.span;
+        field_spans.name = node.span;
         messages.text(node, "`name`")
     });
     let draws: Option<Vec<Draw>> = arguments.and_then(|node| {
         let list = messages.list(node, "`args`")?;
-        places.arguments = list.iter().map(|argument| argument.span).collect();
+        field_spans.arguments = list.iter().map(|argument| argument.span).collect();
         let draws: Vec<_> = list.iter().map(|argument| draw(argument, messages)).collect();
         draws.into_iter().collect()
     });
@@ -290,7 +300,11 @@ fn sequence(node: &Node, messages: &Messages) -> Option<Draw> {
     Some(Draw::Sequence { start: start?, step: step? })
 }
 
-fn capture(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) -> Option<InputKind> {
+fn capture(
+    fields: &mut Fields<'_>,
+    field_spans: &mut FieldSpans,
+    messages: &Messages,
+) -> Option<InputKind> {
     let file = fields.need(&["file"], "\"file\": \"trace.pcap\"");
     let file = file.and_then(|node| messages.text(node, "`file`"));
     let name = fields.get(&["name", "event"]);
@@ -308,14 +322,14 @@ fn capture(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) ->
     };
     let event = match name {
         Some(node) => {
-            places.name = node.span;
+            field_spans.name = node.span;
             let name = messages.text(node, "`name`")?.to_string();
             let example = "\"args\": [\"ipv4.src\", \"ipv4.dst\"]";
             let arguments = match arguments {
-                Some(node) => capture_arguments(node, places, messages)?,
+                Some(node) => capture_arguments(node, field_spans, messages)?,
                 None => {
                     let message = "a capture that makes events has no `args`";
-                    let diagnostic = Diagnostic::error(codes::MISSING, places.whole, message);
+                    let diagnostic = Diagnostic::error(codes::MISSING, field_spans.whole, message);
                     messages.push(diagnostic.help(format!("such as {example}")));
                     return None;
                 }
@@ -328,9 +342,13 @@ fn capture(fields: &mut Fields<'_>, places: &mut Places, messages: &Messages) ->
 }
 
 /// Names of header fields, or numbers.
-fn capture_arguments(node: &Node, places: &mut Places, messages: &Messages) -> Option<Vec<String>> {
+fn capture_arguments(
+    node: &Node,
+    field_spans: &mut FieldSpans,
+    messages: &Messages,
+) -> Option<Vec<String>> {
     let list = messages.list(node, "`args`")?;
-    places.arguments = list.iter().map(|argument| argument.span).collect();
+    field_spans.arguments = list.iter().map(|argument| argument.span).collect();
     let names: Vec<Option<String>> = list
         .iter()
         .map(|argument| match messages.argument(argument)? {

@@ -32,7 +32,7 @@ pub fn roots(run: &Run, program: &CheckedProgram) -> Vec<Root> {
             let Some(globals) = globals else { continue };
             let known = |root: &Root| root.event == *event && root.globals == globals;
             if !roots.iter().any(known) {
-                roots.push(Root { event: event.clone(), globals, span: input.places.name });
+                roots.push(Root { event: event.clone(), globals, span: input.field_spans.name });
             }
         }
     }

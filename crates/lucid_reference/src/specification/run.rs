@@ -133,7 +133,7 @@ pub enum Argument {
 /// Where the parts of an entry stand in the file, for messages about names and types that are found
 /// out only with the program. [`Span::NONE`] and empty lists where there is no such part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct FieldSpans {
     /// The whole entry.
     pub whole: Span,
     /// The event's, array's or table's name.
@@ -146,10 +146,10 @@ pub struct Places {
     pub action: Span,
 }
 
-impl Default for Places {
-    fn default() -> Places {
+impl Default for FieldSpans {
+    fn default() -> FieldSpans {
         let none = Span::NONE;
-        Places { whole: none, name: none, arguments: Vec::new(), key: Vec::new(), action: none }
+        FieldSpans { whole: none, name: none, arguments: Vec::new(), key: Vec::new(), action: none }
     }
 }
 
@@ -163,7 +163,7 @@ pub struct Input {
     /// What.
     pub kind: InputKind,
     /// Where it stands.
-    pub places: Places,
+    pub field_spans: FieldSpans,
 }
 
 /// What comes from outside.
@@ -266,7 +266,7 @@ pub struct Expectation {
     /// What.
     pub kind: ExpectationKind,
     /// Where it stands.
-    pub places: Places,
+    pub field_spans: FieldSpans,
 }
 
 /// Kinds of expectations.

@@ -3,8 +3,8 @@
 //! text whatever makes the reader panic. `PLANEWRIGHT_BLESS=1` writes the messages anew.
 
 use lucid_reference::specification::{
-    Argument, Command, Count, ExpectationKind, Format, Gap, InputKind, KeyPattern, LifecycleStep,
-    Link, Links, Places, Run, read, read_symbolics,
+    Argument, Command, Count, ExpectationKind, FieldSpans, Format, Gap, InputKind, KeyPattern,
+    LifecycleStep, Link, Links, Run, read, read_symbolics,
 };
 use proptest::prelude::*;
 use source::{Diagnostics, RenderOptions, SourceMap, Span};
@@ -24,10 +24,10 @@ fn read_text(name: &str, text: &str) -> (Option<Run>, Diagnostics, SourceMap) {
 
 fn without_places(mut run: Run) -> Run {
     for input in &mut run.inputs {
-        input.places = Places::default();
+        input.field_spans = FieldSpans::default();
     }
     for expectation in &mut run.expectations {
-        expectation.places = Places::default();
+        expectation.field_spans = FieldSpans::default();
     }
     for place in run.extern_places.values_mut().chain(run.port_places.values_mut()) {
         *place = Span::NONE;
@@ -111,14 +111,14 @@ fn places_are_those_of_the_values() {
         let (run, _, map) = read_text(name, &text);
         let run = run.expect("a run");
         let at = |span| map.slice(span).trim_matches('"').to_string();
-        let first = &run.inputs[0].places;
+        let first = &run.inputs[0].field_spans;
         assert_eq!((at(first.name), at(first.arguments[4])), ("request".into(), "10.0.0.1".into()));
         assert_eq!(at(first.arguments[2]).trim_start_matches("&pair "), "[1, 2]", "{name}");
-        let install = &run.inputs[8].places;
+        let install = &run.inputs[8].field_spans;
         assert_eq!(at(install.action), "routes.hit");
         assert_eq!(at(install.key[2]), "9<<24>> &&& 7");
         assert_eq!(at(run.extern_places["role"]), "role");
-        let whole = map.slice(run.inputs[2].places.whole).to_string();
+        let whole = map.slice(run.inputs[2].field_spans.whole).to_string();
         if name.ends_with("toml") {
             // The head stands for the whole table.
             assert_eq!(whole, "[[events]]");

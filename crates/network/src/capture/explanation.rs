@@ -72,4 +72,20 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "pcap counts the seconds since 1970 in 32 unsigned bits, which end in 2106, and a packet \
          may have at most 262144 bytes.",
     ),
+    entry(
+        "NET-W0101",
+        "a capture has only the beginning of a packet",
+        "The capturing program kept the first bytes of each packet (its snap length, `tcpdump -s 96`). The switch runs \
+         what the file has: short packets, a small `packet_length`, byte counters that count the bytes in the file. \
+         `tcpdump -s 0` captures whole packets. `plane run --pad-snapped` fills each packet with zeros to its length on \
+         the wire, so that lengths and counters are right and only payloads are not.",
+    ),
+    entry(
+        "NET-W0102",
+        "times of a capture go back",
+        "A packet has an earlier time than a packet before it in the same file, as after a step of the capturing \
+         machine's clock, or in a file that was joined from others. Packets arrive in the order of the file; one with \
+         an earlier time arrives at the time of the latest packet before it. `reordercap` and `mergecap` of Wireshark \
+         sort packets by time.",
+    ),
 ];

@@ -13,6 +13,7 @@ mod merge;
 mod pcap;
 mod pcapng;
 mod reader;
+mod remark;
 mod writer;
 
 #[cfg(test)]
@@ -22,7 +23,8 @@ pub use error::{CaptureError, CaptureErrorKind};
 pub use explanation::EXPLANATIONS;
 pub use link_type::LinkType;
 pub use merge::{ArrivingPacket, MergedCaptures};
-pub use reader::CaptureReader;
+pub use reader::{CaptureInput, CaptureReader};
+pub use remark::{Remark, first_snapped};
 pub use writer::{CaptureWriter, PcapEncoder};
 
 /// The longest packet that is read or written, in bytes: the limit of libpcap, so every file
@@ -50,5 +52,11 @@ impl CapturedPacket {
     /// Whether the capture's snapshot length cut the packet off, so that `data` is only its start.
     pub fn is_snapped(&self) -> bool {
         (self.data.len() as u64) < u64::from(self.original_length_bytes)
+    }
+
+    /// Appends zeros for the bytes that the capture has cut off, up to the longest packet of captures.
+    pub fn fill_up(&mut self) {
+        let length_bytes = self.original_length_bytes.min(MAXIMUM_PACKET_LENGTH_BYTES);
+        self.data.resize(self.data.len().max(length_bytes as usize), 0);
     }
 }

@@ -28,6 +28,7 @@ pub(super) struct PcapSection {
     byte_order: ByteOrder,
     fraction_ps: i128,
     link_type: LinkType,
+    snap_length_bytes: u32,
     frame_check_sequence_bytes: u32,
 }
 
@@ -52,8 +53,14 @@ impl PcapSection {
             byte_order,
             fraction_ps,
             link_type: LinkType((network & 0xffff) as u16),
+            snap_length_bytes: byte_order.u32(&header[12..]),
             frame_check_sequence_bytes: if has_sequence { (network >> 28) * 2 } else { 0 },
         })
+    }
+
+    /// Returns the snap length that the file declares.
+    pub(super) fn snap_length_bytes(&self) -> u32 {
+        self.snap_length_bytes
     }
 
     /// Reads one record.

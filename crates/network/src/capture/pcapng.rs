@@ -60,6 +60,12 @@ pub(super) struct PcapngState {
 }
 
 impl PcapngState {
+    /// Returns the shortest snap length of the section's interfaces that is not 0, which is no limit.
+    pub(super) fn snap_length_bytes(&self) -> Option<u32> {
+        let lengths = self.interfaces.iter().map(|interface| interface.snapshot_length_bytes);
+        lengths.filter(|length| *length > 0).min()
+    }
+
     /// Reads the first section header, after its block type.
     pub(super) fn start<R: Read>(
         input: &mut CountedInput<R>,

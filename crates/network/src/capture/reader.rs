@@ -29,7 +29,10 @@ pub struct CaptureReader<R> {
     is_finished: bool,
 }
 
-impl CaptureReader<BufReader<File>> {
+/// The input of a capture that is a file or standard input.
+pub type CaptureInput = BufReader<Box<dyn Read>>;
+
+impl CaptureReader<CaptureInput> {
     /// Opens a file.
     ///
     /// # Errors
@@ -38,11 +41,22 @@ impl CaptureReader<BufReader<File>> {
         let file = File::open(path).map_err(|error| {
             CaptureError::of_file(CaptureErrorKind::Read(source::reason(&error))).with_path(path)
         })?;
-        let mut reader =
-            CaptureReader::new(BufReader::new(file)).map_err(|error| error.with_path(path))?;
+        let mut reader = CaptureReader::new(input(file)).map_err(|error| error.with_path(path))?;
         reader.path = Some(path.to_path_buf());
         Ok(reader)
     }
+
+    /// Reads standard input.
+    ///
+    /// # Errors
+    /// As [`CaptureReader::new`].
+    pub fn standard_input() -> Result<Self, CaptureError> {
+        CaptureReader::new(input(std::io::stdin()))
+    }
+}
+
+fn input(reader: impl Read + 'static) -> CaptureInput {
+    BufReader::new(Box::new(reader))
 }
 
 impl<R: Read> CaptureReader<R> {
@@ -74,6 +88,24 @@ impl<R: Read> CaptureReader<R> {
     pub fn accepting_any_link_type(mut self) -> Self {
         self.accepts_any_link_type = true;
         self
+    }
+
+    /// Returns the file; `None` if the reader was not given one.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Returns the number of records read so far.
+    pub fn records_read(&self) -> u64 {
+        self.records_read
+    }
+
+    /// Returns the shortest snap length that the file has declared so far; 0 is no limit.
+    pub fn snap_length_bytes(&self) -> Option<u32> {
+        match &self.format {
+            Format::Pcap(section) => Some(section.snap_length_bytes()),
+            Format::Pcapng(state) => state.snap_length_bytes(),
+        }
     }
 
     fn next_packet(&mut self) -> Result<Option<CapturedPacket>, CaptureError> {

@@ -192,6 +192,24 @@ impl CaptureWriter {
         .map_err(|error| error.with_path(&self.path))
     }
 
+    /// The file that [`CaptureWriter::finish`] completes.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a file of this name is an unfinished capture of a process that has ended.
+    pub fn is_abandoned(file_name: &str) -> bool {
+        let process = file_name
+            .strip_prefix('.')
+            .and_then(|name| name.strip_suffix(".partial")?.rsplit_once(".pcap."))
+            .and_then(|(_, process)| process.parse::<u32>().ok());
+        // Without a /proc nobody knows which processes run.
+        let is_running = |process: u32| {
+            !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{process}")).exists()
+        };
+        process.is_some_and(|process| !is_running(process))
+    }
+
     /// How many packets have been written.
     pub fn packets_written(&self) -> u64 {
         self.encoder.as_ref().map_or(0, PcapEncoder::packets_written)

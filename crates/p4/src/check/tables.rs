@@ -8,6 +8,7 @@ use crate::ast::{
     TableDeclaration, TableProperty, TablePropertyKind,
 };
 use crate::codes::typing as codes;
+use crate::interfaces::table_properties;
 use crate::typed::{Constant, Definition, Type, TypeKind};
 use num_traits::Signed;
 use source::{Diagnostic, Span};
@@ -27,36 +28,6 @@ pub(super) struct TableKey<'a> {
     pub(super) ty: Type,
     pub(super) match_kind: &'a Name,
 }
-
-/// Properties that the published architectures give a meaning.
-const KNOWN_PROPERTIES: &[&str] = &[
-    "implementation",
-    "counters",
-    "meters",
-    "registers",
-    "support_timeout",
-    "psa_implementation",
-    "psa_direct_counter",
-    "psa_direct_meter",
-    "psa_idle_timeout",
-    "psa_empty_group_action",
-    "pna_implementation",
-    "pna_direct_counter",
-    "pna_direct_meter",
-    "pna_idle_timeout",
-    "pna_empty_group_action",
-    "add_on_miss",
-    "default_idle_timeout_for_data_plane",
-    "idle_timeout_with_auto_delete",
-    "requires_versioning",
-    "filters",
-    "proxy_hash",
-    "dynamic_table_scale",
-    "idletime_precision",
-    "idle_timeout",
-    "alpm",
-    "atcam",
-];
 
 impl<'a> Checker<'a> {
     pub(super) fn check_table(
@@ -320,7 +291,7 @@ impl<'a> Checker<'a> {
                     );
                 }
             }
-            known if KNOWN_PROPERTIES.contains(&known) => {
+            known if table_properties().any(|property| property == known) => {
                 self.synthesize(value);
             }
             _ => self.check_unknown_property(name, value),
@@ -334,11 +305,9 @@ impl<'a> Checker<'a> {
             name.span,
             format!("`{}` is not a property of tables and has no effect", name.text),
         );
-        let names = KNOWN_PROPERTIES
-            .iter()
-            .chain(&["key", "actions", "entries", "default_action", "size"])
-            .chain(&["largest_priority_wins", "priority_delta"])
-            .copied();
+        let names = table_properties()
+            .chain(["key", "actions", "entries", "default_action", "size"])
+            .chain(["largest_priority_wins", "priority_delta"]);
         match source::nearest(&name.text, names) {
             // The value would be judged by rules that are not meant for it.
             Some(nearest) => self.report(diagnostic.help(format!("did you mean `{nearest}`?"))),

@@ -2,9 +2,11 @@
 //! A run of a compiled program on captures, through one device, with the controllers that the program brings:
 //! [`DeviceRun`] describes it, [`run`] does it, by one engine or by two side by side.
 
+mod arrivals;
 mod one_engine;
 mod preparation;
 mod report;
+mod result_json;
 mod side_by_side;
 
 use device::EngineChoice;
@@ -26,8 +28,12 @@ pub struct DeviceRun<'r> {
     pub batch_size: Option<NonZeroUsize>,
     /// Files of control commands, applied after the last packet.
     pub after: &'r [PathBuf],
+    /// Fill packets that their capture has cut with zeros.
+    pub pads_snapped: bool,
     /// Print digests.
     pub digests: bool,
+    /// Print the result as JSON instead of the summary.
+    pub json: bool,
     /// What runs the program.
     pub engines: Engines,
     /// Print what happens to each packet.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run on captures by one engine, with traces if the user wants them.
 
-use super::preparation::{ports_exist, readers, set_up};
+use super::arrivals::Arrivals;
+use super::preparation::{ports_exist, set_up};
 use super::report::{Ended, digest_line, finish, load_error_text, place, replay_error_text};
 use super::{DeviceRun, TraceFormat};
 use crate::control_files;
@@ -10,7 +11,6 @@ use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::{Device, DeviceOptions};
 use frontend::{Compiled, Console, ExitStatus, Failure, Work};
-use network::capture::MergedCaptures;
 use network::replay::replay;
 
 /// Runs a program on the engine of the options.
@@ -37,12 +37,12 @@ pub(super) fn run(
     if !quiet && device.engine_choice() != engine {
         console.note("traces come from the interpreter, so it runs everything");
     }
-    let readers = readers(run.captures.inputs)?;
+    let packets = Arrivals::open(run.captures.inputs, run.pads_snapped, console)?;
     let mut captures = PortCaptures::create(&run.captures)?;
     let running = device.program();
     let places = |origin| place(&running, &map, origin);
     let spinner = console.spinner(Work::Packets, quiet || run.trace.is_some());
-    let packets = MergedCaptures::new(readers);
+    let mut digests = Vec::new();
     let ran =
         replay(&mut device, packets, run.until_ps, &mut controllers, |device, progress, sent| {
             spinner.set_position(progress.packets_in);
@@ -57,8 +57,10 @@ pub(super) fn run(
                 }
             }
             for digest in device.drain_digests() {
-                if run.digests {
-                    console.print(&digest_line(&digest));
+                match run.json {
+                    true => digests.push(digest),
+                    false if run.digests => console.print(&digest_line(&digest)),
+                    false => {}
                 }
             }
             for line in device.drain_log() {
@@ -68,9 +70,10 @@ pub(super) fn run(
         });
     drop(spinner);
     let ended = match ran {
-        Ok(progress) => Ended { progress: Some(progress), error: None },
+        Ok(progress) => Ended { progress: Some(progress), error: None, digests },
         Err(error) => {
-            Ended { progress: None, error: Some(replay_error_text(&error, &device, &map)) }
+            let error = Some(replay_error_text(&error, &device, &map));
+            Ended { progress: None, error, digests }
         }
     };
     let is_complete = finish(&device, ended, captures, run, console)?;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What precedes the first packet: device options, control commands, ports that must exist, opened captures.
+//! What precedes the first packet: device options, control commands, ports that must exist.
 
 use super::{DeviceRun, Engines};
 use crate::{control_files, files};
 use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
-use frontend::{Console, Deployment, Failure, coded, count};
-use network::capture::CaptureReader;
+use frontend::{Console, Deployment, Failure, count};
 use source::SourceMap;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
 
 /// Applies the control commands of the program's deployment and of the user's files. Returns `false` after printing
 /// what is wrong with one.
@@ -83,17 +79,4 @@ pub(super) fn device_options(
         trace: run.trace.is_some(),
         ..built
     })
-}
-
-/// Captures by the port that their packets arrive at.
-pub(super) type Readers = Vec<(u32, CaptureReader<BufReader<File>>)>;
-
-/// Opens the captures.
-pub(super) fn readers(inputs: &[(u32, PathBuf)]) -> Result<Readers, String> {
-    let open = |(port, path): &(u32, PathBuf)| {
-        let reader = CaptureReader::open(path)
-            .map_err(|error| coded(error.code().0, &error.with_path(path).to_string()))?;
-        Ok((*port, reader))
-    };
-    inputs.iter().map(open).collect()
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What runs on captures print: digests, the error that stopped a run, tables of ports and drops.
 
-use super::{DeviceRun, Engines, TraceFormat};
+use super::{DeviceRun, Engines, TraceFormat, result_json};
 use crate::port_captures::{PortCaptures, Written, written_text};
 use device::{Device, DeviceOptions, DigestMessage, LoadError};
 use frontend::{Console, coded, diagnostics_text};
@@ -34,6 +34,8 @@ pub(super) struct Ended {
     pub progress: Option<Progress>,
     /// The error that stopped the run.
     pub error: Option<String>,
+    /// The digests that the program has sent, if the result is JSON.
+    pub digests: Vec<DigestMessage>,
 }
 
 /// Completes the captures and prints error and summary. Returns whether all packets were run.
@@ -49,6 +51,14 @@ pub(super) fn finish(
         console.error(error);
     }
     let written = captures.finish()?;
+    if run.json {
+        if !console.is_quiet() {
+            note_compilation(device, console);
+        }
+        let engine = engine_name(device, run);
+        console.print(&result_json::text(device, engine, &ended, run, &written));
+        return Ok(ended.error.is_none());
+    }
     if !console.is_quiet() {
         note_compilation(device, console);
         let summary = summary(device, ended.progress, run, &written);
@@ -98,6 +108,14 @@ pub(super) fn replay_error_text(error: &ReplayError, device: &Device, map: &Sour
     error.to_string()
 }
 
+/// Returns the engine that ran the program.
+fn engine_name(device: &Device, run: &DeviceRun<'_>) -> &'static str {
+    match run.engines {
+        Engines::SideBySide => "jit and interpreter side by side",
+        Engines::Default | Engines::One(_) => device.engine_name(),
+    }
+}
+
 fn summary(
     device: &Device,
     progress: Option<Progress>,
@@ -105,10 +123,7 @@ fn summary(
     written: &Written,
 ) -> String {
     let statistics = device.statistics();
-    let engine = match run.engines {
-        Engines::SideBySide => "jit and interpreter side by side",
-        Engines::Default | Engines::One(_) => device.engine_name(),
-    };
+    let engine = engine_name(device, run);
     let mut text = format!("{} ({engine})\n", run.program.display());
     text.push_str(&format!(
         "\n{:>8} {:>12} {:>14} {:>12} {:>14}\n",
@@ -156,8 +171,15 @@ fn summary(
     }
     if let Some(progress) = progress.filter(|progress| progress.packets_snapped > 0) {
         text.push_str(&format!(
-            "{} packets are truncated in their capture (snap length) and were run truncated\n",
-            progress.packets_snapped
+            "{} cut by their capture (snap length) and were run {}\n",
+            match progress.packets_snapped {
+                1 => "1 packet was".to_string(),
+                packets => format!("{packets} packets were"),
+            },
+            match run.pads_snapped {
+                true => "with zeros for the missing bytes",
+                false => "without the missing bytes",
+            }
         ));
     }
     if let Some(until_ps) = run.until_ps {

@@ -2,7 +2,8 @@
 //! `plane run --verify`: captures through both engines at once, until they differ. `device::side_by_side` compares.
 
 use super::DeviceRun;
-use super::preparation::{ports_exist, readers, set_up};
+use super::arrivals::Arrivals;
+use super::preparation::{ports_exist, set_up};
 use super::report::{Ended, digest_line, finish, load_error_text, replay_error_text};
 use crate::control_files;
 use crate::controllers::Controllers;
@@ -11,7 +12,6 @@ use control::session::Session;
 use device::DeviceOptions;
 use device::side_by_side::{AgreedOutputs, SideBySide, Stop};
 use frontend::{Compiled, Console, ExitStatus, Failure, Work};
-use network::capture::MergedCaptures;
 use network::replay::{Clock, ReplayError};
 
 /// Runs a program on both engines.
@@ -37,13 +37,18 @@ pub(super) fn run(
         }
     }
     let mut controllers = Controllers::start(controllers, &mut both.devices_mut())?;
-    let packets = MergedCaptures::new(readers(run.captures.inputs)?);
+    let packets = Arrivals::open(run.captures.inputs, run.pads_snapped, console)?;
     let mut captures = PortCaptures::create(&run.captures)?;
     let spinner = console.spinner(Work::Packets, quiet);
     let mut clock = Clock::until(run.until_ps);
+    let mut digests = Vec::new();
     let mut write = |clock: &Clock, agreed: AgreedOutputs| -> Result<(), String> {
-        for digest in agreed.digests.iter().filter(|_| run.digests) {
-            console.print(&digest_line(digest));
+        for digest in agreed.digests {
+            match run.json {
+                true => digests.push(digest),
+                false if run.digests => console.print(&digest_line(&digest)),
+                false => {}
+            }
         }
         for line in &agreed.log {
             console.note(&format!("log: {}", line.text));
@@ -104,8 +109,9 @@ pub(super) fn run(
         (Ok(()), None) => None,
     };
     let progress = error.is_none().then(|| clock.progress());
-    let is_complete = finish(both.jit(), Ended { progress, error }, captures, run, console)?;
-    if is_complete && !quiet {
+    let is_complete =
+        finish(both.jit(), Ended { progress, error, digests }, captures, run, console)?;
+    if is_complete && !quiet && !run.json {
         let packets = clock.progress().packets_in;
         console.print(&format!("both engines agree on {packets} packets\n"));
     }

@@ -5,7 +5,7 @@
 use crate::port_captures::{PortCaptures, Written};
 use lucid::core::NO_PORT;
 use lucid_reference::simulation::{Observation, ObservationKind, Observer, Setup, frame_of};
-use lucid_reference::specification::{Input, InputKind, Places, Run};
+use lucid_reference::specification::{FieldSpans, Input, InputKind, Run};
 use network::capture::CaptureReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub fn add(run: &mut Run, captures: &[(u32, PathBuf)], ends: bool) -> Result<Tim
                 event: None,
                 time_scale: 1.0,
             },
-            places: Places::default(),
+            field_spans: FieldSpans::default(),
         });
     }
     if ends {

@@ -9,6 +9,7 @@ use device::EngineChoice;
 use frontend::{Console, Failure};
 use lucid::core::GlobalId;
 use lucid_compiler::{Options, compile};
+use lucid_network::deploy::granularity_beyond_stamps;
 use lucid_network::options::delay_options;
 use lucid_network::{CompiledSimulation, Verified, check_ports, verify};
 use lucid_reference::interpreter::State;
@@ -60,6 +61,12 @@ impl Executor {
         let ports = check_ports(&run.setup);
         if ports.has_errors() {
             return Err(Failure::Found(run.map.clone(), ports));
+        }
+        let place = run.setup.delay_granularity_place();
+        if let Some(unfit) = granularity_beyond_stamps(&options, place) {
+            let mut problems = Diagnostics::new();
+            problems.push(unfit);
+            return Err(Failure::Found(run.map.clone(), problems));
         }
         let compiled = compile(run.setup.program(), &run.map, &options).map_err(|found| {
             let help = "--engine reference runs the program without compiling it";

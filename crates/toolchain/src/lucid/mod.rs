@@ -46,23 +46,16 @@ impl Frontend for Lucid {
         let name = program.path.display().to_string();
         let analysis = lucid::front::analyse(&mut map, &name, text, &Includes(program.files));
         let diagnostics = analysis.all_diagnostics();
-        Ok(Checked { map, diagnostics, architecture: Architecture::None })
+        Ok(Checked { map, diagnostics, architecture: Architecture::Independent })
     }
 
     /// Compiles for one switch without links, as `plane emit` does.
-    fn compile(
-        &self,
-        program: &ProgramFile<'_>,
-        target: Option<&str>,
-    ) -> Result<Compiled, Failure> {
+    fn compile(&self, file: &ProgramFile<'_>, target: Option<&str>) -> Result<Compiled, Failure> {
         let target = target_of(target)?;
-        let LucidProgram { map, program, mut warnings } =
-            read_program(program.files, program.path)?;
+        let LucidProgram { map, program, mut warnings } = read_program(file.files, file.path)?;
         let options = Options { target, ..Options::default() };
         let compiled = lucid_compiler::compile(&program, &map, &options)
             .map_err(|problems| Failure::Found(map, problems))?;
-        let ready = lucid_network::ready(&compiled)
-            .map_err(|error| Failure::Found(SourceMap::new(), error.diagnostics()))?;
         let site = emitted::unconnected_switch(compiled.options.recirculation_port, &program);
         let setup = Deployment {
             switch: site.number,
@@ -70,14 +63,9 @@ impl Frontend for Lucid {
             commands: deploy::commands(&compiled, &program, &site),
         };
         warnings.append(compiled.warnings);
-        warnings.append(compiled.built.warnings);
-        Ok(Compiled {
-            ready,
-            map: compiled.built.map,
-            warnings,
-            setup: vec![setup],
-            controllers: Vec::new(),
-        })
+        let lowered = Compiled::lower(compiled.built, file)?;
+        warnings.append(lowered.warnings);
+        Ok(Compiled { warnings, setup: vec![setup], ..lowered })
     }
 
     fn format(&self, text: &str) -> Result<String, Diagnostics> {
@@ -101,6 +89,14 @@ impl Frontend for Lucid {
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
         let LucidProgram { program, .. } = read_program(program.files, program.path)?;
         Ok(lucid::core::print(&program))
+    }
+
+    fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        Err(Failure::Message(format!(
+            "--effects does not apply to {} programs such as `{}`: `plane emit` compiles it to P4_16",
+            self.name(),
+            program.path.display()
+        )))
     }
 
     fn layout_problem(

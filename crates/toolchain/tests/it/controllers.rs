@@ -6,16 +6,13 @@ use crate::recording::Recording;
 use control::target::{Batch, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{
-    Architecture, Checked, Compiled, Console, Controller, ExitStatus, Failure, Frontend,
-    LayoutProblem, MemoryFiles, PrintForm, ProgramFile, RunCaptures,
+    Compiled, Controller, ExitStatus, Failure, Frontend, MemoryFiles, ProgramFile, RunCaptures,
 };
 use ir::ready::ReadyProgram;
 use ir::{Bits, RegisterId};
 use network::capture::{CaptureReader, CaptureWriter};
-use p4::interfaces::InterfacesOnly;
-use source::{Diagnostics, Explanation};
+use source::Explanation;
 use state::{CellRange, Read, Reply, Update};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toolchain::controllers::Controllers;
 use toolchain::device_run::{self, DeviceRun, Engines};
@@ -95,16 +92,6 @@ struct Marked;
 
 const MILLISECOND_PS: u64 = 1_000_000_000;
 
-impl Marked {
-    fn ready(program: &ProgramFile<'_>) -> Result<(ReadyProgram, Vec<u64>), Failure> {
-        let text = program.text()?;
-        let ready = ReadyProgram::of_text(&program.name(), text.as_str())?;
-        let ports = text.lines().next().and_then(|line| line.strip_prefix("// ports "));
-        let ports = ports.unwrap_or_default().split(' ').filter_map(|port| port.parse().ok());
-        Ok((ready, ports.collect()))
-    }
-}
-
 impl Frontend for Marked {
     fn name(&self) -> &'static str {
         "Marked"
@@ -114,51 +101,15 @@ impl Frontend for Marked {
         &["marked"]
     }
 
-    fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure> {
-        let options = program.preprocessing;
-        let text = program.text()?;
-        let compiled = p4::compile::compile(&program.name(), text, &InterfacesOnly, options);
-        let (map, diagnostics) = (compiled.map, compiled.diagnostics);
-        Ok(Checked { map, diagnostics, architecture: Architecture::None })
-    }
-
     fn compile(&self, program: &ProgramFile<'_>, _: Option<&str>) -> Result<Compiled, Failure> {
-        let (ready, ports) = Marked::ready(program)?;
-        let controller = Ports::new(&ports, MILLISECOND_PS);
-        Ok(Compiled {
-            ready,
-            map: source::SourceMap::new(),
-            warnings: Diagnostics::new(),
-            setup: Vec::new(),
-            controllers: vec![Box::new(controller)],
-        })
-    }
-
-    fn format(&self, text: &str) -> Result<String, Diagnostics> {
-        p4::format::format_source(text)
-    }
-
-    fn print(
-        &self,
-        program: &ProgramFile<'_>,
-        _: PrintForm,
-        _: &dyn Console,
-    ) -> Result<String, Failure> {
-        Ok(p4::printer::print(&Marked::ready(program)?.0.typed().program))
-    }
-
-    fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
-        Ok(ir::text::print(Marked::ready(program)?.0.program()))
-    }
-
-    fn layout_problem(
-        &self,
-        program: &ProgramFile<'_>,
-        _console: &dyn Console,
-    ) -> Result<LayoutProblem, Failure> {
-        let problem = pisa::graph::problem_of(Marked::ready(program)?.0.program());
-        let map = source::SourceMap::new();
-        Ok(LayoutProblem { problem, map, scheduler: BTreeSet::new() })
+        let text = program.text()?;
+        let ports = text.lines().next().and_then(|line| line.strip_prefix("// ports "));
+        let ports = ports.unwrap_or_default().split(' ').filter_map(|port| port.parse().ok());
+        let controller = Ports::new(&ports.collect::<Vec<u64>>(), MILLISECOND_PS);
+        let checked =
+            p4::compile::compile(&program.name(), text.clone(), program, program.preprocessing);
+        let compiled = Compiled::lower(checked, program)?;
+        Ok(Compiled { controllers: vec![Box::new(controller)], ..compiled })
     }
 
     fn explanations(&self) -> Vec<&'static Explanation> {

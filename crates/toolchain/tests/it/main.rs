@@ -4,6 +4,8 @@
 mod architecture_words;
 mod computing_extern;
 mod controllers;
+mod file_circles;
 mod lucid;
 mod recording;
 mod rewrites;
+mod sources;

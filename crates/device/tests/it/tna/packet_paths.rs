@@ -52,8 +52,7 @@ fn check(device: &mut Device, bytes: &[u8], expected: &[(u32, Vec<u8>)]) {
 fn devices_report_that_packets_run_block_by_block() {
     let options = DeviceOptions { engine: EngineChoice::Jit, ..options() };
     let device = Device::new(program(PROGRAM), options).expect("loads");
-    let note =
-        "every packet goes block by block: all blocks as one unit are there for v1model only";
+    let note = "every packet goes block by block: devices have no fast path for `tna`";
     assert_eq!(device.notes(), [note]);
 }
 

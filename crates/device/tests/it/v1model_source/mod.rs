@@ -79,3 +79,49 @@ fn an_assertion_names_its_place() {
         assert!(statement.starts_with("assert"), "{statement}");
     });
 }
+
+/// Counts passes through egress in the first byte; the first pass adds a header and clones the packet. Each pass writes
+/// its `packet_length` behind.
+const EGRESS_CLONE: &str = r#"
+#include <core.p4>
+#include <v1model.p4>
+header tag_t { bit<32> length; bit<32> rest; }
+header base_t { bit<8> kind; bit<32> length; }
+struct headers_t { tag_t tag; base_t base; }
+struct metadata_t { }
+parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    state start { packet.extract(hdr.base); transition accept; }
+}
+control V(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    apply { std.egress_spec = 1; }
+}
+control E(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    apply {
+        hdr.base.length = std.packet_length;
+        if (std.instance_type == 0) {
+            if (hdr.base.kind == 0) { clone(CloneType.E2E, 5); }
+            hdr.tag.setValid();
+            if (hdr.base.kind == 1) { clone(CloneType.E2E, 5); hdr.tag.setInvalid(); }
+        }
+    }
+}
+control C(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.tag); packet.emit(hdr.base); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"#;
+
+/// An egress clone has the length that the packet has at the end of egress: simple_switch copies the packet's length
+/// register, to which `setValid` (the primitive `add_header`) has added the header's length.
+#[test]
+fn an_egress_clone_has_the_length_at_the_end_of_egress() {
+    let program = compile("clone.p4", EGRESS_CLONE, &[]);
+    for engine in ENGINES {
+        let mut device = Device::new(program.clone(), on(engine)).expect("it loads");
+        write(&device, [session(5, &[(7, 0)])]);
+        let tagged = |length: u8, kind: u8| vec![0, 0, 0, 0, 0, 0, 0, 0, kind, 0, 0, 0, length, 9];
+        let plain = |length: u8, kind: u8| vec![kind, 0, 0, 0, length, 9];
+        check(&mut device, &plain(0, 0), &[(1, &tagged(6, 0)), (7, &tagged(14, 0))]);
+        check(&mut device, &plain(0, 1), &[(1, &plain(6, 1)), (7, &plain(6, 1))]);
+    }
+}

@@ -2,8 +2,6 @@
 //! PNA's externs, most of which it shares with PSA. Its additions to tables (entries added by the data plane,
 //! expiry) have no meaning here and lower to unknown externs.
 
-use super::DESCRIPTION;
-use crate::architecture::description::Description;
 use crate::architecture::psa::externs as psa;
 use crate::lowering::{
     Construction, ExternCall, ExternMeaning, Lowered, Lowering, ObjectKind, Value, number,
@@ -15,10 +13,6 @@ use std::sync::Arc;
 pub(in crate::architecture) struct Pna;
 
 impl ExternMeaning for Pna {
-    fn architecture(&self) -> &'static Description {
-        &DESCRIPTION
-    }
-
     fn construct<'a>(
         &self,
         lowering: &mut Lowering<'a>,

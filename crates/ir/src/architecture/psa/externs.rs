@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! PSA's externs. PNA has most of them too.
 
-use super::DESCRIPTION;
-use crate::architecture::description::Description;
-use crate::architecture::objects::{NamedAlgorithm, count_unit};
+use crate::architecture::objects::{NamedAlgorithm, SharedObject};
 use crate::lowering::{
     Construction, ExternCall, ExternMeaning, Lowered, Lowering, ObjectKind, Shape, Value, number,
 };
@@ -13,10 +11,6 @@ use crate::{BinaryOperation, Bits, HashAlgorithm, Operand, Operation, ValueType}
 pub(in crate::architecture) struct Psa;
 
 impl ExternMeaning for Psa {
-    fn architecture(&self) -> &'static Description {
-        &DESCRIPTION
-    }
-
     fn construct<'a>(
         &self,
         lowering: &mut Lowering<'a>,
@@ -34,42 +28,22 @@ impl ExternMeaning for Psa {
     }
 }
 
+const OBJECTS: &[(&str, SharedObject)] = &[
+    ("Register", SharedObject::Register),
+    ("Counter", SharedObject::Counter),
+    ("DirectCounter", SharedObject::DirectCounter),
+    ("Meter", SharedObject::Meter),
+    ("DirectMeter", SharedObject::DirectMeter),
+    ("ActionProfile", SharedObject::ActionProfile),
+    ("ActionSelector", SharedObject::ActionSelector),
+];
+
 /// Objects that PSA and PNA have in common.
 pub(in crate::architecture) fn construct<'a>(
     lowering: &mut Lowering<'a>,
     construction: &Construction<'a>,
 ) -> Lowered<Option<ObjectKind>> {
     let kind = match &*construction.type_name {
-        "Register" => lowering.new_register(construction)?,
-        "Counter" => {
-            let size = lowering.construction_number(construction, 0)?;
-            let unit = count_unit(&lowering.construction_member(construction, 1)?);
-            lowering.new_counter(construction, unit, Some(size))?
-        }
-        "DirectCounter" => {
-            let unit = count_unit(&lowering.construction_member(construction, 0)?);
-            lowering.new_counter(construction, unit, None)?
-        }
-        "Meter" => {
-            let size = lowering.construction_number(construction, 0)?;
-            let unit = count_unit(&lowering.construction_member(construction, 1)?);
-            lowering.new_meter(construction, unit, Some(size))?
-        }
-        "DirectMeter" => {
-            let unit = count_unit(&lowering.construction_member(construction, 0)?);
-            lowering.new_meter(construction, unit, None)?
-        }
-        "ActionProfile" => {
-            let size = lowering.construction_number(construction, 0)?;
-            lowering.new_action_profile(construction, size, None)?
-        }
-        "ActionSelector" => {
-            let algorithm = lowering.construction_algorithm(construction, 0)?;
-            let size = lowering.construction_number(construction, 1)?;
-            let width = lowering.construction_number(construction, 2)?;
-            let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
-            lowering.new_action_profile(construction, size, selector)?
-        }
         "Hash" => ObjectKind::Hash(lowering.construction_algorithm(construction, 0)?),
         "Checksum" => {
             let algorithm = NamedAlgorithm::of(&lowering.construction_member(construction, 0)?);
@@ -107,7 +81,7 @@ pub(in crate::architecture) fn construct<'a>(
             ObjectKind::Digest(lowering.request("digest", &construction.name, fields))
         }
         "PacketReplicationEngine" | "BufferingQueueingEngine" => ObjectKind::Inert,
-        _ => return Ok(None),
+        _ => return lowering.construct_shared(OBJECTS, construction),
     };
     Ok(Some(kind))
 }

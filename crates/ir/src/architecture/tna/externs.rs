@@ -3,11 +3,8 @@
 //! are constructed in `objects` and called in `methods`.
 
 use super::methods::unicast_flag;
-use super::{
-    DESCRIPTION, EGRESS_ERROR, EGRESS_PARSER, FOR_TRAFFIC_MANAGER, INGRESS_ERROR, INGRESS_PARSER,
-};
+use super::{EGRESS_ERROR, EGRESS_PARSER, FOR_TRAFFIC_MANAGER, INGRESS_ERROR, INGRESS_PARSER};
 use super::{methods, objects};
-use crate::architecture::description::Description;
 use crate::lowering::{
     Construction, ExternCall, ExternMeaning, Lowered, Lowering, ObjectKind, Value, bit,
 };
@@ -17,10 +14,6 @@ use crate::{Instruction, Operation, Place};
 pub(in crate::architecture) struct Tna;
 
 impl ExternMeaning for Tna {
-    fn architecture(&self) -> &'static Description {
-        &DESCRIPTION
-    }
-
     fn construct<'a>(
         &self,
         lowering: &mut Lowering<'a>,

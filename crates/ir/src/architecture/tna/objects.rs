@@ -2,7 +2,7 @@
 //! Extern objects of Tofino: what each construction makes. Objects whose exact behaviour is not public are
 //! refused with the reason. Their methods are in `methods`.
 
-use crate::architecture::objects::count_unit;
+use crate::architecture::objects::{SharedObject, count_unit};
 use crate::lowering::{Construction, Lowered, Lowering, ObjectKind, Shape, Value, constant};
 use crate::{CrcParameters, HashAlgorithm};
 
@@ -29,25 +29,22 @@ const CRC64: HashAlgorithm = HashAlgorithm::Crc(CrcParameters {
 /// `RANDOM` is a function of the input that the compiler draws at random: here CRC-32C.
 const RANDOM_FUNCTION: HashAlgorithm = HashAlgorithm::Crc(CrcParameters::CRC32C);
 
+const OBJECTS: &[(&str, SharedObject)] = &[
+    ("Register", SharedObject::Register),
+    ("Counter", SharedObject::Counter),
+    ("DirectCounter", SharedObject::DirectCounter),
+    ("ActionProfile", SharedObject::ActionProfile),
+];
+
 /// Makes an extern object; `None` if it is not Tofino's.
 pub(super) fn construct<'a>(
     lowering: &mut Lowering<'a>,
     construction: &Construction<'a>,
 ) -> Lowered<Option<ObjectKind>> {
     let kind = match &*construction.type_name {
-        "Register" => lowering.new_register(construction)?,
         "RegisterParam" => register_parameter(lowering, construction)?,
         "RegisterAction" | "RegisterAction2" | "RegisterAction3" | "RegisterAction4" => {
             register_action(lowering, construction)?
-        }
-        "Counter" => {
-            let size = lowering.construction_number(construction, 0)?;
-            let unit = count_unit(&lowering.construction_member(construction, 1)?);
-            lowering.new_counter(construction, unit, Some(size))?
-        }
-        "DirectCounter" => {
-            let unit = count_unit(&lowering.construction_member(construction, 0)?);
-            lowering.new_counter(construction, unit, None)?
         }
         "Meter" => {
             let size = lowering.construction_number(construction, 0)?;
@@ -62,10 +59,6 @@ pub(super) fn construct<'a>(
                 crate::Bits::zero(width_bits).unary(crate::UnaryOperation::Not),
             );
             ObjectKind::Random(crate::lowering::number(width_bits, 0), all_ones)
-        }
-        "ActionProfile" => {
-            let size = lowering.construction_number(construction, 0)?;
-            lowering.new_action_profile(construction, size, None)?
         }
         "ActionSelector" => selector(lowering, construction)?,
         "Mirror" => ObjectKind::Emission("mirror", chosen_type(lowering, construction)?),
@@ -118,7 +111,7 @@ pub(super) fn construct<'a>(
                  as an argument of its action and use a `Register`",
             );
         }
-        _ => return Ok(None),
+        _ => return lowering.construct_shared(OBJECTS, construction),
     };
     Ok(Some(kind))
 }

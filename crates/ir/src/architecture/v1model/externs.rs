@@ -5,8 +5,7 @@
 
 use super::calculations::Calculation;
 use super::{DESCRIPTION, STANDARD_METADATA};
-use crate::architecture::description::Description;
-use crate::architecture::objects::{NamedAlgorithm, count_unit, standard_crc};
+use crate::architecture::objects::{NamedAlgorithm, SharedObject, standard_crc};
 use crate::lowering::{
     CalculationKind, Construction, ExternCall, ExternMeaning, Location, Lowered, Lowering,
     ObjectKind, Value, annotation_named, annotation_values, number,
@@ -26,51 +25,26 @@ const FIRST_GENERATED_FIELD_LIST: u32 = 256;
 /// The meaning of v1model's externs.
 pub(in crate::architecture) struct V1Model;
 
-impl ExternMeaning for V1Model {
-    fn architecture(&self) -> &'static Description {
-        &DESCRIPTION
-    }
+const OBJECTS: &[(&str, SharedObject)] = &[
+    ("register", SharedObject::Register),
+    ("counter", SharedObject::Counter),
+    ("direct_counter", SharedObject::DirectCounter),
+    ("meter", SharedObject::Meter),
+    ("direct_meter", SharedObject::DirectMeter),
+    ("action_profile", SharedObject::ActionProfile),
+    ("action_selector", SharedObject::ActionSelector),
+];
 
+impl ExternMeaning for V1Model {
     fn construct<'a>(
         &self,
         lowering: &mut Lowering<'a>,
         construction: &Construction<'a>,
     ) -> Lowered<Option<ObjectKind>> {
-        let kind = match &*construction.type_name {
-            "register" => lowering.new_register(construction)?,
-            "counter" => {
-                let size = lowering.construction_number(construction, 0)?;
-                let unit = count_unit(&lowering.construction_member(construction, 1)?);
-                lowering.new_counter(construction, unit, Some(size))?
-            }
-            "direct_counter" => {
-                let unit = count_unit(&lowering.construction_member(construction, 0)?);
-                lowering.new_counter(construction, unit, None)?
-            }
-            "meter" => {
-                let size = lowering.construction_number(construction, 0)?;
-                let unit = count_unit(&lowering.construction_member(construction, 1)?);
-                lowering.new_meter(construction, unit, Some(size))?
-            }
-            "direct_meter" => {
-                let unit = count_unit(&lowering.construction_member(construction, 0)?);
-                lowering.new_meter(construction, unit, None)?
-            }
-            "action_profile" => {
-                let size = lowering.construction_number(construction, 0)?;
-                lowering.new_action_profile(construction, size, None)?
-            }
-            "action_selector" => {
-                let algorithm = lowering.construction_algorithm(construction, 0)?;
-                let size = lowering.construction_number(construction, 1)?;
-                let width = lowering.construction_number(construction, 2)?;
-                let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
-                lowering.new_action_profile(construction, size, selector)?
-            }
-            "Checksum16" => ObjectKind::Hash(HashAlgorithm::Csum16),
-            _ => return Ok(None),
-        };
-        Ok(Some(kind))
+        match &*construction.type_name {
+            "Checksum16" => Ok(Some(ObjectKind::Hash(HashAlgorithm::Csum16))),
+            _ => lowering.construct_shared(OBJECTS, construction),
+        }
     }
 
     fn call<'a>(

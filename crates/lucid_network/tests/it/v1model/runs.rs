@@ -8,23 +8,13 @@ use lucid::core::{GlobalId, Program};
 use lucid_compiler::{Backend, Clock, Delay, Options, Recirculation, UserP4};
 use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::{CompiledSimulation, verify};
-use lucid_reference::simulation::{Observation, Observer, Setup};
+use lucid_reference::simulation::{NullObserver, Setup};
 use lucid_reference::specification::{self, Format};
 use lucid_testing::programs::{Disk, core};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
-
-struct Nobody;
-
-impl Observer for Nobody {
-    fn wants(&self) -> bool {
-        false
-    }
-
-    fn observe(&mut self, _: Observation) {}
-}
 
 /// A program with its run on devices.
 fn simulation(text: &str, run: &str, options: &Options) -> CompiledSimulation {
@@ -53,7 +43,7 @@ fn with_run(
 /// Runs it beside the reference interpreter; how many handlers ran.
 fn same(text: &str, run: &str, options: &Options) -> usize {
     let mut simulation = simulation(text, run, options);
-    let verified = verify(&mut simulation, &mut Nobody);
+    let verified = verify(&mut simulation, &mut NullObserver);
     if let Some(difference) = verified.difference {
         panic!("{difference}\n{}", simulation.compiled().built.print());
     }
@@ -63,7 +53,7 @@ fn same(text: &str, run: &str, options: &Options) -> usize {
 /// What is in an array at the end of a run.
 fn cells(text: &str, run: &str, options: &Options, indices: &[u64]) -> Vec<u128> {
     let mut simulation = simulation(text, run, options);
-    simulation.run(&mut Nobody);
+    simulation.run(&mut NullObserver);
     let cell = |index: &u64| simulation.cell(0, GlobalId(0), *index).expect("a cell")[0];
     indices.iter().map(cell).collect()
 }
@@ -78,7 +68,7 @@ fn delay_by_recirculation_does_what_it_means() {
     let program = core(&mut map, &path.display().to_string(), &text, &Disk);
     let options = Options { delay: Delay::Recirculation, ..Options::default() };
     let mut simulation = with_run(map, program, &run, Format::Yaml, &options);
-    let verified = verify(&mut simulation, &mut Nobody);
+    let verified = verify(&mut simulation, &mut NullObserver);
     assert_eq!(verified.difference, None);
     assert!(verified.schedule.dispatches.len() > 100);
 }

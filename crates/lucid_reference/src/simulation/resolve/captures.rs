@@ -9,7 +9,7 @@ use super::super::setup::ReadCapture;
 use super::super::topology::End;
 use super::Resolver;
 use crate::interpreter::Value;
-use crate::specification::{Argument, CaptureEvent, Places};
+use crate::specification::{Argument, CaptureEvent, FieldSpans};
 use lucid::core::arithmetic::mask;
 use lucid::core::{EventId, Type};
 use network::capture::{CaptureReader, CapturedPacket};
@@ -43,13 +43,13 @@ impl Resolver<'_> {
         sources: &mut Vec<Source>,
         (time_ps, locations): (u64, &[End]),
         capture: &Capture<'_>,
-        places: &Places,
+        field_spans: &FieldSpans,
         read_capture: ReadCapture<'_>,
     ) {
         let event = match capture.event {
-            None if self.has_parser(places) => None,
+            None if self.has_parser(field_spans) => None,
             None => return,
-            Some(event) => match self.capture_event(event, places) {
+            Some(event) => match self.capture_event(event, field_spans) {
                 Some(event) => Some(event),
                 None => return,
             },
@@ -58,7 +58,7 @@ impl Resolver<'_> {
             Ok(packets) => packets,
             Err(why) => {
                 let message = format!("the capture `{}`: {why}", capture.file);
-                self.found.push(Diagnostic::error(codes::CAPTURE, places.whole, message));
+                self.found.push(Diagnostic::error(codes::CAPTURE, field_spans.whole, message));
                 return;
             }
         };
@@ -88,12 +88,12 @@ impl Resolver<'_> {
     fn capture_event(
         &mut self,
         from: &CaptureEvent,
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<(EventId, Vec<CaptureArgument>)> {
         let stand_ins: Vec<Argument> =
             from.arguments.iter().map(|text| Argument::Text(text.clone())).collect();
-        let (event, parts) = self.event_and_parts(&from.name, &stand_ins, places)?;
-        self.count_fits(event, parts.len(), places)?;
+        let (event, parts) = self.event_and_parts(&from.name, &stand_ins, field_spans)?;
+        self.count_fits(event, parts.len(), field_spans)?;
         let mut arguments = Vec::new();
         let count = self.program.events[event.0 as usize].parameters.len();
         for at in 0..count {
@@ -106,12 +106,12 @@ impl Resolver<'_> {
                     CaptureArgument::Field(field)
                 }
                 _ => {
-                    let value = self.fit_argument(event, at, part, places);
+                    let value = self.fit_argument(event, at, part, field_spans);
                     if value.is_none() {
                         let names = PacketField::NAMES.iter().map(|known| known.0);
                         let names: Vec<&str> = names.collect();
                         let message = format!("packets have no field {name}");
-                        let place = part.map_or(places.whole, |part| part.span(places));
+                        let place = part.map_or(field_spans.whole, |part| part.span(field_spans));
                         let error = Diagnostic::error(codes::CAPTURE, place, message);
                         self.found.push(error.help(format!("fields are {}", names.join(", "))));
                     }

@@ -6,7 +6,7 @@ use super::super::codes;
 use super::super::commands::ResolvedCommand;
 use super::{Resolver, fit};
 use crate::interpreter::Entry;
-use crate::specification::{Argument, Command, KeyPattern, Places, find_member, find_name};
+use crate::specification::{Argument, Command, FieldSpans, KeyPattern, find_member, find_name};
 use lucid::core::arithmetic::mask;
 use lucid::core::{ActionId, GlobalId, GlobalKind, Table, Type};
 use source::{Diagnostic, Span};
@@ -18,20 +18,20 @@ impl<'a> Resolver<'a> {
     pub(super) fn command(
         &mut self,
         command: &Command,
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<ResolvedCommand> {
         match command {
             Command::ArrayGet { array, start, end } => {
-                let (array, ..) = self.array(array, places)?;
+                let (array, ..) = self.array(array, field_spans)?;
                 let last = end.unwrap_or(start.saturating_add(1));
-                self.within(array, *start, last, places)?;
+                self.within(array, *start, last, field_spans)?;
                 let single = end.is_none();
                 Some(ResolvedCommand::ArrayGet { array, start: *start, end: last, single })
             }
             Command::ArraySet { array, start, end, values } => {
-                let (array, width_bits, cells) = self.array(array, places)?;
+                let (array, width_bits, cells) = self.array(array, field_spans)?;
                 let end = end.unwrap_or(start.saturating_add(1));
-                self.within(array, *start, end, places)?;
+                self.within(array, *start, end, field_spans)?;
                 let global = &self.program.globals[array.0 as usize];
                 if values.len() != cells {
                     let message = format!(
@@ -39,7 +39,8 @@ impl<'a> Resolver<'a> {
                         values.len(),
                         global.name
                     );
-                    let error = Diagnostic::error(codes::ARGUMENT_COUNT, places.whole, message);
+                    let error =
+                        Diagnostic::error(codes::ARGUMENT_COUNT, field_spans.whole, message);
                     self.found.push(error.label(global.span, "declared here"));
                     return None;
                 }
@@ -48,7 +49,7 @@ impl<'a> Resolver<'a> {
                         "{value} does not fit in the cells of `{}`, int<{width_bits}>",
                         global.name
                     );
-                    let error = Diagnostic::error(codes::MISFIT, places.whole, message);
+                    let error = Diagnostic::error(codes::MISFIT, field_spans.whole, message);
                     self.found.push(error.label(global.span, "declared here"));
                     return None;
                 }
@@ -61,34 +62,34 @@ impl<'a> Resolver<'a> {
                 })
             }
             Command::TableInstall { table, key, priority, action, arguments } => {
-                let (table, what) = self.table(table, places)?;
-                let key = self.key(table, what, key, places)?;
-                let action = self.action(table, what, action, places)?;
-                let arguments = self.action_arguments(action, arguments, places)?;
+                let (table, what) = self.table(table, field_spans)?;
+                let key = self.key(table, what, key, field_spans)?;
+                let action = self.action(table, what, action, field_spans)?;
+                let arguments = self.action_arguments(action, arguments, field_spans)?;
                 let priority = priority.unwrap_or(DEFAULT_PRIORITY);
                 let entry = Entry { key, priority, action, arguments };
                 Some(ResolvedCommand::TableInstall { table, entry })
             }
             Command::TableRemove { table, key } => {
-                let (table, what) = self.table(table, places)?;
-                let key = self.key(table, what, key, places)?;
+                let (table, what) = self.table(table, field_spans)?;
+                let key = self.key(table, what, key, field_spans)?;
                 Some(ResolvedCommand::TableRemove { table, key })
             }
             Command::TableGet { table } => {
-                let (table, _) = self.table(table, places)?;
+                let (table, _) = self.table(table, field_spans)?;
                 Some(ResolvedCommand::TableGet { table })
             }
         }
     }
 
-    fn global(&mut self, name: &str, places: &Places, wanted: &str) -> Option<GlobalId> {
+    fn global(&mut self, name: &str, field_spans: &FieldSpans, wanted: &str) -> Option<GlobalId> {
         let globals = &self.program.globals;
         let names = globals.iter().map(|global| global.name.as_ref());
         if let Some(at) = find_name(names, name) {
             return Some(GlobalId(at as u32));
         }
         let message = format!("the program has no {wanted} `{name}`");
-        let mut error = Diagnostic::error(codes::UNKNOWN_GLOBAL, places.name, message);
+        let mut error = Diagnostic::error(codes::UNKNOWN_GLOBAL, field_spans.name, message);
         if let Some(meant) =
             source::nearest(name, globals.iter().map(|global| global.name.as_ref()))
         {
@@ -100,41 +101,47 @@ impl<'a> Resolver<'a> {
         None
     }
 
-    fn wrong_kind(&mut self, id: GlobalId, places: &Places, wanted: &str) {
+    fn wrong_kind(&mut self, id: GlobalId, field_spans: &FieldSpans, wanted: &str) {
         let global = &self.program.globals[id.0 as usize];
         let message = format!("`{}` is not {wanted}", global.name);
-        let error = Diagnostic::error(codes::UNKNOWN_GLOBAL, places.name, message);
+        let error = Diagnostic::error(codes::UNKNOWN_GLOBAL, field_spans.name, message);
         self.found.push(error.label(global.span, "declared here"));
     }
 
     /// An array, array of pairs or counter: its width in bits and cells an index.
-    fn array(&mut self, name: &str, places: &Places) -> Option<(GlobalId, u32, usize)> {
-        let id = self.global(name, places, "array")?;
+    fn array(&mut self, name: &str, field_spans: &FieldSpans) -> Option<(GlobalId, u32, usize)> {
+        let id = self.global(name, field_spans, "array")?;
         match self.program.globals[id.0 as usize].kind {
             GlobalKind::Array { width_bits, .. } | GlobalKind::Counter { width_bits, .. } => {
                 Some((id, width_bits, 1))
             }
             GlobalKind::PairArray { width_bits, .. } => Some((id, width_bits, 2)),
             GlobalKind::Table(_) => {
-                self.wrong_kind(id, places, "an array");
+                self.wrong_kind(id, field_spans, "an array");
                 None
             }
         }
     }
 
-    fn table(&mut self, name: &str, places: &Places) -> Option<(GlobalId, &'a Table)> {
-        let id = self.global(name, places, "table")?;
+    fn table(&mut self, name: &str, field_spans: &FieldSpans) -> Option<(GlobalId, &'a Table)> {
+        let id = self.global(name, field_spans, "table")?;
         match &self.program.globals[id.0 as usize].kind {
             GlobalKind::Table(table) => Some((id, table)),
             _ => {
-                self.wrong_kind(id, places, "a table");
+                self.wrong_kind(id, field_spans, "a table");
                 None
             }
         }
     }
 
     /// That cells `start` to `end`, without `end`, are there.
-    fn within(&mut self, array: GlobalId, start: u64, end: u64, places: &Places) -> Option<()> {
+    fn within(
+        &mut self,
+        array: GlobalId,
+        start: u64,
+        end: u64,
+        field_spans: &FieldSpans,
+    ) -> Option<()> {
         let global = &self.program.globals[array.0 as usize];
         let length = match global.kind {
             GlobalKind::Array { length, .. } | GlobalKind::PairArray { length, .. } => length,
@@ -149,7 +156,7 @@ impl<'a> Resolver<'a> {
         } else {
             format!("index {} is beyond the end of `{}`", (end - 1).max(start), global.name)
         };
-        let error = Diagnostic::error(codes::BEYOND_THE_END, places.whole, what);
+        let error = Diagnostic::error(codes::BEYOND_THE_END, field_spans.whole, what);
         let label = format!("it has the indices 0 to {}", length.saturating_sub(1));
         self.found.push(error.label(global.span, label));
         None
@@ -166,13 +173,13 @@ impl<'a> Resolver<'a> {
         id: GlobalId,
         table: &Table,
         key: &[KeyPattern],
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<Vec<(u128, u128)>> {
         let widths = &table.key_widths;
         if key.len() != widths.len() {
             let message =
                 format!("the key has {} fields and the table's has {}", key.len(), widths.len());
-            let error = self.entry_error(id, places.whole, message);
+            let error = self.entry_error(id, field_spans.whole, message);
             self.found.push(error);
             return None;
         }
@@ -185,7 +192,7 @@ impl<'a> Resolver<'a> {
                     "field {at} of the key, {}, does not fit in int<{width_bits}>",
                     if pattern.value > ones { pattern.value } else { field_mask }
                 );
-                let place = places.key.get(at).copied().unwrap_or(places.whole);
+                let place = field_spans.key.get(at).copied().unwrap_or(field_spans.whole);
                 let error = self.entry_error(id, place, message);
                 self.found.push(error);
                 return None;
@@ -201,7 +208,7 @@ impl<'a> Resolver<'a> {
         id: GlobalId,
         table: &Table,
         name: &str,
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<ActionId> {
         let actions = &self.program.actions;
         let name_of = |action: &ActionId| actions[action.0 as usize].name.as_ref();
@@ -212,7 +219,7 @@ impl<'a> Resolver<'a> {
         if found.is_none() {
             let message = format!("the table has no action `{name}`");
             let list: Vec<&str> = table.actions.iter().map(name_of).collect();
-            let error = self.entry_error(id, places.action, message);
+            let error = self.entry_error(id, field_spans.action, message);
             self.found.push(error.help(format!("its actions are {}", list.join(", "))));
         }
         found.copied()
@@ -222,7 +229,7 @@ impl<'a> Resolver<'a> {
         &mut self,
         action: ActionId,
         arguments: &[Argument],
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<Vec<crate::interpreter::Value>> {
         let action = &self.program.actions[action.0 as usize];
         let wanted = &action.parameters[..action.install_count as usize];
@@ -236,7 +243,7 @@ impl<'a> Resolver<'a> {
                 wanted.len(),
                 parts.len()
             );
-            let error = Diagnostic::error(codes::ENTRY_MISFIT, places.whole, message);
+            let error = Diagnostic::error(codes::ENTRY_MISFIT, field_spans.whole, message);
             self.found.push(error.label(action.span, "the action is declared here"));
             return None;
         }
@@ -247,7 +254,8 @@ impl<'a> Resolver<'a> {
                 Err(why) => {
                     let message =
                         format!("argument `{}` of `{}`: {why}", parameter.name, action.name);
-                    let error = Diagnostic::error(codes::ENTRY_MISFIT, part.span(places), message);
+                    let error =
+                        Diagnostic::error(codes::ENTRY_MISFIT, part.span(field_spans), message);
                     self.found.push(error.label(parameter.span, "declared here"));
                     return None;
                 }

@@ -8,7 +8,7 @@ use super::super::topology::End;
 use super::captures::Capture;
 use super::{Resolver, parameter_types, type_name};
 use crate::interpreter::{Arguments, Slot, Value, slots};
-use crate::specification::{self, Argument, Draw, InputKind, Places};
+use crate::specification::{self, Argument, Draw, FieldSpans, InputKind};
 use lucid::core::arithmetic::mask;
 use lucid::core::{EventId, Type};
 use source::{Diagnostic, Span};
@@ -24,13 +24,13 @@ impl Resolver<'_> {
         for input in &run.inputs {
             let time_ps = input.time_ps.unwrap_or(next_ps);
             next_ps = time_ps.saturating_add(run.default_input_gap_ps);
-            let places = &input.places;
+            let field_spans = &input.field_spans;
             let locations =
                 if input.locations.is_empty() { &[(0, 0)] } else { input.locations.as_slice() };
-            if !locations.iter().all(|location| self.switch_exists(location.0, places.whole)) {
+            if !locations.iter().all(|location| self.switch_exists(location.0, field_spans.whole)) {
                 continue;
             }
-            self.source(&mut sources, time_ps, locations, &input.kind, places, read_capture);
+            self.source(&mut sources, time_ps, locations, &input.kind, field_spans, read_capture);
         }
         sources
     }
@@ -39,19 +39,19 @@ impl Resolver<'_> {
     pub(in super::super) fn single_inputs(&mut self, input: &specification::Input) -> Vec<Input> {
         let locations =
             if input.locations.is_empty() { &[(0, 0)] } else { input.locations.as_slice() };
-        let places = &input.places;
-        if !locations.iter().all(|location| self.switch_exists(location.0, places.whole)) {
+        let field_spans = &input.field_spans;
+        if !locations.iter().all(|location| self.switch_exists(location.0, field_spans.whole)) {
             return Vec::new();
         }
         if matches!(input.kind, InputKind::Generator(_)) {
             let message = "a generator can only stand in a specification";
-            let error = Diagnostic::error(codes::MISFIT, places.whole, message);
+            let error = Diagnostic::error(codes::MISFIT, field_spans.whole, message);
             self.found.push(error.help("give its events one by one"));
             return Vec::new();
         }
         let mut sources = Vec::new();
         let mut none = |_: &str| Err("a capture can only stand in a specification".to_string());
-        self.source(&mut sources, 0, locations, &input.kind, places, &mut none);
+        self.source(&mut sources, 0, locations, &input.kind, field_spans, &mut none);
         let single = |source: Source| match source.kind {
             SourceKind::Single(input) => Some(input),
             SourceKind::Generator(_) => None,
@@ -65,7 +65,7 @@ impl Resolver<'_> {
         time_ps: u64,
         locations: &[End],
         kind: &InputKind,
-        places: &Places,
+        field_spans: &FieldSpans,
         read_capture: ReadCapture<'_>,
     ) {
         let mut single = |input| {
@@ -73,14 +73,16 @@ impl Resolver<'_> {
         };
         match kind {
             InputKind::Event { name, arguments } => {
-                let Some((event, values)) = self.event(name, arguments, places) else { return };
+                let Some((event, values)) = self.event(name, arguments, field_spans) else {
+                    return;
+                };
                 let arguments = self.arguments(event, &values);
                 for at in locations {
                     single(Input::Event { at: *at, event, arguments: arguments.clone() });
                 }
             }
             InputKind::Packet { bytes } => {
-                if !self.has_parser(places) {
+                if !self.has_parser(field_spans) {
                     return;
                 }
                 let bytes: Arc<[u8]> = Arc::from(bytes.as_slice());
@@ -89,24 +91,26 @@ impl Resolver<'_> {
                 }
             }
             InputKind::Command(command) => {
-                let Some(command) = self.command(command, places) else { return };
+                let Some(command) = self.command(command, field_spans) else { return };
                 let command = Arc::new(command);
                 for (switch, _) in locations {
                     single(Input::Command { switch: *switch, command: command.clone() });
                 }
             }
             InputKind::Link { ends, up } => {
-                if self.link_exists(*ends, places) {
+                if self.link_exists(*ends, field_spans) {
                     single(Input::Link { ends: *ends, up: *up });
                 }
             }
             InputKind::Generator(generator) => {
-                let Some(generator) = self.generator(generator, locations, places) else { return };
+                let Some(generator) = self.generator(generator, locations, field_spans) else {
+                    return;
+                };
                 sources.push(Source { time_ps, kind: SourceKind::Generator(generator) });
             }
             InputKind::Capture { file, event, time_scale } => {
                 let capture = Capture { file, event: event.as_ref(), time_scale: *time_scale };
-                self.capture(sources, (time_ps, locations), &capture, places, read_capture);
+                self.capture(sources, (time_ps, locations), &capture, field_spans, read_capture);
             }
         }
     }
@@ -121,7 +125,7 @@ impl Resolver<'_> {
         arguments
     }
 
-    pub(in super::super) fn has_parser(&mut self, places: &Places) -> bool {
+    pub(in super::super) fn has_parser(&mut self, field_spans: &FieldSpans) -> bool {
         if self.program.main_parser.is_some() {
             return true;
         }
@@ -129,9 +133,9 @@ impl Resolver<'_> {
         let help = "declare `parser main(bitstring pkt) { ... }`, or give events by name";
         // Captures of the command line have no place; one error at the program stands for all of them.
         let events = self.program.events.first().map_or(Span::NONE, |event| event.span);
-        let (span, label) = match places.whole == Span::NONE {
+        let (span, label) = match field_spans.whole == Span::NONE {
             true => (events, "no parser makes events of bytes"),
-            false => (places.whole, ""),
+            false => (field_spans.whole, ""),
         };
         let is_told = |one: &Diagnostic| one.code == codes::NO_PARSER && one.primary.span == span;
         if !self.found.iter().any(is_told) {
@@ -141,7 +145,7 @@ impl Resolver<'_> {
         false
     }
 
-    fn link_exists(&mut self, ends: [End; 2], places: &Places) -> bool {
+    fn link_exists(&mut self, ends: [End; 2], field_spans: &FieldSpans) -> bool {
         let run = self.run;
         let joined = match &run.links {
             crate::specification::Links::FullMesh => {
@@ -157,7 +161,7 @@ impl Resolver<'_> {
             let [one, other] = ends;
             let message =
                 format!("there is no link between {}:{} and {}:{}", one.0, one.1, other.0, other.1);
-            let error = Diagnostic::error(codes::UNKNOWN_PLACE, places.whole, message);
+            let error = Diagnostic::error(codes::UNKNOWN_PLACE, field_spans.whole, message);
             self.found.push(error.help("name both ends as `links` does, \"switch:port\""));
         }
         joined
@@ -167,7 +171,7 @@ impl Resolver<'_> {
         &mut self,
         generator: &crate::specification::Generator,
         locations: &[End],
-        places: &Places,
+        field_spans: &FieldSpans,
     ) -> Option<Generator> {
         // Names are looked up as for a single event; a value that is drawn stands there as 0.
         let stand_ins: Vec<Argument> = generator
@@ -178,17 +182,17 @@ impl Resolver<'_> {
                 _ => Argument::Int(0),
             })
             .collect();
-        let (event, parts) = self.event_and_parts(&generator.name, &stand_ins, places)?;
-        self.count_fits(event, parts.len(), places)?;
+        let (event, parts) = self.event_and_parts(&generator.name, &stand_ins, field_spans)?;
+        self.count_fits(event, parts.len(), field_spans)?;
         let mut draws = Vec::new();
         for at in 0..self.program.events[event.0 as usize].parameters.len() {
             let part = parts.get(at).copied();
             draws.push(match part.map(|part| &generator.arguments[part.number]) {
                 None | Some(Draw::Constant(_)) => {
-                    ResolvedDraw::Constant(self.fit_argument(event, at, part, places)?)
+                    ResolvedDraw::Constant(self.fit_argument(event, at, part, field_spans)?)
                 }
                 Some(draw) => {
-                    let place = part.map_or(places.whole, |part| part.span(places));
+                    let place = part.map_or(field_spans.whole, |part| part.span(field_spans));
                     self.draw(draw, event, at, place)?
                 }
             });

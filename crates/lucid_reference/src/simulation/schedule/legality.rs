@@ -9,12 +9,14 @@ use super::super::inputs::{Input, Inputs};
 use super::super::observation::Stage;
 use super::super::setup::Setup;
 use super::super::simulator::EVENT_TIME_PS;
+use super::super::topology::End;
 use super::replay::{Replayer, surroundings};
 use super::{Dispatch, Interference, RemovedEvent, Rule, Schedule, Violation};
 use crate::interpreter::{Arguments, Parsed, parse};
 use arrivals::{ArrivalWindow, LinkTimes, OrderedPath};
 use lucid::core::EventId;
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
 /// How far a machine may deviate from the times of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,19 +47,23 @@ impl Tolerance {
     };
 }
 
+/// What identifies arrivals but for their times.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ArrivalKey {
+    at: End,
+    stage: Stage,
+    cause: Option<usize>,
+    event: EventId,
+    arguments: Arguments,
+}
+
 /// An event that is due somewhere.
 #[derive(Clone, Debug)]
 struct Arrival {
-    event: EventId,
-    arguments: Arguments,
-    stage: Stage,
-    switch: u32,
+    key: Arc<ArrivalKey>,
     window: ArrivalWindow,
     path: Option<OrderedPath>,
 }
-
-/// The key of an arrival: switch, port, stage, cause.
-type ArrivalKey = (u32, u32, Stage, Option<usize>);
 
 struct LegalityChecker<'s> {
     replayer: Replayer,
@@ -67,7 +73,8 @@ struct LegalityChecker<'s> {
     inputs: Inputs,
     next: u64,
     arrivals: HashMap<u64, Arrival>,
-    by_place: HashMap<ArrivalKey, VecDeque<u64>>,
+    /// Arrivals by latest time and then by number, for each key.
+    by_key: HashMap<Arc<ArrivalKey>, BTreeSet<(u64, u64)>>,
     by_path: HashMap<OrderedPath, VecDeque<u64>>,
     /// Arrivals that each switch must handle in turn, by their latest time.
     required: Vec<BTreeSet<(u64, u64)>>,
@@ -102,7 +109,7 @@ pub fn check_legal_around(
         inputs: Inputs::new(setup.sources.clone(), setup.seed),
         next: 0,
         arrivals: HashMap::new(),
-        by_place: HashMap::new(),
+        by_key: HashMap::new(),
         by_path: HashMap::new(),
         required: vec![BTreeSet::new(); switches],
         besides: BTreeSet::new(),
@@ -203,34 +210,26 @@ impl LegalityChecker<'_> {
         if let Some(path) = path {
             self.by_path.entry(path).or_default().push_back(id);
         }
-        let arrival = Arrival { event, arguments, stage, switch, window, path };
-        self.add((switch, at.1, stage, cause), arrival);
+        self.add(ArrivalKey { at, stage, cause, event, arguments }, window, path);
     }
 
     /// A handler that runs besides those that a switch takes in turn.
-    fn besides(
-        &mut self,
-        place: ArrivalKey,
-        (event, arguments): (EventId, Arguments),
-        window: ArrivalWindow,
-    ) {
+    fn besides(&mut self, key: ArrivalKey, window: ArrivalWindow) {
         if window.certain {
             self.besides.insert((window.latest_ps, self.next));
         }
-        let (switch, _, stage, _) = place;
-        let arrival = Arrival { event, arguments, stage, switch, window, path: None };
-        self.add(place, arrival);
+        self.add(key, window, None);
     }
 
-    fn add(&mut self, place: ArrivalKey, arrival: Arrival) {
-        self.by_place.entry(place).or_default().push_back(self.next);
-        self.arrivals.insert(self.next, arrival);
+    fn add(&mut self, key: ArrivalKey, window: ArrivalWindow, path: Option<OrderedPath>) {
+        let key = Arc::new(key);
+        self.by_key.entry(key.clone()).or_default().insert((window.latest_ps, self.next));
+        self.arrivals.insert(self.next, Arrival { key, window, path });
         self.next += 1;
     }
 
     /// What a dispatch handles.
-    fn find(&mut self, number: usize, dispatch: &Dispatch) -> Result<u64, Violation> {
-        let place = (dispatch.switch, dispatch.port, dispatch.stage, dispatch.cause);
+    fn find(&self, number: usize, dispatch: &Dispatch) -> Result<u64, Violation> {
         let slots = match self.setup.prepared.events.get(dispatch.event.event.0 as usize) {
             Some(event) => &event.slots,
             None => {
@@ -240,23 +239,23 @@ impl LegalityChecker<'_> {
         };
         let mut arguments = Arguments::default();
         arguments.set(&dispatch.event.arguments, slots);
-        let candidates = self.by_place.entry(place).or_default();
-        while candidates.front().is_some_and(|id| !self.arrivals.contains_key(id)) {
-            candidates.pop_front();
-        }
-        let fits = |id: &&u64| {
-            self.arrivals.get(id).is_some_and(|arrival| {
-                arrival.event == dispatch.event.event && arrival.arguments == arguments
-            })
+        let key = ArrivalKey {
+            at: (dispatch.switch, dispatch.port),
+            stage: dispatch.stage,
+            cause: dispatch.cause,
+            event: dispatch.event.event,
+            arguments,
         };
         // Of equal events with different delays the one that is due first.
-        let due_ps = |id: &&u64| {
-            self.arrivals.get(id).map_or((true, 0), |arrival| {
-                (arrival.window.earliest_ps > dispatch.time_ps, arrival.window.latest_ps)
-            })
+        let is_there = |id: &u64| {
+            let arrival = self.arrivals.get(id);
+            arrival.is_some_and(|arrival| arrival.window.earliest_ps <= dispatch.time_ps)
         };
-        if let Some(found) = candidates.iter().filter(fits).min_by_key(due_ps) {
-            return Ok(*found);
+        if let Some(equal) = self.by_key.get(&key) {
+            let mut ids = equal.iter().map(|(_, id)| *id);
+            if let Some(found) = ids.clone().find(is_there).or_else(|| ids.next()) {
+                return Ok(found);
+            }
         }
         let name = &self.setup.program.events[dispatch.event.event.0 as usize].name;
         let from = match dispatch.cause {
@@ -326,8 +325,8 @@ impl LegalityChecker<'_> {
 
     /// Whether an event is one of those that the switch takes in turn.
     fn is_in_turn(&self, arrival: &Arrival) -> bool {
-        let prepared = &self.setup.prepared.events[arrival.event.0 as usize];
-        match arrival.stage {
+        let prepared = &self.setup.prepared.events[arrival.key.event.0 as usize];
+        match arrival.key.stage {
             Stage::Ingress => true,
             Stage::Control => prepared.ingress.is_none(),
             Stage::Egress => false,
@@ -336,9 +335,15 @@ impl LegalityChecker<'_> {
 
     fn remove(&mut self, id: u64) {
         let Some(arrival) = self.arrivals.remove(&id) else { return };
-        let key = (arrival.window.latest_ps, id);
-        self.required[arrival.switch as usize].remove(&key);
-        self.besides.remove(&key);
+        let place = (arrival.window.latest_ps, id);
+        self.required[arrival.key.at.0 as usize].remove(&place);
+        self.besides.remove(&place);
+        if let Some(equal) = self.by_key.get_mut(&arrival.key) {
+            equal.remove(&place);
+            if equal.is_empty() {
+                self.by_key.remove(&arrival.key);
+            }
+        }
     }
 
     /// Removes an event in flight: the one that is due first of those that are the same, at this place if
@@ -346,13 +351,12 @@ impl LegalityChecker<'_> {
     fn take(&mut self, removed: &RemovedEvent) {
         self.admit_inputs(removed.time_ps);
         let (event, arguments) = &removed.event;
-        let places = self.by_place.iter().filter(|(place, _)| place.3 == removed.cause);
-        let found = places.flat_map(|(place, ids)| ids.iter().map(move |id| (place, id)));
-        let found = found.filter_map(|(place, id)| {
-            let arrival = self.arrivals.get(id)?;
-            let is_here = (place.0, place.1) == (removed.switch, removed.port);
-            let is_it = arrival.event == *event && arrival.arguments == *arguments;
-            is_it.then_some((!is_here, arrival.window.latest_ps, *id))
+        let equal = self.by_key.iter().filter(|(key, _)| {
+            (key.cause, key.event) == (removed.cause, *event) && key.arguments == *arguments
+        });
+        let found = equal.flat_map(|(key, places)| {
+            let is_here = key.at == (removed.switch, removed.port);
+            places.iter().map(move |(latest_ps, id)| (!is_here, *latest_ps, *id))
         });
         if let Some((_, _, id)) = found.min() {
             self.remove(id);
@@ -380,8 +384,9 @@ impl LegalityChecker<'_> {
             let window = ArrivalWindow { earliest_ps: time_ps, latest_ps: time_ps, certain: true };
             let mut arguments = Arguments::default();
             arguments.set(&dispatch.event.arguments, &prepared.slots);
-            let place = (dispatch.switch, dispatch.port, Stage::Control, dispatch.cause);
-            self.besides(place, (event, arguments), window);
+            let at = (dispatch.switch, dispatch.port);
+            let (stage, cause) = (Stage::Control, dispatch.cause);
+            self.besides(ArrivalKey { at, stage, cause, event, arguments }, window);
         }
         for one in generated.into_iter().filter(|_| !is_diverted) {
             self.generated(number, dispatch, one);
@@ -394,10 +399,10 @@ impl LegalityChecker<'_> {
         let end_ps = self.setup.timing.max_time_ps;
         let lost = |id: u64, since_ps: u64| {
             let Some(arrival) = self.arrivals.get(&id) else { return Ok(()) };
-            let name = &self.setup.program.events[arrival.event.0 as usize].name;
+            let name = &self.setup.program.events[arrival.key.event.0 as usize].name;
             let message = format!(
                 "`{name}` is due at switch {} at {since_ps} ps and was never handled",
-                arrival.switch
+                arrival.key.at.0
             );
             Err(Violation::new(None, Rule::Loss, message))
         };

@@ -5,15 +5,15 @@ use super::super::codes;
 use super::super::faults;
 use super::super::observation::{DropReason, ObservationKind, Occurrence, Stage};
 use super::super::setup::Setup;
-use super::{Content, EVENT_TIME_PS, InFlightEvent, NO_CAUSE, Simulation, Watch};
+use super::{Content, EVENT_TIME_PS, InFlightEvent, NO_CAUSE, Notifier, Simulation};
 use crate::interpreter::{Arguments, EventValue, LogRecord, PreparedBody, SwitchContext};
 use lucid::core::{EventId, GlobalId};
 use lucid::syntax::ast::EventSort;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
-/// An event at the moment of its handling.
-pub(super) struct Handling {
+/// One run of a handler.
+pub(super) struct HandlerRun {
     pub(super) at: u32,
     pub(super) occurrence: u64,
     pub(super) cause: u64,
@@ -41,7 +41,13 @@ impl Simulation {
     }
 
     /// The switch takes an event now and is busy for a while.
-    pub(super) fn handle(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
+    pub(super) fn handle(
+        &mut self,
+        setup: &Setup,
+        notifier: &mut Notifier<'_>,
+        at: u32,
+        flight: u32,
+    ) {
         let InFlightEvent { occurrence, cause, content, is_packet, port, value, .. } =
             self.flights.remove(flight as usize);
         let Content::Event(event, arguments) = content else { return };
@@ -54,11 +60,11 @@ impl Simulation {
         let stages = [(Stage::Ingress, &prepared.ingress), (Stage::Control, &prepared.control)];
         for (stage, body) in stages {
             if let Some(body) = body {
-                let handling = Handling { at, occurrence, cause, event, port, is_packet, stage };
-                self.run_body(setup, watch, &handling, body, &arguments, value.clone());
+                let handling = HandlerRun { at, occurrence, cause, event, port, is_packet, stage };
+                self.run_body(setup, notifier, &handling, body, &arguments, value.clone());
                 let mut generated = std::mem::take(&mut self.interpreter.output.generated);
                 for one in generated.drain(..) {
-                    self.send(setup, watch, at, occurrence, one);
+                    self.send(setup, notifier, at, occurrence, one);
                 }
                 self.interpreter.output.generated = generated;
             }
@@ -70,13 +76,13 @@ impl Simulation {
     pub(super) fn run_body(
         &mut self,
         setup: &Setup,
-        watch: &mut Watch<'_>,
-        handling: &Handling,
+        notifier: &mut Notifier<'_>,
+        handling: &HandlerRun,
         body: &PreparedBody,
         arguments: &Arguments,
         value: Option<Arc<EventValue>>,
     ) {
-        let Handling { at, event, port, .. } = *handling;
+        let HandlerRun { at, event, port, .. } = *handling;
         let context = self.surroundings(setup, at, port);
         let dequeue_depth = context.dequeue_depth;
         let switch = &mut self.switches[at as usize];
@@ -92,7 +98,7 @@ impl Simulation {
         self.handled += 1;
         let (now_ps, occurrence) = (self.now_ps, handling.occurrence);
         let draws = &self.interpreter.output.draws;
-        watch.see(now_ps, at, || ObservationKind::Handled {
+        notifier.notify(now_ps, at, || ObservationKind::Handled {
             occurrence: Occurrence(occurrence),
             cause: (handling.cause != NO_CAUSE).then_some(Occurrence(handling.cause)),
             event: value.unwrap_or_else(|| setup.event_value(event, arguments, 0)),
@@ -103,21 +109,25 @@ impl Simulation {
             dequeue_depth,
         });
         if !self.interpreter.output.log.is_empty() {
-            self.tell_notes(setup, watch, handling);
+            self.tell_notes(setup, notifier, handling);
         }
     }
 
-    fn tell_notes(&mut self, setup: &Setup, watch: &mut Watch<'_>, handling: &Handling) {
+    fn tell_notes(&mut self, setup: &Setup, notifier: &mut Notifier<'_>, handling: &HandlerRun) {
         let (now_ps, at, by) = (self.now_ps, handling.at, Occurrence(handling.occurrence));
         let mut log = std::mem::take(&mut self.interpreter.output.log);
         for record in log.drain(..) {
             match record {
                 LogRecord::Printed(text) => {
-                    watch.see(now_ps, at, || ObservationKind::Printed { by, text });
+                    notifier.notify(now_ps, at, || ObservationKind::Printed { by, text });
                 }
                 LogRecord::OutOfRange(global, index, span) => {
                     self.switches[at as usize].counts.out_of_range += 1;
-                    watch.see(now_ps, at, || ObservationKind::OutOfRange { by, global, index });
+                    notifier.notify(now_ps, at, || ObservationKind::OutOfRange {
+                        by,
+                        global,
+                        index,
+                    });
                     if setup.timing.stop_on_out_of_range && self.stopped.is_none() {
                         let place = (at, now_ps, handling.event);
                         let what = (global, index, span);
@@ -128,10 +138,14 @@ impl Simulation {
                 LogRecord::TableFull(table, span) => {
                     self.switches[at as usize].counts.tables_full += 1;
                     self.warn_table_full(setup, table, at, Some(span));
-                    watch.see(now_ps, at, || ObservationKind::TableFull { by, table });
+                    notifier.notify(now_ps, at, || ObservationKind::TableFull { by, table });
                 }
                 LogRecord::Called(function, arguments) => {
-                    watch.see(now_ps, at, || ObservationKind::Called { by, function, arguments });
+                    notifier.notify(now_ps, at, || ObservationKind::Called {
+                        by,
+                        function,
+                        arguments,
+                    });
                 }
                 LogRecord::Accessed { global, index, before, after, result } => {
                     let pairs = self.switches[at as usize]
@@ -139,7 +153,7 @@ impl Simulation {
                         .cells(global)
                         .is_some_and(|cells| cells.is_pairs());
                     let cells = if pairs { 2 } else { 1 };
-                    watch.see(now_ps, at, || ObservationKind::Accessed {
+                    notifier.notify(now_ps, at, || ObservationKind::Accessed {
                         by,
                         global,
                         index,
@@ -149,7 +163,7 @@ impl Simulation {
                     });
                 }
                 LogRecord::LookedUp { table, key, action, hit } => {
-                    watch.see(now_ps, at, || ObservationKind::LookedUp {
+                    notifier.notify(now_ps, at, || ObservationKind::LookedUp {
                         by,
                         table,
                         key,
@@ -199,7 +213,7 @@ impl Simulation {
 
     pub(super) fn drop_event(
         &mut self,
-        watch: &mut Watch<'_>,
+        notifier: &mut Notifier<'_>,
         at: u32,
         occurrence: u64,
         event: Option<Arc<EventValue>>,
@@ -207,6 +221,6 @@ impl Simulation {
     ) {
         self.switches[at as usize].counts.dropped += 1;
         let occurrence = Occurrence(occurrence);
-        watch.see(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
+        notifier.notify(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
     }
 }

@@ -6,8 +6,8 @@ use super::super::observation::{Destination, DropReason, ObservationKind, Occurr
 use super::super::route::{Route, due_ps, for_each_route};
 use super::super::setup::Setup;
 use super::super::topology::spread_ps;
-use super::handling::Handling;
-use super::{Content, InFlightEvent, Simulation, Watch};
+use super::handling::HandlerRun;
+use super::{Content, InFlightEvent, Notifier, Simulation};
 use crate::interpreter::{Arguments, EventValue, Generated, SendTo, packet_bytes, to_wire};
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
@@ -23,7 +23,7 @@ impl Simulation {
     pub(super) fn send(
         &mut self,
         setup: &Setup,
-        watch: &mut Watch<'_>,
+        notifier: &mut Notifier<'_>,
         from: u32,
         by: u64,
         generated: Generated,
@@ -32,7 +32,7 @@ impl Simulation {
         // The common case has one copy and needs no list.
         if to == SendTo::Here && setup.program.events[event.0 as usize].sort != EventSort::Exit {
             let what = (event, arguments, delay_ns);
-            self.send_copy(setup, watch, (from, by), what, Route::Recirculate);
+            self.send_copy(setup, notifier, (from, by), what, Route::Recirculate);
             return;
         }
         let mut routes = Vec::new();
@@ -44,15 +44,15 @@ impl Simulation {
         };
         for route in routes {
             let what = (event, arguments.clone(), delay_ns);
-            self.send_copy(setup, watch, (from, by), what, route);
+            self.send_copy(setup, notifier, (from, by), what, route);
         }
-        self.send_copy(setup, watch, (from, by), (event, arguments, delay_ns), last);
+        self.send_copy(setup, notifier, (from, by), (event, arguments, delay_ns), last);
     }
 
     fn send_copy(
         &mut self,
         setup: &Setup,
-        watch: &mut Watch<'_>,
+        notifier: &mut Notifier<'_>,
         (from, by): (u32, u64),
         (event, arguments, delay_ns): (EventId, Arguments, u64),
         route: Route,
@@ -65,7 +65,7 @@ impl Simulation {
             .saturating_add(spread_ps(&mut switch.delays, setup.timing.random_delay_range_ps));
         let occurrence = self.occurrences;
         self.occurrences += 1;
-        let value = watch.wanted.then(|| setup.event_value(event, &arguments, delay_ns));
+        let value = notifier.wanted.then(|| setup.event_value(event, &arguments, delay_ns));
         if let Some(event) = &value {
             let destination = match route {
                 Route::Recirculate => Destination::Recirculated { due_ps },
@@ -79,7 +79,7 @@ impl Simulation {
                     Destination::Port { port, to, arrives_ps }
                 }
             };
-            watch.see(self.now_ps, from, || ObservationKind::Generated {
+            notifier.notify(self.now_ps, from, || ObservationKind::Generated {
                 occurrence: Occurrence(occurrence),
                 by: Occurrence(by),
                 event: event.clone(),
@@ -104,7 +104,7 @@ impl Simulation {
             }
             Route::Switch(to) if to >= setup.switches => {
                 let value = flight.value.take();
-                self.drop_event(watch, from, occurrence, value, DropReason::Unreachable);
+                self.drop_event(notifier, from, occurrence, value, DropReason::Unreachable);
                 return;
             }
             Route::Switch(to) => {
@@ -145,22 +145,22 @@ impl Simulation {
     pub(super) fn depart(
         &mut self,
         setup: &Setup,
-        watch: &mut Watch<'_>,
+        notifier: &mut Notifier<'_>,
         from: u32,
         port: u32,
         flight: u32,
     ) {
         let flight = self.flights.remove(flight as usize);
         if let Some(to) = flight.to_switch {
-            self.depart_to_switch(setup, watch, from, to, flight);
+            self.depart_to_switch(setup, notifier, from, to, flight);
             return;
         }
         let Content::Event(event, arguments) = &flight.content else { return };
         let Some(body) = &setup.prepared.events[event.0 as usize].egress else {
-            self.leave_by_port(setup, watch, from, port, flight);
+            self.leave_by_port(setup, notifier, from, port, flight);
             return;
         };
-        let handling = Handling {
+        let handling = HandlerRun {
             at: from,
             occurrence: flight.occurrence,
             cause: flight.cause,
@@ -169,18 +169,18 @@ impl Simulation {
             is_packet: false,
             stage: Stage::Egress,
         };
-        self.run_body(setup, watch, &handling, body, arguments, flight.value.clone());
+        self.run_body(setup, notifier, &handling, body, arguments, flight.value.clone());
         // Whatever an egress handler generates leaves by the same port at once.
         let mut generated = std::mem::take(&mut self.interpreter.output.generated);
         for one in generated.drain(..) {
             let occurrence = self.occurrences;
             self.occurrences += 1;
             self.switches[from as usize].counts.generated += 1;
-            let value = watch.wanted.then(|| setup.event_value(one.event, &one.arguments, 0));
+            let value = notifier.wanted.then(|| setup.event_value(one.event, &one.arguments, 0));
             if let Some(event) = &value {
                 let to = self.topology.other_end((from, port));
                 let destination = Destination::Port { port, to, arrives_ps: self.now_ps };
-                watch.see(self.now_ps, from, || ObservationKind::Generated {
+                notifier.notify(self.now_ps, from, || ObservationKind::Generated {
                     occurrence: Occurrence(occurrence),
                     by: Occurrence(flight.occurrence),
                     event: event.clone(),
@@ -192,7 +192,7 @@ impl Simulation {
             let (is_packet, to_switch) = (false, None);
             let next =
                 InFlightEvent { occurrence, cause, content, is_packet, port, to_switch, value };
-            self.leave_by_port(setup, watch, from, port, next);
+            self.leave_by_port(setup, notifier, from, port, next);
         }
         self.interpreter.output.generated = generated;
     }
@@ -210,7 +210,7 @@ impl Simulation {
     fn leave_by_port(
         &mut self,
         setup: &Setup,
-        watch: &mut Watch<'_>,
+        notifier: &mut Notifier<'_>,
         from: u32,
         port: u32,
         mut flight: InFlightEvent,
@@ -227,7 +227,7 @@ impl Simulation {
             return;
         }
         if is_exit || self.topology.other_end((from, port)).is_none() {
-            self.leave(setup, watch, from, flight);
+            self.leave(setup, notifier, from, flight);
             return;
         }
         self.serialize(setup, &mut flight);
@@ -239,16 +239,16 @@ impl Simulation {
                 self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), flight);
             }
             Some(Err(reason)) => {
-                self.drop_event(watch, from, flight.occurrence, flight.value, reason);
+                self.drop_event(notifier, from, flight.occurrence, flight.value, reason);
             }
-            None => self.leave(setup, watch, from, flight),
+            None => self.leave(setup, notifier, from, flight),
         }
     }
 
     fn depart_to_switch(
         &mut self,
         setup: &Setup,
-        watch: &mut Watch<'_>,
+        notifier: &mut Notifier<'_>,
         from: u32,
         to: u32,
         mut flight: InFlightEvent,
@@ -273,7 +273,7 @@ impl Simulation {
                 self.queue.push(arrives_ps, rank(Phase::Ingress, to, 0), flight);
             }
             Err(reason) => {
-                self.drop_event(watch, from, flight.occurrence, flight.value, reason);
+                self.drop_event(notifier, from, flight.occurrence, flight.value, reason);
             }
         }
     }
@@ -282,18 +282,18 @@ impl Simulation {
     pub(super) fn leave(
         &mut self,
         setup: &Setup,
-        watch: &mut Watch<'_>,
+        notifier: &mut Notifier<'_>,
         from: u32,
         flight: InFlightEvent,
     ) {
         self.switches[from as usize].counts.left += 1;
         let Content::Event(event, arguments) = flight.content else { return };
-        if watch.wanted {
+        if notifier.wanted {
             let is_packet = setup.program.events[event.0 as usize].sort == EventSort::Packet;
             let bytes = is_packet.then(|| packet_bytes(&setup.prepared, event, &arguments).into());
             let value: Arc<EventValue> =
                 flight.value.unwrap_or_else(|| setup.event_value(event, &arguments, 0));
-            watch.see(self.now_ps, from, || ObservationKind::Left {
+            notifier.notify(self.now_ps, from, || ObservationKind::Left {
                 occurrence: Occurrence(flight.occurrence),
                 event: value,
                 port: flight.port,

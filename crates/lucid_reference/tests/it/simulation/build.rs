@@ -196,6 +196,6 @@ pub fn input(time_ns: u64, name: &str, arguments: &[u128]) -> Input {
         time_ps: Some(time_ns * 1000),
         locations: Vec::new(),
         kind: InputKind::Event { name: name.to_string(), arguments },
-        places: Default::default(),
+        field_spans: Default::default(),
     }
 }

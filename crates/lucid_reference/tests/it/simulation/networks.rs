@@ -74,7 +74,7 @@ fn a_link_that_is_down_loses_events() {
         time_ps: Some(time_ns * 1000),
         locations: vec![],
         kind: InputKind::Link { ends: [(0, 1), (1, 2)], up },
-        places: Default::default(),
+        field_spans: Default::default(),
     };
     // What counts is the link when the event leaves, not when it is generated.
     let specification =
@@ -182,7 +182,7 @@ fn packets_are_parsed_where_they_arrive() {
         time_ps: Some(time_ns * 1000),
         locations: vec![],
         kind: InputKind::Packet { bytes: bytes.to_vec() },
-        places: Default::default(),
+        field_spans: Default::default(),
     };
     let specification =
         line(vec![packet(0, &[0x81, 0xab, 0xcd]), packet(1, &[0x01, 0xab]), packet(2, &[])]);

@@ -139,7 +139,7 @@ prop_compose! {
                 time_ps: Some(time_ns * 1000),
                 locations: vec![],
                 kind: lucid_reference::specification::InputKind::Link { ends, up },
-                places: Default::default(),
+                field_spans: Default::default(),
             }));
         }
         specification.links = Links::List(links);
@@ -310,4 +310,25 @@ fn malformed_lines_are_reported() {
     check("\"time_ps\"", "\"time\"", "`time_ps` should be a number");
     check("ingress", "ingres", "`stage`");
     check("{", "", "not JSON, at column 10");
+}
+
+/// Eight times as many events that wait at a time take about eight times as long to check.
+#[test]
+fn checks_take_time_in_proportion_to_waiting_events() {
+    let least_time = |count: u64| {
+        let mut specification = run(1);
+        specification.inputs =
+            (0..count).map(|number| input(number % 40, "rest", &[number.into()])).collect();
+        specification.max_time_ps = count * 1000;
+        let setup = setup_of(&program(), &specification);
+        let (_, schedule) = recorded(&setup);
+        let took = (0..3).map(|_| {
+            let began = std::time::Instant::now();
+            assert_eq!(check_legal(&setup, Tolerance::EXACT, &schedule), Ok(()));
+            began.elapsed()
+        });
+        took.min().expect("three times")
+    };
+    let (few, many) = (least_time(2_000), least_time(16_000));
+    assert!(many < few * 30, "{few:?} for 2,000 events, {many:?} for 16,000");
 }

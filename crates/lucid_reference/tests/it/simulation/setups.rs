@@ -8,7 +8,7 @@ use lucid::core::*;
 use lucid_reference::simulation::codes::{EXPLANATIONS, TABLE_FULL};
 use lucid_reference::simulation::{LucidNode, Setup};
 use lucid_reference::specification::{
-    CaptureEvent, Draw, Format, Gap, Generator, Input, InputKind, Places, Run, read,
+    CaptureEvent, Draw, FieldSpans, Format, Gap, Generator, Input, InputKind, Run, read,
 };
 use network::capture::{CaptureError, PcapEncoder};
 use network::link::LinkOptions;
@@ -119,7 +119,12 @@ fn seen() -> Arc<Program> {
 }
 
 fn input_of(kind: InputKind) -> Input {
-    Input { time_ps: Some(5_000), locations: vec![(0, 1)], kind, places: Places::default() }
+    Input {
+        time_ps: Some(5_000),
+        locations: vec![(0, 1)],
+        kind,
+        field_spans: FieldSpans::default(),
+    }
 }
 
 #[test]

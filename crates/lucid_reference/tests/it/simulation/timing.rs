@@ -103,7 +103,7 @@ fn commands_are_between_handlers() {
             start: 0,
             end: None,
         }),
-        places: Default::default(),
+        field_spans: Default::default(),
     };
     specification.inputs = vec![input(5, "count", &[9]), get(5), get(6)];
     check(

@@ -42,8 +42,8 @@ impl ListedRule {
 /// Rules in the order of their ranks.
 #[derive(Clone, Debug)]
 pub(crate) enum RuleList {
-    Few(Vec<(Key, ListedRule)>),
-    Many(BTreeMap<Key, ListedRule>),
+    Vector(Vec<(Key, ListedRule)>),
+    Map(BTreeMap<Key, ListedRule>),
 }
 
 /// Largest number of rules in a vector.
@@ -51,27 +51,27 @@ const MAX_VECTOR_RULES: usize = 64;
 
 impl Default for RuleList {
     fn default() -> Self {
-        RuleList::Few(Vec::new())
+        RuleList::Vector(Vec::new())
     }
 }
 
 impl RuleList {
     pub(crate) fn new(rank: i64, order: u64, listed: ListedRule) -> Self {
-        RuleList::Few(vec![((Reverse(rank), order), listed)])
+        RuleList::Vector(vec![((Reverse(rank), order), listed)])
     }
 
     pub(crate) fn len(&self) -> usize {
         match self {
-            RuleList::Few(rules) => rules.len(),
-            RuleList::Many(rules) => rules.len(),
+            RuleList::Vector(rules) => rules.len(),
+            RuleList::Map(rules) => rules.len(),
         }
     }
 
     /// The best rule. The list is not empty.
     pub(crate) fn first(&self) -> u32 {
         let first = match self {
-            RuleList::Few(rules) => rules.first().map(|(_, rule)| rule),
-            RuleList::Many(rules) => rules.first_key_value().map(|(_, rule)| rule),
+            RuleList::Vector(rules) => rules.first().map(|(_, rule)| rule),
+            RuleList::Map(rules) => rules.first_key_value().map(|(_, rule)| rule),
         };
         first.map_or(0, |listed| listed.rule)
     }
@@ -84,10 +84,10 @@ impl RuleList {
             rank.0 < least_rank || listed.may_accept(key) && visit(listed.rule)
         };
         match self {
-            RuleList::Few(rules) => {
+            RuleList::Vector(rules) => {
                 rules.iter().map(|(key, listed)| (key, listed)).find(|pair| is_last(*pair));
             }
-            RuleList::Many(rules) => {
+            RuleList::Map(rules) => {
                 rules.iter().find(|pair| is_last(*pair));
             }
         }
@@ -96,25 +96,25 @@ impl RuleList {
     pub(crate) fn get(&self, rank: i64, order: u64) -> Option<u32> {
         let key = (Reverse(rank), order);
         match self {
-            RuleList::Few(rules) => {
+            RuleList::Vector(rules) => {
                 let at = rules.binary_search_by_key(&key, |(key, _)| *key).ok()?;
                 Some(rules[at].1.rule)
             }
-            RuleList::Many(rules) => rules.get(&key).map(|listed| listed.rule),
+            RuleList::Map(rules) => rules.get(&key).map(|listed| listed.rule),
         }
     }
 
     pub(crate) fn insert(&mut self, rank: i64, order: u64, listed: ListedRule) {
         let key = (Reverse(rank), order);
         match self {
-            RuleList::Few(rules) => {
+            RuleList::Vector(rules) => {
                 let at = rules.partition_point(|(other, _)| *other < key);
                 rules.insert(at, (key, listed));
                 if rules.len() > MAX_VECTOR_RULES {
-                    *self = RuleList::Many(std::mem::take(rules).into_iter().collect());
+                    *self = RuleList::Map(std::mem::take(rules).into_iter().collect());
                 }
             }
-            RuleList::Many(rules) => {
+            RuleList::Map(rules) => {
                 rules.insert(key, listed);
             }
         }
@@ -123,11 +123,11 @@ impl RuleList {
     pub(crate) fn remove(&mut self, rank: i64, order: u64) {
         let key = (Reverse(rank), order);
         match self {
-            RuleList::Few(rules) => rules.retain(|(other, _)| *other != key),
-            RuleList::Many(rules) => {
+            RuleList::Vector(rules) => rules.retain(|(other, _)| *other != key),
+            RuleList::Map(rules) => {
                 rules.remove(&key);
                 if rules.len() <= MAX_VECTOR_RULES / 2 {
-                    *self = RuleList::Few(std::mem::take(rules).into_iter().collect());
+                    *self = RuleList::Vector(std::mem::take(rules).into_iter().collect());
                 }
             }
         }
@@ -135,8 +135,8 @@ impl RuleList {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {
-            RuleList::Few(rules) => rules.capacity() * size_of::<(Key, ListedRule)>(),
-            RuleList::Many(rules) => {
+            RuleList::Vector(rules) => rules.capacity() * size_of::<(Key, ListedRule)>(),
+            RuleList::Map(rules) => {
                 rules.len().div_ceil(8) * (11 * size_of::<(Key, ListedRule)>() + 16)
             }
         }

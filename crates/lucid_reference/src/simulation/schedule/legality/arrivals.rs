@@ -7,7 +7,7 @@ use super::super::super::route::{Route, due_ps, for_each_route};
 use super::super::super::setup::{Setup, Timing};
 use super::super::super::topology::{End, PathQuality, Topology};
 use super::super::Dispatch;
-use super::LegalityChecker;
+use super::{ArrivalKey, LegalityChecker};
 use crate::interpreter::{Arguments, Generated, packet_bytes};
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
@@ -163,7 +163,9 @@ impl LegalityChecker<'_> {
                 Route::Port(port) => port,
             };
             if setup.prepared.events[event.0 as usize].egress.is_some() {
-                self.besides((from, port, Stage::Egress, Some(number)), what, window);
+                let (event, arguments) = what;
+                let (at, stage, cause) = ((from, port), Stage::Egress, Some(number));
+                self.besides(ArrivalKey { at, stage, cause, event, arguments }, window);
             } else {
                 self.leave_by_port(number, (from, port), what, window, path);
             }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//! SIGINT and SIGTERM during a run: the captures are completed with the packets sent so far, then the process ends by the
+//! signal. A second signal ends the process at once.
+
+use crate::output;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::{flag, low_level};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use toolchain::port_captures;
+
+/// Completes captures when a signal arrives, until the process ends.
+pub fn complete_captures() {
+    let has_come = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // In this order the first signal finds the flag unset. Without the handlers a signal ends the process at once.
+        let _ = flag::register_conditional_default(signal, has_come.clone());
+        let _ = flag::register(signal, has_come.clone());
+    }
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+    let wait = move || {
+        if let Some(signal) = signals.forever().next() {
+            end(signal);
+        }
+    };
+    // Without a thread the first signal would do nothing.
+    if std::thread::Builder::new().spawn(wait).is_err() {
+        has_come.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// Completes the captures and ends the process by the signal.
+fn end(signal: i32) {
+    let mut names = Vec::new();
+    for completed in port_captures::complete_all() {
+        match completed {
+            Ok(path) => names.push(path.display().to_string()),
+            Err(error) => output::error(&error),
+        }
+    }
+    let written = match names.is_empty() {
+        true => "no packet was written".to_string(),
+        false => format!("{} with the packets sent until then", names.join(", ")),
+    };
+    output::note(&format!("interrupted: {written}"));
+    let _ = low_level::emulate_default_handler(signal);
+}
