@@ -132,7 +132,7 @@ impl<'p> Validity<'p> {
         while has_changed {
             has_changed = false;
             for (at, block) in program.blocks.iter().enumerate() {
-                let mut start = self.from_outside(block);
+                let mut start = self.outside_headers(block);
                 for (before, end) in boundaries.ends.iter().enumerate() {
                     for passage in end.next.iter().filter(|passage| passage.to == at) {
                         start.unite_masked(&ends[before], &passage.keeps);
@@ -165,7 +165,7 @@ impl<'p> Validity<'p> {
     }
 
     /// Headers that come from outside of the package: no block of it begins with the storage anew.
-    fn from_outside(&self, block: &Block) -> SlotSet {
+    fn outside_headers(&self, block: &Block) -> SlotSet {
         let mut outside = SlotSet::empty(self.program);
         for parameter in block.parameters.iter().filter(|parameter| parameter.is_input) {
             let mut all = self.program.blocks.iter().flat_map(|block| &block.parameters);
@@ -332,15 +332,15 @@ impl<'p> Validity<'p> {
             }
         };
         match defining(block, block.instructions.len(), temp) {
-            Some(Operation::Load { place: Place::Slot(slot), .. }) => {
-                if outcome && self.validity_slots.contains(*slot) {
-                    found.push(*slot);
-                }
+            Some(Operation::Load { place: Place::Slot(slot), .. })
+                if outcome && self.validity_slots.contains(*slot) =>
+            {
+                found.push(*slot);
             }
-            Some(Operation::Load { place: place @ Place::Element { field: 0, .. }, .. }) => {
-                if outcome {
-                    found.extend(effects::place_slots(self.program, place));
-                }
+            Some(Operation::Load { place: place @ Place::Element { field: 0, .. }, .. })
+                if outcome =>
+            {
+                found.extend(effects::place_slots(self.program, place));
             }
             Some(Operation::Unary { operation: UnaryOperation::Not, operand, .. }) => {
                 inner(operand, !outcome, found);

@@ -130,8 +130,9 @@ impl<'a> Order<'a> {
                     self.branch(std::slice::from_ref(body));
                     self.arguments.append(run);
                 }
-                StatementKind::Call(call) => match self.typed.calls.get(&call.id) {
-                    Some(info) => match info.callee {
+                StatementKind::Call(call) => {
+                    let Some(info) = self.typed.calls.get(&call.id) else { continue };
+                    match info.callee {
                         Callee::BlockApply(id) | Callee::DirectApply(id) => {
                             if let Some(control) = self.controls.get(&id).copied() {
                                 self.statements(&control.body.statements, run);
@@ -139,9 +140,8 @@ impl<'a> Order<'a> {
                         }
                         Callee::TableApply(_) | Callee::Action(_) => self.arguments.append(run),
                         _ => self.straight(statement, run),
-                    },
-                    None => {}
-                },
+                    }
+                }
                 _ => self.straight(statement, run),
             }
         }
