@@ -151,7 +151,7 @@ impl Commands {
 
 /// The commands for a switch, a line each, with comments.
 pub fn commands(compiled: &Compiled, program: &Program, switch: &SwitchSetup) -> String {
-    set_up(compiled, program, switch) + &installed::commands(compiled, program, switch)
+    set_up(compiled, program, switch) + &installed::commands(compiled, program, &switch.tables)
 }
 
 /// The commands for a switch without the entries of the program's own tables.

@@ -31,7 +31,7 @@ pub fn script(compiled: &Compiled, program: &Program, switch: &SwitchSetup, name
         port = switch.recirculation_port,
     );
     Translator::default().commands(&commands, &mut text);
-    text.push_str(&installed::script(compiled, program, switch));
+    text.push_str(&installed::script(compiled, program, &switch.tables));
     ports(compiled, &mut text);
     if compiled.options.delay == Delay::Queue {
         delay_queue(compiled, &mut text);

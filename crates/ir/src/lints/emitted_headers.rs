@@ -6,7 +6,8 @@ use super::{Lints, last_part};
 use crate::codes::lints as codes;
 use crate::control_flow::reverse_postorder;
 use crate::{
-    Block, BlockKind, HeaderId, HeaderRef, Operand, Operation, OriginId, Program, RegionId,
+    Block, BlockKind, HeaderId, HeaderRef, Operand, Operation, OriginId, Place, Program, RegionId,
+    RegionKind, SlotId,
 };
 use source::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +31,9 @@ impl<'p> Lints<'p> {
                 _ => Vec::new(),
             })
             .collect();
+        if self.adds_headers(&emitted) {
+            return;
+        }
         for block in self.program.blocks.iter().filter(|it| it.kind == BlockKind::Parser) {
             self.not_emitted(block, &deparsers, &emitted);
         }
@@ -110,15 +114,15 @@ impl<'p> Lints<'p> {
             }
             let valid = |header: &HeaderId| program.headers[header.index()].valid_slot();
             let leaves = |at: &&usize| {
-                let own = &program.blocks[**at].parameters;
-                let has_others = emitted.iter().any(|header| {
-                    own.iter().any(|parameter| parameter.slots.contains(&valid(header)))
-                });
-                has_others
-                    && extracted.iter().any(|header| {
-                        own.iter().any(|parameter| parameter.slots.contains(&valid(header)))
-                            && self.analysis.validity().at_block_start(**at, valid(header))
-                    })
+                program.blocks[**at].parameters.iter().any(|parameter| {
+                    let is_in = |header: &HeaderId| parameter.slots.contains(&valid(header));
+                    // Not metadata that comes in front of the packet.
+                    emitted.iter().any(is_in)
+                        && extracted.iter().any(|header| {
+                            is_in(header)
+                                && self.analysis.validity().at_block_start(**at, valid(header))
+                        })
+                })
             };
             let Some(deparser) = deparsers.iter().find(leaves) else { continue };
             let name = match header {
@@ -143,6 +147,23 @@ impl<'p> Lints<'p> {
 }
 
 impl Lints<'_> {
+    /// Whether the program makes headers valid that it emits: then it builds other packets than it parses.
+    fn adds_headers(&self, emitted: &BTreeSet<HeaderId>) -> bool {
+        let slots: BTreeSet<SlotId> = emitted
+            .iter()
+            .map(|header| self.program.headers[header.index()].valid_slot())
+            .collect();
+        let regions = self.program.regions.iter().filter(|it| it.kind != RegionKind::Parser);
+        let mut instructions = regions.flat_map(|it| &it.blocks).flat_map(|it| &it.instructions);
+        instructions.any(|instruction| match &instruction.operation {
+            Operation::Store { place: Place::Slot(slot), value } => {
+                let is_zero = matches!(value, Operand::Constant(value) if value.is_zero());
+                slots.contains(slot) && !is_zero
+            }
+            _ => false,
+        })
+    }
+
     /// Whether only packets of the controller have the header, which the switch takes off.
     fn is_for_controller(&self, header: HeaderId) -> bool {
         let name = &self.program.header_type(header).name;

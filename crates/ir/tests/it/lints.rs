@@ -173,6 +173,13 @@ fn emitted_twice_and_never() {
         ..Parts::default()
     });
     check(&Parts { parser: "p.extract(h.a); p.extract(h.b);", ..Parts::default() });
+    // The program puts another header into the packet.
+    check(&Parts {
+        parser: "p.extract(h.b);",
+        ingress: "h.a.setValid(); h.a.x = h.b.x; h.a.y = 0;",
+        deparser: "p.emit(h.a);",
+        ..Parts::default()
+    });
 }
 
 #[test]
