@@ -67,7 +67,7 @@ static uint64_t forward_packets(struct ring *ring, uint64_t count) {
         }
         sent += number;
     }
-    // Whoever sends looks at every output.
+    // The sender inspects every output.
     __asm__ volatile("" ::"r"(ports));
     return sent;
 }

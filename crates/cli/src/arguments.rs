@@ -6,10 +6,31 @@ use clap::{
     ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Id, Parser, Subcommand,
     ValueEnum,
 };
-use frontend::EmitTarget;
+use frontend::{EmitTarget, Frontend};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use toolchain::registry;
+
+static DEVICE_HEADING: LazyLock<String> = LazyLock::new(|| heading(registry::with_devices()));
+static NETWORK_HEADING: LazyLock<String> =
+    LazyLock::new(|| heading(registry::with_networks().map(|(each, _)| each)));
+static PROGRAM_NAMES: LazyLock<String> =
+    LazyLock::new(|| value_name(registry::frontends().iter().copied()));
+static EMITTER_PROGRAM_NAMES: LazyLock<String> =
+    LazyLock::new(|| value_name(registry::with_emitters().map(|(each, _)| each)));
+
+/// Returns the heading of options that only these languages have, such as `Only for P4 programs`.
+fn heading(languages: impl Iterator<Item = &'static dyn Frontend>) -> String {
+    let names: Vec<&str> = languages.map(|each| each.name()).collect();
+    format!("Only for {} programs", names.join(" and "))
+}
+
+/// Returns the value name of a program of these languages, such as `PROG.p4|PROG.dpt`.
+fn value_name(languages: impl Iterator<Item = &'static dyn Frontend>) -> String {
+    let names: Vec<String> = languages.map(|each| format!("PROG{}", registry::end(each))).collect();
+    names.join("|")
+}
 
 /// One toolchain for programmable data planes.
 #[derive(Debug, Parser)]
@@ -281,7 +302,7 @@ pub struct P4info {
 #[derive(Debug, Args)]
 pub struct Run {
     /// The program; the end of its name says the language.
-    #[arg(value_name = "PROG.p4|PROG.dpt")]
+    #[arg(value_name = PROGRAM_NAMES.as_str())]
     pub program: PathBuf,
     /// Packets that enter by a port: a pcap or pcapng file, or `-` for standard input (P4 programs); may be
     /// repeated.
@@ -331,7 +352,7 @@ pub struct Run {
 
 /// Options that only runs on one device have.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Only for P4 programs")]
+#[command(next_help_heading = DEVICE_HEADING.as_str())]
 pub struct DeviceOptions {
     /// Table entries: BMv2 commands, the P4 tutorials' runtime JSON, or P4Runtime text; may be repeated.
     #[arg(long, value_name = "FILE")]
@@ -381,7 +402,7 @@ impl UserP4Files {
 
 /// Options that only runs in networks have.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Only for Lucid programs")]
+#[command(next_help_heading = NETWORK_HEADING.as_str())]
 pub struct NetworkOptions {
     /// The specification of the run: switches, links, events (JSON, YAML or TOML) [default: the file of the
     /// program's name].
@@ -522,8 +543,8 @@ pub enum EmitLayout {
 /// `plane emit`
 #[derive(Debug, Args)]
 pub struct Emit {
-    /// The Lucid program.
-    #[arg(value_name = "PROG.dpt")]
+    /// The program.
+    #[arg(value_name = EMITTER_PROGRAM_NAMES.as_str())]
     pub program: PathBuf,
     /// The target.
     #[arg(long, default_value = registry::default_target(), value_parser = targets())]

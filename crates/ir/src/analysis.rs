@@ -12,6 +12,7 @@ mod points;
 mod region_facts;
 mod statement_tree;
 mod statements;
+mod validity;
 
 pub use accesses::{AccessSlices, CellIndex, StateAccess};
 pub use dependence::Slice;
@@ -20,6 +21,7 @@ pub use points::{Point, Use};
 pub use region_facts::RegionFacts;
 pub use statement_tree::StatementTree;
 pub use statements::{Condition, StatementFacts, StatementInstance};
+pub use validity::Validity;
 
 use crate::architecture::boundaries::Boundaries;
 use crate::effects::{Effects, Location};
@@ -48,6 +50,7 @@ pub struct Analysis<'p> {
     frames: OnceCell<Frames>,
     owners: OnceCell<Vec<Owner>>,
     liveness: OnceCell<Liveness<'p>>,
+    validity: OnceCell<Validity<'p>>,
     accesses: OnceCell<Vec<StateAccess>>,
     access_slices: OnceCell<Vec<AccessSlices>>,
 }
@@ -67,6 +70,7 @@ impl<'p> Analysis<'p> {
             frames: OnceCell::new(),
             owners: OnceCell::new(),
             liveness: OnceCell::new(),
+            validity: OnceCell::new(),
             accesses: OnceCell::new(),
             access_slices: OnceCell::new(),
         }
@@ -133,6 +137,11 @@ impl<'p> Analysis<'p> {
     /// Live slots at all points.
     pub fn liveness(&self) -> &Liveness<'p> {
         self.liveness.get_or_init(|| Liveness::of(self.program, &self.boundaries))
+    }
+
+    /// Headers that may be valid at all points.
+    pub fn validity(&self) -> &Validity<'p> {
+        self.validity.get_or_init(|| Validity::of(self.program, &self.boundaries))
     }
 
     /// The slots whose values at this point may still be used before the packet has left the device, by code
@@ -249,7 +258,7 @@ impl<'p> Analysis<'p> {
         self.accesses().iter().filter(move |access| access.names.iter().any(|it| it == name))
     }
 
-    /// For each of [`Analysis::accesses`] what it depends on.
+    /// The dependences of each of [`Analysis::accesses`].
     pub fn access_slices(&self) -> &[AccessSlices] {
         self.access_slices.get_or_init(|| {
             self.with_dependences(|dependences| {

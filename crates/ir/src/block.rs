@@ -41,9 +41,9 @@ pub struct Block {
 pub struct BlockParameter {
     /// The name in the program.
     pub name: Arc<str>,
-    /// What its storage is called: the prefix of its slots' names; empty for packets.
+    /// The name of its storage, which prefixes its slots' names; empty for packets.
     pub storage: Arc<str>,
-    /// Whether the block reads what was there before (`in`, `inout`).
+    /// Whether the block reads the previous value (`in`, `inout`).
     pub is_input: bool,
     /// Whether the block leaves something there (`out`, `inout`).
     pub is_output: bool,

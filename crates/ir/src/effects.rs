@@ -81,9 +81,9 @@ impl Location {
 /// What some code may do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// What it may read.
+    /// Locations that it may read.
     pub reads: BTreeSet<Location>,
-    /// What it may write.
+    /// Locations that it may write.
     pub writes: BTreeSet<Location>,
     /// Whether it may end the programmable block early: by raising an error, by `exit`, by `reject`, by
     /// an assertion.
@@ -111,12 +111,12 @@ impl Effects {
             || ends(other, self)
     }
 
-    /// The slots among what it may read.
+    /// The slots that it may read.
     pub fn slots_read(&self) -> BTreeSet<SlotId> {
         slots(&self.reads)
     }
 
-    /// The slots among what it may write.
+    /// The slots that it may write.
     pub fn slots_written(&self) -> BTreeSet<SlotId> {
         slots(&self.writes)
     }

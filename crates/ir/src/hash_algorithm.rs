@@ -12,7 +12,7 @@ pub enum HashAlgorithm {
     Crc16,
     /// A CRC with parameters of its own.
     Custom(CalculationId),
-    /// Always the same: 0 (BMv2's `random` is not supported as a hash of its own there either).
+    /// Always 0, as BMv2 does not support `random` as a hash.
     Random,
     /// The input itself: its first 64 bits as a number (as BMv2 has it), or all of a shorter one.
     Identity,

@@ -71,7 +71,7 @@ pub struct BasicBlock {
 /// An instruction with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
     /// Its origin.
     pub origin: OriginId,
@@ -442,7 +442,7 @@ pub enum Operation {
 /// say. A device holds providers to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallEffects {
-    /// What it may do with the extern's state and with packets.
+    /// Its effects on the extern's state and on packets.
     pub access: ExternAccess,
     /// The call site, when the declaration says `@random`: the extern may draw random numbers.
     pub random: Option<RandomSite>,
@@ -463,7 +463,7 @@ pub enum ExternAccess {
 /// How a basic block ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Terminator {
-    /// Goes on.
+    /// Continues at another block.
     Goto(BlockId),
     /// By one bit.
     Branch {

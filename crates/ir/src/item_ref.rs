@@ -69,7 +69,7 @@ pub enum ItemRef {
 }
 
 impl ItemRef {
-    /// The origin of the item or of what it belongs to, if it has one.
+    /// The origin of the item or of its owner, if it has one.
     pub fn origin(self, program: &Program) -> Option<OriginId> {
         let block = |region: RegionId, block: BlockId| {
             program.regions.get(region.index())?.blocks.get(block.index())

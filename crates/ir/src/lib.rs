@@ -38,7 +38,7 @@
 //! [`text`] prints and parses programs, [`verify()`] checks the invariants of programs, [`effects`] has reads and
 //! writes of operations, [`analysis`] data flow, [`passes`] simplify, [`transactions`] fuse register accesses,
 //! [`moments`] orders accesses to state in stages, [`architecture`] describes architectures, [`lowering`] makes
-//! programs from typed P4, [`ready`] runs lowering and passes in the one order that tools use.
+//! programs from typed P4, [`lints`] warn about packages, [`ready`] runs lowering and passes in the one order that tools use.
 
 pub mod analysis;
 pub mod analysis_report;
@@ -53,6 +53,7 @@ mod hash_algorithm;
 mod ids;
 pub mod instruction;
 mod item_ref;
+pub mod lints;
 pub mod lowering;
 pub mod moments;
 mod operand_walk;

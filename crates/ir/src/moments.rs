@@ -52,7 +52,7 @@ impl Moments {
 /// A requested stage that is not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageError {
-    /// What was requested to be there.
+    /// The name whose stage was requested.
     pub name: Arc<str>,
     /// The requested stage.
     pub stage: u32,

@@ -13,7 +13,7 @@ pub struct Origin {
     pub span: Span,
     /// The node of the typed program.
     pub node: Option<NodeId>,
-    /// Control-plane name of what it belongs to, where there is one.
+    /// Control-plane name of its owner, if it has one.
     pub name: Option<Arc<str>>,
     /// The call or instance through which it was inlined.
     pub parent: Option<OriginId>,

@@ -8,13 +8,13 @@ mod dead_code;
 mod jump_threading;
 mod value_numbering;
 
+pub(crate) use constant_folding::fold_block;
 pub use constant_folding::fold_constants;
-pub(crate) use constant_folding::fold_region;
 pub use dead_code::remove_dead_code;
-pub(crate) use dead_code::{only_defines, remove_unused_in_region};
+pub(crate) use dead_code::{only_defines, remove_unused_in_block};
 pub use jump_threading::thread_jumps;
 pub(crate) use jump_threading::{join_chains, remove_unreachable_blocks};
-pub(crate) use value_numbering::number_region;
+pub(crate) use value_numbering::number_block;
 pub use value_numbering::number_values;
 
 use crate::{Instruction, Operand, Operation, Program, Region, RegionKind, Temp};

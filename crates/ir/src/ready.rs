@@ -39,10 +39,13 @@ impl ReadyProgram {
         Some(ReadyProgram { typed, lowered, program: OnceLock::new() })
     }
 
-    /// Lowers what the front end accepted; errors of lowering join its diagnostics.
+    /// Lowers what the front end accepted; errors of lowering and warnings about the package join its
+    /// diagnostics.
     pub fn of(compilation: &mut Compilation) -> Option<ReadyProgram> {
         let typed = compilation.program.clone()?;
-        ReadyProgram::lower(typed, &mut compilation.diagnostics)
+        let ready = ReadyProgram::lower(typed, &mut compilation.diagnostics)?;
+        crate::lints::warn(&ready.typed, &ready.lowered, &mut compilation.diagnostics);
+        Some(ready)
     }
 
     /// Compiles a text that includes nothing but the built-in interfaces.

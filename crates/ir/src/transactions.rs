@@ -22,15 +22,17 @@ mod if_conversion;
 mod origins;
 
 pub use facts::{AccessFact, register_access_facts};
+use fusion::AtomicBlocks;
 use origins::MergedOrigins;
 
 use crate::control_flow::reverse_postorder;
 use crate::passes::{
-    fold_region, for_each_region, join_chains, number_region, remove_dead_code,
-    remove_unreachable_blocks, remove_unused_in_region,
+    fold_block, for_each_region, join_chains, number_block, remove_dead_code,
+    remove_unreachable_blocks, remove_unused_in_block,
 };
 use crate::{BasicBlock, Operation, Program, Region, RegisterId, Terminator};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Regions with more blocks than this are converted block by block only.
 const CONVERSION_BLOCK_LIMIT: usize = 512;
@@ -80,16 +82,38 @@ fn has_pair(block: &BasicBlock) -> bool {
     })
 }
 
-/// Fuses inside all blocks.
+/// Fuses inside all blocks. A fusion changes one block, so only that one is simplified again; where `@atomic` blocks
+/// have fewer accesses afterwards, another scan finds what may be fused now.
 fn fuse(program: &Program, origins: &mut MergedOrigins, region: &mut Region) {
-    loop {
-        number_region(program, region);
-        fold_region(region);
-        remove_unused_in_region(region);
-        if !fusion::fuse_once(program, origins, region) {
-            return;
+    for at in 0..region.blocks.len() {
+        simplify(program, region, at);
+    }
+    while fuse_in_blocks(program, origins, region, 0..region.blocks.len()) {}
+}
+
+/// Fuses inside some blocks; whether there was anything to fuse.
+fn fuse_in_blocks(
+    program: &Program,
+    origins: &mut MergedOrigins,
+    region: &mut Region,
+    blocks: Range<usize>,
+) -> bool {
+    let atomic_blocks = AtomicBlocks::of(program, origins, region);
+    let mut fused = false;
+    for at in blocks {
+        while fusion::fuse_in_block(program, origins, &atomic_blocks, region, at) {
+            simplify(program, region, at);
+            fused = true;
         }
     }
+    fused
+}
+
+fn simplify(program: &Program, region: &mut Region, at: usize) {
+    let block = &mut region.blocks[at];
+    number_block(program, &region.temps, block);
+    fold_block(&region.temps, block);
+    remove_unused_in_block(block);
 }
 
 /// The region with one `if` turned into straight code, when that leaves fewer accesses. Inner ones are
@@ -110,8 +134,10 @@ fn converted(program: &Program, origins: &mut MergedOrigins, region: &Region) ->
             if !has_pair(&attempt.blocks[head]) {
                 continue;
             }
-            fuse(program, origins, &mut attempt);
+            simplify(program, &mut attempt, head);
+            fuse_in_blocks(program, origins, &mut attempt, head..head + 1);
             if access_count(&attempt) < before {
+                fuse(program, origins, &mut attempt);
                 return Some(attempt);
             }
         }

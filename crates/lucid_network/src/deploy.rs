@@ -151,7 +151,7 @@ impl Commands {
 
 /// The commands for a switch, a line each, with comments.
 pub fn commands(compiled: &Compiled, program: &Program, switch: &SwitchSetup) -> String {
-    set_up(compiled, program, switch) + &installed::commands(compiled, program, switch)
+    set_up(compiled, program, switch) + &installed::commands(compiled, program, &switch.tables)
 }
 
 /// The commands for a switch without the entries of the program's own tables.
@@ -180,12 +180,12 @@ pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetu
         if compiled.options.own_recirculation_ports {
             commands.line(&format!("pvs_add own_recirculation_port {}", switch.recirculation_port));
         }
-        commands.line(&format!("table_set_default switch_values set_switch_values => {own}"));
+        commands.line(&format!("table_set_default switch_values set_switch_values {own}"));
         if compiled.egress_values {
-            commands.line(&format!("table_set_default egress_values set_egress_values => {own}"));
+            commands.line(&format!("table_set_default egress_values set_egress_values {own}"));
         }
     } else {
-        commands.line(&format!("table_set_default configuration configure => {own}"));
+        commands.line(&format!("table_set_default configuration configure {own}"));
     }
     if !switch.routes.is_empty() {
         commands.line("# other switches, and the ports on the way there");

@@ -2,13 +2,15 @@
 //! The entries that commands at time 0 of a run install, for every copy of their tables: as commands, and as lines of a
 //! script for a Tofino. A run installs the same entries by its commands ([`super::globals`]).
 
-use super::deploy::SwitchSetup;
 use lucid::core::{GlobalId, GlobalKind, Program};
 use lucid_compiler::{Compiled, GlobalPlace, TableCopy, tna};
 use lucid_reference::interpreter::{Entry, State};
 use lucid_reference::simulation::Setup;
 use lucid_reference::simulation::inputs::{Input, SourceKind};
 use std::fmt::Write as _;
+
+/// Tables with the entries that a run installs in them at time 0.
+pub(crate) type InstalledTables = [(GlobalId, Vec<Entry>)];
 
 /// The tables that have entries after the commands at time 0 of a switch, with these in order.
 pub(crate) fn tables(setup: &Setup, switch: u32) -> Vec<(GlobalId, Vec<Entry>)> {
@@ -30,10 +32,10 @@ pub(crate) fn tables(setup: &Setup, switch: u32) -> Vec<(GlobalId, Vec<Entry>)> 
 /// of which the least wins.
 fn each_entry(
     (compiled, program): (&Compiled, &Program),
-    switch: &SwitchSetup,
+    tables: &InstalledTables,
     each: &mut dyn FnMut(&TableCopy, usize, &Entry, usize),
 ) {
-    for (table, entries) in &switch.tables {
+    for (table, entries) in tables {
         let place = compiled.globals.iter().find(|place| place.global() == *table);
         let (Some(GlobalPlace::Table { copies, .. }), GlobalKind::Table(declared)) =
             (place, &program.globals[table.0 as usize].kind)
@@ -51,9 +53,9 @@ fn each_entry(
 }
 
 /// The commands that install the entries.
-pub(crate) fn commands(compiled: &Compiled, program: &Program, switch: &SwitchSetup) -> String {
+pub(crate) fn commands(compiled: &Compiled, program: &Program, tables: &InstalledTables) -> String {
     let mut text = String::new();
-    each_entry((compiled, program), switch, &mut |copy, action, entry, priority| {
+    each_entry((compiled, program), tables, &mut |copy, action, entry, priority| {
         let _ = write!(text, "table_add {} {}", copy.name, copy.actions[action]);
         for (value, mask) in &entry.key {
             let _ = write!(text, " {value:#x}&&&{mask:#x}");
@@ -71,9 +73,9 @@ pub(crate) fn commands(compiled: &Compiled, program: &Program, switch: &SwitchSe
 }
 
 /// The same as lines of a script.
-pub(crate) fn script(compiled: &Compiled, program: &Program, switch: &SwitchSetup) -> String {
+pub(crate) fn script(compiled: &Compiled, program: &Program, tables: &InstalledTables) -> String {
     let mut text = String::new();
-    each_entry((compiled, program), switch, &mut |copy, action, entry, priority| {
+    each_entry((compiled, program), tables, &mut |copy, action, entry, priority| {
         let name = copy.actions[action].rsplit('.').next().unwrap_or_default();
         let _ = write!(text, "p4.{}.add_with_{name}(", copy.name);
         for (at, (value, mask)) in entry.key.iter().enumerate() {

@@ -31,7 +31,7 @@ pub fn script(compiled: &Compiled, program: &Program, switch: &SwitchSetup, name
         port = switch.recirculation_port,
     );
     Translator::default().commands(&commands, &mut text);
-    text.push_str(&installed::script(compiled, program, switch));
+    text.push_str(&installed::script(compiled, program, &switch.tables));
     ports(compiled, &mut text);
     if compiled.options.delay == Delay::Queue {
         delay_queue(compiled, &mut text);
@@ -60,7 +60,7 @@ impl Translator {
                 ["pvs_add", set, value] => {
                     let _ = writeln!(text, "p4.IngressParser.{set}.add(f1={value})");
                 }
-                ["table_set_default", table, action, "=>", values @ ..] => {
+                ["table_set_default", table, action, values @ ..] => {
                     let control = if *table == "egress_values" { "Egress" } else { "Ingress" };
                     let _ = writeln!(
                         text,

@@ -467,7 +467,7 @@ extern SelectorAction {
     abstract void apply(inout bit<1> value, @optional out bit<1> rv);
 }
 
-// Copies of packets for egress, as a session of the control plane says: of the packet as it came, from the
+// Copies of packets for egress, as a session of the control plane says: of the received packet, from the
 // ingress deparser, and as it leaves, from the egress deparser. The header stands in front of the copy.
 @noWarn("unused")
 extern Mirror {
@@ -477,7 +477,7 @@ extern Mirror {
     void emit<T>(in MirrorId_t session_id, in T hdr);
 }
 
-// The packet as it came goes through ingress once more, with this header of at most 64 bits.
+// The received packet goes through ingress once more, with this header of at most 64 bits.
 @noWarn("unused")
 extern Resubmit {
     Resubmit();

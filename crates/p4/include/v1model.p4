@@ -207,7 +207,7 @@ extern void update_checksum_with_payload<T, O>(in bool condition, in T data, ino
                                                HashAlgorithm algo);
 
 // Another pass for the packet. Each takes effect when its control has ended, the last call
-// counts, and nothing undoes it. `resubmit` starts again from the packet as it came, in ingress;
+// counts, and nothing undoes it. `resubmit` starts again with the received packet, in ingress;
 // `recirculate` from the packet as it would leave, in egress; `clone` makes copies for egress as a
 // session says. With a field list, the user metadata fields annotated `@field_list` with that
 // number come along.

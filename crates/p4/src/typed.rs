@@ -82,7 +82,7 @@ pub enum TypeKind {
 }
 
 /// A value known at compile time (§18.1).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Constant {
     /// `bool`
     Bool(bool),

@@ -10,7 +10,7 @@ pub const LINE_WIDTH: usize = 100;
 /// Columns of one level of indentation.
 pub const INDENT_WIDTH: usize = 4;
 
-/// How often a text is formatted again before the formatter gives it up.
+/// The limit of formatting passes over one text.
 const MAX_ROUNDS: usize = 6;
 
 /// Returns the columns of a text without line ends.
@@ -78,7 +78,7 @@ struct Line {
 #[derive(Debug)]
 struct TrailingComment {
     text: String,
-    /// It goes on with the comment of the line above.
+    /// It continues the comment of the line above.
     is_continued: bool,
 }
 

@@ -141,15 +141,15 @@ impl SourceMap {
         self.text(span.file).get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// Says that a file is what a library begins with.
+    /// Marks a file as the first of a library.
     pub fn mark_library(&mut self, file: FileId, library: Library) {
         let index = self.libraries.len() as u32;
         self.libraries.push(library);
         self.files[file.0 as usize].library = Some(index);
     }
 
-    /// Says that a file belongs to the library that another file belongs to, and adds macros that it
-    /// may ask for. A macro that the library has already stays as it is.
+    /// Adds a file to the library of another file, and adds macros that it
+    /// may ask for. Macros of the library are not replaced.
     pub fn join_library(
         &mut self,
         file: FileId,

@@ -49,13 +49,13 @@ pub trait Token {
 /// The codes of a language's syntax errors.
 #[derive(Clone, Copy, Debug)]
 pub struct SyntaxCodes {
-    /// Another token stands where one is expected.
+    /// Another token than the expected one.
     pub unexpected_token: Code,
     /// A statement or declaration has no `;`.
     pub missing_semicolon: Code,
     /// A bracket or brace is not closed.
     pub unclosed_delimiter: Code,
-    /// A reserved word stands where a name is declared.
+    /// A reserved word in place of a declared name.
     pub reserved_word: Code,
     /// Constructs nest deeper than the parser allows.
     pub nested_too_deeply: Code,

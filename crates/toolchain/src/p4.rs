@@ -68,7 +68,7 @@ impl Frontend for P4 {
     }
 
     fn explanations(&self) -> Vec<&'static Explanation> {
-        p4::codes::explanations().chain(ir::codes::lowering::EXPLANATIONS).collect()
+        p4::codes::explanations().chain(ir::codes::explanations()).collect()
     }
 
     fn corpus(&self) -> Option<&dyn CorpusJudge> {

@@ -67,8 +67,8 @@ fn each_switch_of_a_run_has_its_commands() {
         std::fs::read_to_string(out.path().join(format!("commands-{switch}.txt")))
             .expect("commands")
     };
-    assert!(commands(0).contains("table_set_default configuration configure => 0 196"));
-    assert!(commands(1).contains("table_set_default configuration configure => 1 196"));
+    assert!(commands(0).contains("table_set_default configuration configure 0 196"));
+    assert!(commands(1).contains("table_set_default configuration configure 1 196"));
     assert!(commands(1).contains("table_add forward forward_to 0 => "));
 }
 

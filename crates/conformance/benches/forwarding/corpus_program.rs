@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program given by path, with the entries it brings itself: how long it compiles and how fast it
-//! runs plain IPv4 packets. Nobody has written it in C.
+//! runs plain IPv4 packets. There is no version in C.
 
 use super::packets::{Ipv4, Packet, Sizes, TCP, ipv4};
 use super::random::Random;

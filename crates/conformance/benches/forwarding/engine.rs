@@ -169,7 +169,7 @@ impl Engine for Jit {
                 self.device.drain_digests();
             }
         }
-        // Whoever sends looks at every output.
+        // The sender inspects every output.
         std::hint::black_box(ports);
         sent
     }

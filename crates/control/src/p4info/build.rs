@@ -709,11 +709,11 @@ fn direct_and_indexed(
 }
 
 fn action_references(table: &TableDeclaration) -> &[ActionRef] {
-    let lists = table.properties.iter().filter_map(|property| match &property.kind {
+    let mut lists = table.properties.iter().rev().filter_map(|property| match &property.kind {
         TablePropertyKind::Actions(list) => Some(list),
         _ => None,
     });
-    lists.last().map_or(&[], |list| list)
+    lists.next().map_or(&[], |list| list)
 }
 
 fn key_elements(table: &TableDeclaration) -> Vec<&KeyElement> {

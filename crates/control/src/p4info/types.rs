@@ -76,22 +76,33 @@ pub enum NewType {
     },
 }
 
+/// Fields of a struct.
+pub type StructFields = Vec<(Arc<str>, TypeSpec)>;
+
+/// Fields of a header.
+pub type HeaderFields = Vec<(Arc<str>, BitType)>;
+
+/// Members of a header union, each with its header.
+pub type UnionMembers = Vec<(Arc<str>, Arc<str>)>;
+
+/// Members of an enum with their values.
+pub type Members = Vec<(Arc<str>, Bits)>;
+
 /// The definitions of named types.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TypeDefinitions {
     /// Structs with their fields.
-    pub structs: BTreeMap<Arc<str>, Vec<(Arc<str>, TypeSpec)>>,
+    pub structs: BTreeMap<Arc<str>, StructFields>,
     /// Headers with their fields; those of nested structs have dotted names.
-    pub headers: BTreeMap<Arc<str>, Vec<(Arc<str>, BitType)>>,
+    pub headers: BTreeMap<Arc<str>, HeaderFields>,
     /// Header unions: member and header.
-    pub header_unions: BTreeMap<Arc<str>, Vec<(Arc<str>, Arc<str>)>>,
+    pub header_unions: BTreeMap<Arc<str>, UnionMembers>,
     /// Enums with their members.
     pub enums: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     /// The program's errors, if something has the type `error`.
     pub errors: Option<Vec<Arc<str>>>,
     /// Enums with an underlying type: its width, and members with their values.
-    #[allow(clippy::type_complexity, reason = "a width and a list of pairs")]
-    pub serializable_enums: BTreeMap<Arc<str>, (u32, Vec<(Arc<str>, Bits)>)>,
+    pub serializable_enums: BTreeMap<Arc<str>, (u32, Members)>,
     /// `type` declarations with their annotations.
     pub new_types: BTreeMap<Arc<str>, (NewType, Annotations)>,
 }

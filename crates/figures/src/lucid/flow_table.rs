@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The stateful firewall's flow table made ready to be measured: its program with the sizes of a
-//! figure, and runs of it. What is measured is the figures'.
+//! figure, and runs of it. The figures measure them.
 
 use lucid::core::{EventId, Program};
 use lucid::elaborate::Symbolics;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figure 15: what applications recirculate packets for. Every event that goes round is counted, while
+//! Figure 15: what applications recirculate packets for. It counts every recirculated event, while
 //! an application's own run is simulated; which use an event has is written down here.
 
 use crate::{Measuring, Table};

@@ -30,7 +30,7 @@ pub struct StateAccess {
     pub index: CellIndex,
     /// The guard that the instruction itself has.
     pub guard: Option<Operand>,
-    /// Whether the program uses what it reads.
+    /// Whether the program uses the value that it reads.
     pub reads: bool,
     /// Whether it changes the state.
     pub writes: bool,
@@ -45,7 +45,7 @@ pub struct StateAccess {
 /// What an access depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessSlices {
-    /// What its index is computed from. Of an access at an entry: what chose the entry.
+    /// The inputs of its index. For an access at an entry: the inputs of the lookup.
     pub index: Slice,
     /// What decides that it happens: branches, applications of tables, early ends, and its own guard.
     pub guard: Slice,

@@ -76,7 +76,7 @@ struct FramePoint {
     instruction: usize,
 }
 
-/// A node of the graph of dependences: the results of an instruction, or that it does what it does, which also
+/// A node of the graph of dependences: the results of an instruction, or its execution, which also
 /// depends on whether it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Node {

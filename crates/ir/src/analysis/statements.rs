@@ -23,14 +23,14 @@ pub enum Condition {
     Branch {
         /// The terminator that decides.
         at: Point,
-        /// What it looks at.
+        /// The tested operand.
         operand: Operand,
         /// The slots that this is computed from, in the basic block of the branch.
         slots: BTreeSet<SlotId>,
         /// Which of its successors let the code run, by their places: of a branch 0 is true, 1 is false; of a
         /// switch the cases in order, then the default.
         taken: BTreeSet<usize>,
-        /// Where the condition comes from.
+        /// The origin of the condition.
         origin: OriginId,
     },
     /// A table runs the action that the code is in.
@@ -57,7 +57,7 @@ pub struct StatementInstance {
     pub before: BTreeSet<Point>,
     /// Points after it: where control leaves its code within the region.
     pub after: BTreeSet<Point>,
-    /// What it may read and write.
+    /// Its possible reads and writes.
     pub effects: Effects,
     /// The conditions under which control reaches it. A branch is listed when one of its successors always
     /// leads to the statement and another may not; in a chain of `||` and `&&` each term is a branch, and

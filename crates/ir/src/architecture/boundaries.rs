@@ -17,7 +17,7 @@ pub struct NextBlock {
     pub keeps: SlotSet,
 }
 
-/// What follows the end of a block, however it ends.
+/// The continuation after a block, for every outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockEnd {
     /// Slots whose values the device looks at.

@@ -32,7 +32,7 @@ impl Gress {
 pub struct Description {
     /// The name in [`crate::Program::architecture`].
     pub name: &'static str,
-    /// What it is, in a few words for lists of architectures.
+    /// A short title for lists of architectures.
     pub title: &'static str,
     /// The package of `main`.
     pub package: &'static str,
@@ -82,6 +82,10 @@ pub struct BlockRole {
     pub measures_headers: bool,
     /// Fields that a device reads behind the block, whatever runs next.
     pub reads: &'static [MetadataField],
+    /// Fields among these of which a device only asks whether they hold the drop port.
+    pub drop_only: &'static [MetadataField],
+    /// Requests that have a meaning in the block.
+    pub requests: &'static [&'static str],
     /// Blocks that may run next on the block's storage, or on storage that keeps part of it.
     pub transitions: &'static [Transition],
 }
@@ -139,6 +143,8 @@ impl BlockRole {
             is_first: false,
             measures_headers: false,
             reads: &[],
+            drop_only: &[],
+            requests: &[],
             transitions: &[],
         }
     }

@@ -13,7 +13,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The unit that an enum member names.
+/// Returns the unit that an enum member names.
 pub(crate) fn count_unit(name: &str) -> CountUnit {
     match name.to_ascii_lowercase().as_str() {
         "bytes" => CountUnit::Bytes,
@@ -22,12 +22,12 @@ pub(crate) fn count_unit(name: &str) -> CountUnit {
     }
 }
 
-/// What an enum member names.
+/// A hash algorithm that an enum member names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamedAlgorithm {
-    /// The same wherever it is named.
+    /// One algorithm for all uses.
     Fixed(HashAlgorithm),
-    /// A CRC of so many bits with parameters of its own.
+    /// A CRC of this width in bits whose parameters the control plane sets.
     CustomCrc(u32),
 }
 
@@ -49,7 +49,7 @@ impl NamedAlgorithm {
     }
 }
 
-/// What a custom CRC of 16 or 32 bits is until its parameters are set.
+/// Returns the initial parameters of a custom CRC of 16 or 32 bits.
 pub(crate) fn standard_crc(width_bits: u32) -> CrcParameters {
     if width_bits == 16 { CrcParameters::CRC16 } else { CrcParameters::CRC32 }
 }

@@ -73,6 +73,9 @@ mod tests {
             let is_described = |field: &MetadataField| description.metadata.contains(field);
             for block in description.blocks {
                 assert!(block.reads.iter().all(is_described), "{}", block.role);
+                assert!(block.drop_only.iter().all(|field| block.reads.contains(field)));
+                let mut requests = block.requests.iter();
+                assert!(requests.all(|request| description.requests.contains(request)));
                 for transition in block.transitions {
                     assert!(description.block(transition.to).is_some(), "{}", transition.to);
                     let mut fields = transition.reads.iter().chain(transition.writes);

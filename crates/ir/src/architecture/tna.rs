@@ -133,6 +133,7 @@ const INGRESS_DEPARSER: BlockRole = BlockRole {
     role: "pipe0.ingress_deparser",
     display_name: "ingress deparser",
     storage: &["", INGRESS_HEADERS, INGRESS_USER, FOR_INGRESS_DEPARSER, INGRESS_INTRINSIC],
+    requests: &["mirror", "resubmit", "digest"],
     reads: &[
         INGRESS_DROP,
         for_tm("ucast_egress_port"),
@@ -187,5 +188,6 @@ const EGRESS_DEPARSER: BlockRole = BlockRole {
         FROM_EGRESS_PARSER,
     ],
     reads: &[EGRESS_DROP],
+    requests: &["mirror"],
     ..BlockRole::new(BlockKind::Deparser, Gress::Egress)
 };

@@ -128,6 +128,7 @@ const INGRESS: BlockRole = BlockRole {
     storage: &["hdr", "meta", STANDARD_METADATA],
     measures_headers: true,
     reads: &[MCAST_GRP, EGRESS_SPEC, PRIORITY],
+    requests: &["clone_i2e", "resubmit", "truncate", "digest"],
     transitions: &[
         Transition { writes: WRITTEN_BEFORE_EGRESS, ..Transition::new("eg") },
         back_to_parser(&["resubmit"]),
@@ -141,6 +142,8 @@ const EGRESS: BlockRole = BlockRole {
     storage: &["hdr", "meta", STANDARD_METADATA],
     measures_headers: true,
     reads: &[EGRESS_SPEC],
+    drop_only: &[EGRESS_SPEC],
+    requests: &["clone_e2e", "recirculate", "truncate"],
     transitions: &[
         Transition::new("ck"),
         Transition {

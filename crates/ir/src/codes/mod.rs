@@ -2,4 +2,12 @@
 //! The stable diagnostic codes of this crate with their explanations, a module a subject. Where a
 //! diagnostic is found and worded is the business of the code that finds it.
 
+pub mod lints;
 pub mod lowering;
+
+use source::Explanation;
+
+/// Returns all explanations of this crate.
+pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
+    lints::EXPLANATIONS.iter().chain(lowering::EXPLANATIONS)
+}

@@ -10,7 +10,7 @@ use crate::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Code that was taken out of the region being made.
+/// Code that was removed from the region under construction.
 pub(super) struct TakenBlock {
     pub(super) instructions: Vec<Instruction>,
     pub(super) terminator: Option<Terminator>,
@@ -272,7 +272,7 @@ impl Lowering<'_> {
         *operand = Operand::Temp(reloaded);
     }
 
-    /// Takes out the code of a block and of all that were made after it.
+    /// Removes the code of a block and of all later blocks.
     pub(super) fn take_blocks(&mut self, first: BlockId) -> Vec<TakenBlock> {
         let blocks = self.builder.blocks.iter_mut().skip(first.index());
         blocks
@@ -301,7 +301,7 @@ impl Lowering<'_> {
         self.builder.blocks[current].instructions.push(Instruction { operation, origin });
     }
 
-    /// Ends the current block, unless it has ended. What follows is unreachable until a new block
+    /// Ends the current block, unless it has ended. Later code is unreachable until a new block
     /// starts.
     pub(crate) fn terminate(&mut self, mut terminator: Terminator) {
         match &mut terminator {
@@ -358,7 +358,7 @@ impl Lowering<'_> {
         self.builder.current = block;
     }
 
-    /// Goes on to a block and starts it.
+    /// Jumps to a block and starts it.
     pub(crate) fn goto_and_start(&mut self, block: BlockId) {
         self.terminate(Terminator::Goto(block));
         self.start_block(block);

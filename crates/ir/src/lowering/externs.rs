@@ -45,7 +45,7 @@ pub(crate) trait ExternMeaning: Sync {
     }
 }
 
-/// What a calculation is for, in the order in which they are numbered.
+/// The use of a calculation, in the order of their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CalculationKind {
     /// `hash`
@@ -66,7 +66,7 @@ impl ObjectId {
     }
 }
 
-/// What an extern object is in the IR.
+/// The kind of an extern object in the IR.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ObjectKind {
     /// A register array with cells of this layout.
@@ -93,7 +93,7 @@ pub(crate) enum ObjectKind {
     RegisterFunction(RegisterId, Shape, NodeId),
     /// A register of one cell that the program only reads.
     RegisterParameter(RegisterId, Shape),
-    /// A hash function whose values have so many bits.
+    /// A hash function with this output width in bits.
     SizedHash(HashAlgorithm, u32),
     /// Parameters of a hash function.
     Polynomial(CrcParameters),
@@ -118,7 +118,7 @@ pub(crate) enum ObjectKind {
 pub(crate) struct ExternObject {
     /// Name of its type.
     pub(crate) type_name: Arc<str>,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: ObjectKind,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct Construction<'c> {
     pub(crate) type_arguments: Vec<Type>,
     /// An argument a parameter.
     pub(crate) arguments: Vec<Option<&'c Expression>>,
-    /// What stands in braces behind it: functions for abstract methods.
+    /// The initializer in braces: implementations of abstract methods.
     pub(crate) initializer: &'c [Declaration],
     /// The object's origin.
     pub(crate) origin: OriginId,

@@ -63,13 +63,13 @@ use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// How many instructions a lowered program may have.
+/// Largest number of instructions of a lowered program.
 pub const INSTRUCTION_LIMIT: u64 = 250_000;
 
-/// How many slots a lowered program may have.
+/// Largest number of slots of a lowered program.
 const SLOT_LIMIT: u64 = 250_000;
 
-/// How many rounds of one loop are unrolled at most; longer loops become back edges.
+/// Largest number of unrolled iterations of a loop; longer loops become back edges.
 pub const UNROLL_LIMIT: u32 = 1_024;
 
 /// Lowers a checked program for the one of these architectures that declares its package, with probes at both ends of
@@ -142,14 +142,14 @@ pub(crate) struct CopyOut {
     from: Location,
 }
 
-/// What an origin says: node, span, parent, atomic block.
+/// The contents of an origin: node, span, parent, atomic block.
 type OriginKey = (Option<NodeId>, Span, Option<OriginId>, Option<u32>);
 
 /// The state of one lowering.
 pub(crate) struct Lowering<'a> {
     pub(crate) typed: &'a TypedProgram,
     nodes: Nodes<'a>,
-    /// What has been made.
+    /// The program under construction.
     pub(crate) program: Program,
     architectures: &'a [Architecture],
     /// That of the package of `main`.
@@ -157,13 +157,13 @@ pub(crate) struct Lowering<'a> {
     diagnostics: Diagnostics,
     builder: Builder,
     instruction_count: u64,
-    /// Whether a limit was exceeded: then nothing more is made and nothing more is said.
+    /// Whether a limit was exceeded; lowering then stops without further errors.
     exhausted: bool,
     /// Names in use by slots, for uniqueness.
     slot_names: HashSet<Arc<str>>,
     /// Names of storage, whose slots' names start with them.
     storage_names: HashSet<Arc<str>>,
-    /// Control-plane names by what they name.
+    /// Control-plane names in use.
     control_names: HashSet<(&'static str, Arc<str>)>,
     /// Values and types of names. Node numbers are unique and nothing is recursive, so one flat map
     /// serves all scopes: inlining binds anew.

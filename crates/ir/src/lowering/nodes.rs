@@ -71,7 +71,7 @@ impl<'a> Nodes<'a> {
         self.top_level.get(name).copied()
     }
 
-    /// How often calls name this instance as what they apply; a call in a loop counts twice.
+    /// The number of calls that apply this instance; a call in a loop counts twice.
     pub(super) fn apply_sites(&self, instance: NodeId) -> u32 {
         self.sites.get(&instance).copied().unwrap_or(0)
     }

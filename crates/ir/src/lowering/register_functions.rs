@@ -13,10 +13,10 @@ use crate::{
 use p4::ast::{Declaration, DeclarationKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// When a piece of code runs: all of these bits have these values.
+/// The path condition of a piece of code: each of these bits has its value.
 type PathCondition = Vec<(Operand, bool)>;
 
-/// What slots hold.
+/// The values of slots.
 type State = BTreeMap<SlotId, Operand>;
 
 impl<'a> Lowering<'a> {
@@ -152,7 +152,7 @@ fn replaced(value: Value, copies: &HashMap<Temp, Operand>) -> Value {
     }
 }
 
-/// The body of a register function, while it becomes a transaction.
+/// Converts the body of a register function to a transaction.
 struct RegisterFunction<'l, 'a> {
     lowering: &'l mut Lowering<'a>,
     /// The body's first block; blocks of its own have no smaller number.

@@ -4,8 +4,8 @@
 
 use super::{Substitution, for_each_region};
 use crate::{
-    BinaryOperation, Bits, Instruction, Operand, Operation, Program, Region, RegisterUpdate, Temp,
-    Terminator, UnaryOperation, ValueType,
+    BasicBlock, BinaryOperation, Bits, Instruction, Operand, Operation, Program, Region,
+    RegisterUpdate, Temp, Terminator, UnaryOperation, ValueType,
 };
 use std::collections::HashMap;
 
@@ -14,22 +14,20 @@ pub fn fold_constants(program: &mut Program) {
     for_each_region(program, |_, region| fold_region(region));
 }
 
-/// Folds constants in one region.
-pub(crate) fn fold_region(region: &mut Region) {
-    for block in &mut region.blocks {
-        let mut folder = Folder {
-            types: &region.temps,
-            known: Substitution::default(),
-            complements: HashMap::new(),
-        };
-        let instructions = std::mem::take(&mut block.instructions);
-        block.instructions = folder.instructions(instructions);
-        if let Some(operand) = block.terminator.operand_mut() {
-            folder.known.operand(operand);
-        }
-        if let Some(folded) = terminator(&block.terminator) {
-            block.terminator = folded;
-        }
+fn fold_region(region: &mut Region) {
+    region.blocks.iter_mut().for_each(|block| fold_block(&region.temps, block));
+}
+
+/// Folds constants in one block of a region with these temporaries.
+pub(crate) fn fold_block(types: &[ValueType], block: &mut BasicBlock) {
+    let mut folder = Folder { types, known: Substitution::default(), complements: HashMap::new() };
+    let instructions = std::mem::take(&mut block.instructions);
+    block.instructions = folder.instructions(instructions);
+    if let Some(operand) = block.terminator.operand_mut() {
+        folder.known.operand(operand);
+    }
+    if let Some(folded) = terminator(&block.terminator) {
+        block.terminator = folded;
     }
 }
 

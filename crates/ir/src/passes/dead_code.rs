@@ -7,8 +7,8 @@ use super::{for_each_region, renumber_temps};
 use crate::analysis::Liveness;
 use crate::architecture::boundaries::{self, Boundaries};
 use crate::{
-    BlockId, CallEffects, ExternAccess, Instruction, Operand, Operation, Place, Program, Region,
-    RegionId, SlotId, Temp, effects,
+    BasicBlock, BlockId, CallEffects, ExternAccess, Instruction, Operand, Operation, Place,
+    Program, Region, RegionId, SlotId, Temp, effects,
 };
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,11 +22,13 @@ pub fn remove_dead_code(program: &mut Program) {
     });
 }
 
-/// Removes instructions of one region whose results are not used.
-pub(crate) fn remove_unused_in_region(region: &mut Region) {
-    for block in &mut region.blocks {
-        remove_unused_results(&mut block.instructions, block.terminator.operand());
-    }
+fn remove_unused_in_region(region: &mut Region) {
+    region.blocks.iter_mut().for_each(remove_unused_in_block);
+}
+
+/// Removes instructions of one block whose results are not used.
+pub(crate) fn remove_unused_in_block(block: &mut BasicBlock) {
+    remove_unused_results(&mut block.instructions, block.terminator.operand());
 }
 
 /// Whether the operation does nothing but define its results.

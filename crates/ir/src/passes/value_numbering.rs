@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Local value numbering: a load of what was stored or loaded before takes that value, a pure operation
+//! Local value numbering: a load reuses the value that was stored or loaded before, a pure operation
 //! that was computed before is not computed again, and a store of what is there already disappears.
 
 use super::{Substitution, for_each_region};
 use crate::{
-    Instruction, Operand, Operation, Place, Program, Region, RegisterUpdate, SlotId, Temp,
-    ValueType, effects,
+    BasicBlock, Instruction, Operand, Operation, Place, Program, Region, RegisterUpdate, SlotId,
+    Temp, ValueType, effects,
 };
 use std::collections::HashMap;
 
@@ -14,20 +14,22 @@ pub fn number_values(program: &mut Program) {
     for_each_region(program, number_region);
 }
 
-/// Numbers values in one region.
-pub(crate) fn number_region(program: &Program, region: &mut Region) {
-    for block in &mut region.blocks {
-        let mut numbering = Numbering {
-            program,
-            types: &region.temps,
-            known: Substitution::default(),
-            expressions: HashMap::new(),
-            slots: HashMap::new(),
-        };
-        block.instructions.retain_mut(|instruction| numbering.keeps(instruction));
-        if let Some(operand) = block.terminator.operand_mut() {
-            numbering.known.operand(operand);
-        }
+fn number_region(program: &Program, region: &mut Region) {
+    region.blocks.iter_mut().for_each(|block| number_block(program, &region.temps, block));
+}
+
+/// Numbers values in one block of a region with these temporaries.
+pub(crate) fn number_block(program: &Program, types: &[ValueType], block: &mut BasicBlock) {
+    let mut numbering = Numbering {
+        program,
+        types,
+        known: Substitution::default(),
+        expressions: HashMap::new(),
+        slots: HashMap::new(),
+    };
+    block.instructions.retain_mut(|instruction| numbering.keeps(instruction));
+    if let Some(operand) = block.terminator.operand_mut() {
+        numbering.known.operand(operand);
     }
 }
 

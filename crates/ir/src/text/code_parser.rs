@@ -12,7 +12,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// What follows the keyword `region`.
+/// Parses a region behind the keyword `region`.
 pub(super) fn region(
     cursor: &mut Cursor,
     id: RegionId,

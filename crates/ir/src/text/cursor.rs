@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Declared {
     pub names: HashMap<(List, String), Vec<u32>>,
-    /// What items without an origin get.
+    /// The origin of items that declare none.
     pub nowhere: u32,
     /// Whether an item without an origin was seen.
     pub nowhere_used: Cell<bool>,

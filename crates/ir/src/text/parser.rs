@@ -434,7 +434,7 @@ fn register(cursor: &mut Cursor) -> Parsed<RegisterArray> {
 
 type Counting = (Arc<str>, CountUnit, Option<u64>, OriginId);
 
-/// What follows the keyword of a counter or meter.
+/// Parses the declaration behind the keyword of a counter or meter.
 fn counting(cursor: &mut Cursor) -> Parsed<Counting> {
     let name = cursor.name()?;
     cursor.expect(':')?;

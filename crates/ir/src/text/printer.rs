@@ -49,7 +49,7 @@ macro_rules! emit {
 }
 pub(super) use emit;
 
-/// A type as it stands after a colon.
+/// Prints a type behind a colon.
 pub(super) fn value_type(ty: ValueType) -> String {
     match ty {
         ValueType::Bits(width) => format!("bit<{width}>"),

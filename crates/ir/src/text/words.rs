@@ -65,7 +65,7 @@ pub(super) const HASH: &Words<HashAlgorithm> = &[
     (HashAlgorithm::TargetDefault, "target_default"),
 ];
 
-/// A hash algorithm as it is written.
+/// The text form of a hash algorithm.
 pub(super) fn hash_text(algorithm: &HashAlgorithm) -> String {
     let HashAlgorithm::Crc(crc) = algorithm else { return word_of(HASH, algorithm).to_string() };
     let reflected = match (crc.reflect_input, crc.reflect_output) {

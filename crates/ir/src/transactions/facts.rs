@@ -17,7 +17,7 @@ pub struct AccessFact {
     pub block: BlockId,
     /// Which instruction of the block.
     pub instruction: u32,
-    /// What it accesses.
+    /// The accessed object.
     pub register: RegisterId,
     /// Whether the old value is used.
     pub reads: bool,

@@ -5,8 +5,8 @@
 use super::origins::MergedOrigins;
 use crate::passes::only_defines;
 use crate::{
-    BasicBlock, BinaryOperation, Bits, Instruction, Operand, Operation, OriginId, Program, Region,
-    RegisterId, RegisterUpdate, Temp, UnaryOperation, ValueType, effects, moments,
+    BinaryOperation, Bits, Instruction, Operand, Operation, OriginId, Program, Region, RegisterId,
+    RegisterUpdate, Temp, UnaryOperation, ValueType, effects, moments,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,22 +17,11 @@ const DISTANCE_LIMIT: usize = 512;
 /// How many conjunctions of guards are looked through.
 const GUARD_DEPTH_LIMIT: u32 = 16;
 
-/// Fuses two accesses somewhere in the region; whether there were any.
-pub(super) fn fuse_once(
-    program: &Program,
-    origins: &mut MergedOrigins,
-    region: &mut Region,
-) -> bool {
-    let atomic_blocks = AtomicBlocks::of(program, origins, region);
-    let Region { blocks, temps, .. } = region;
-    blocks.iter_mut().any(|block| fuse_in_block(program, origins, &atomic_blocks, temps, block))
-}
-
 /// The `@atomic` blocks of a region: how many accesses to state each has.
-struct AtomicBlocks(HashMap<u32, u32>);
+pub(super) struct AtomicBlocks(HashMap<u32, u32>);
 
 impl AtomicBlocks {
-    fn of(program: &Program, origins: &MergedOrigins, region: &Region) -> AtomicBlocks {
+    pub(super) fn of(program: &Program, origins: &MergedOrigins, region: &Region) -> AtomicBlocks {
         let mut counts = HashMap::new();
         for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
             if let Some(block) = origins.atomic_block(program, instruction.origin)
@@ -81,13 +70,15 @@ impl Access {
     }
 }
 
-fn fuse_in_block(
+/// Fuses two accesses in a block of the region; whether there were any.
+pub(super) fn fuse_in_block(
     program: &Program,
     origins: &mut MergedOrigins,
     atomic_blocks: &AtomicBlocks,
-    types: &mut Vec<ValueType>,
-    block: &mut BasicBlock,
+    region: &mut Region,
+    at: usize,
 ) -> bool {
+    let (types, block) = (&mut region.temps, &mut region.blocks[at]);
     for first_at in 0..block.instructions.len() {
         let Some(first) = Access::of(&block.instructions[first_at]) else { continue };
         let end = block.instructions.len().min(first_at + DISTANCE_LIMIT);

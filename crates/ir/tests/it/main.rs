@@ -2,5 +2,6 @@
 //! Integration tests of `ir`, one program.
 
 mod analysis;
+mod lints;
 mod meaning;
 mod text_files;

@@ -168,7 +168,7 @@ impl Checker {
         self.name_binder(name);
         let found = self.scopes[body.0].get(namespace, &name.name).cloned();
         if let Some(entry) = &found {
-            // Whoever uses the module may use what it shows.
+            // Users of a module may use the members of its interface.
             let definition = entry.definition.clone();
             self.use_definition(&definition);
         } else {

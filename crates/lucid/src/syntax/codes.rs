@@ -23,7 +23,7 @@ pub const INCLUDE_UNREADABLE: Code = Code("LU-E0008");
 pub const INCLUDE_CYCLE: Code = Code("LU-E0009");
 /// Too many files, or too much text.
 pub const INCLUDE_LIMIT: Code = Code("LU-E0010");
-/// Something else stands where a token is expected.
+/// Another token than the grammar requires.
 pub const UNEXPECTED_TOKEN: Code = Code("LU-E0011");
 /// No `;`.
 pub const MISSING_SEMICOLON: Code = Code("LU-E0012");

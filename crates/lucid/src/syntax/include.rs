@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads programs of several files: each file is read once, and its declarations stand where its first
+//! Reads programs of several files: each file is read once, and its declarations replace its first
 //! `include` stands. A [`Loader`] supplies the files.
 
 use super::ast::{Declaration, Include, Program};
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The path of a file as one that stands at `from` names it.
+/// The path of a file relative to the file `from`.
 fn relative_to(from: &str, name: &str) -> String {
     if name.starts_with('/') {
         return normalized(name);

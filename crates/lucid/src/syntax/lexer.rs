@@ -27,7 +27,7 @@ pub struct Lexed {
     pub broken: Vec<Span>,
 }
 
-/// After this many mistakes of the lexer's the rest is not read: it is no program.
+/// The lexer stops after this many errors.
 const ERROR_LIMIT: usize = 100;
 
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ enum RawToken {
     Symbol(TokenKind),
 }
 
-/// Takes the rest of a string; whether it is closed. It ends with its line at the latest, so that a
+/// Consumes the rest of a string; returns whether it is closed. It ends with its line at the latest, so that a
 /// forgotten quote does not swallow the program.
 fn string(lexer: &mut Lexer<'_, RawToken>) -> bool {
     let rest = lexer.remainder();
@@ -112,7 +112,7 @@ fn string(lexer: &mut Lexer<'_, RawToken>) -> bool {
     false
 }
 
-/// Takes the rest of a block comment; whether it is closed. Comments nest.
+/// Consumes the rest of a block comment; returns whether it is closed. Comments nest.
 fn block_comment(lexer: &mut Lexer<'_, RawToken>) -> bool {
     nested_comment(lexer, *b"/*", *b"*/")
 }
@@ -252,7 +252,7 @@ impl Reports<'_> {
 
     fn foreign_comment(&mut self, span: Span, closed: bool) {
         self.foreign_comments += 1;
-        // Whoever writes one writes many.
+        // A file with one such comment usually has many: only the first is reported.
         if self.foreign_comments > 1 && closed {
             return;
         }

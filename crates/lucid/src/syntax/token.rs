@@ -9,7 +9,7 @@ use source::Span;
 /// A token of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
     /// Where it stands.
     pub span: Span,
@@ -36,14 +36,14 @@ impl source::parse::Token for Token {
     }
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// A name.
     Identifier,
     /// `'a`
     Variable,
-    /// Whatever starts with a digit; the parser says what is wrong with `0b3` or `12ab`.
+    /// A word that starts with a digit; the parser reports malformed numbers such as `0b3` or `12ab`.
     Number,
     /// `0b1*0`
     BitPattern,
@@ -138,10 +138,10 @@ pub enum TokenKind {
     End,
 }
 
-/// What a token does where it stands, as far as its kind does not say it. The formatter needs it.
+/// The syntactic role of a token whose kind is ambiguous. The formatter reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Role {
-    /// Its kind says everything.
+    /// The kind is unambiguous.
     #[default]
     Plain,
     /// An operator before its operand.

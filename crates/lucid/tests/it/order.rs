@@ -200,7 +200,7 @@ fn functions_ask_their_callers() {
         "fun void none(Array.t<32> p, int x) { put(last, x); put(p, x); put(one, x); }",
         &[CONTRADICTION],
     );
-    // Nobody calls it, and it is wrong with any arguments.
+    // The program does not call it, and it is wrong with any arguments.
     check("fun void twice(Array.t<32> p, int x) { put(p, x); put(p, x); }", &[REPEATED]);
     // A function is summarised once: the error is where the arguments are wrong, once a call.
     check(

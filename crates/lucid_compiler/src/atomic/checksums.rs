@@ -7,14 +7,14 @@ use super::program::{
     AluOperator, AtomicProgram, Operand, Operation, Statement, Variable, VariableKind,
 };
 use lucid::core::arithmetic::mask;
-use pisa::VariableId;
+use pisa::{Condition, Guard, VariableId};
 use std::collections::BTreeSet;
 
 /// Width of a word of the sum, in bits.
 const WORD_BITS: u32 = 16;
 
-/// The program without checksums but those of arguments of generated events that nothing else reads, which
-/// the deparser has.
+/// Replaces checksums by additions, except those of arguments of generated events that nothing else reads:
+/// the deparser computes them.
 pub(super) fn expand(mut program: AtomicProgram) -> AtomicProgram {
     let mut read: BTreeSet<VariableId> = BTreeSet::new();
     for statement in &program.statements {
@@ -30,6 +30,10 @@ pub(super) fn expand(mut program: AtomicProgram) -> AtomicProgram {
                 let (to, arguments) = (*to, arguments.clone());
                 Sum { program: &mut program, statement: &statement }.write(to, &arguments);
             }
+            Operation::Checksum { to, arguments } => {
+                let (to, arguments) = (*to, arguments.clone());
+                Sum { program: &mut program, statement: &statement }.leave(to, arguments);
+            }
             _ => program.statements.push(statement),
         }
     }
@@ -43,6 +47,35 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
+    /// Leaves the sum to the deparser. Tofino's deparser has no constants but zero in a sum, and its conditions
+    /// have one bit, so the pipeline gives it both as variables.
+    fn leave(&mut self, to: VariableId, arguments: Vec<(Operand, u32)>) {
+        let arguments = arguments
+            .into_iter()
+            .map(|(operand, width_bits)| match operand {
+                Operand::Constant(value) if value & mask(width_bits) != 0 => {
+                    (self.kept(operand, width_bits, "summand"), width_bits)
+                }
+                _ => (operand, width_bits),
+            })
+            .collect();
+        let mut statement = self.statement.clone();
+        statement.operation = Operation::Checksum { to, arguments };
+        if !statement.guard.is_always()
+            && let Operand::Variable(flag) = self.kept(Operand::Constant(1), 1, "sums")
+        {
+            statement.guard = Guard::when(flag, Condition::Ternary { value: 1, mask: 1 });
+        }
+        self.program.statements.push(statement);
+    }
+
+    /// A variable that holds a constant where the statement runs.
+    fn kept(&mut self, constant: Operand, width_bits: u32, name: &str) -> Operand {
+        let to = self.temporary(width_bits, name);
+        self.emit(Operation::Move { to, from: constant });
+        Operand::Variable(to)
+    }
+
     fn write(&mut self, to: VariableId, arguments: &[(Operand, u32)]) {
         let mut known = 0u128;
         let mut terms = Vec::new();
@@ -117,7 +150,7 @@ impl Sum<'_> {
                 if is_whole && self.program.variable(from).width_bits <= taken_bits {
                     return operand;
                 }
-                let to = self.temporary(taken_bits);
+                let to = self.temporary(taken_bits, "sum");
                 self.emit(Operation::Slice { to, from, low, width_bits: taken_bits });
                 Operand::Variable(to)
             }
@@ -129,13 +162,13 @@ impl Sum<'_> {
         if let (Operand::Constant(high), Operand::Constant(low)) = (left.0, right.0) {
             return (Operand::Constant(high << right.1 | low), bits);
         }
-        let to = self.temporary(bits);
+        let to = self.temporary(bits, "sum");
         self.emit(Operation::Concatenate { to, left, right });
         (Operand::Variable(to), bits)
     }
 
     fn add(&mut self, left: Operand, right: Operand, width_bits: u32) -> Operand {
-        let to = self.temporary(width_bits);
+        let to = self.temporary(width_bits, "sum");
         self.emit(Operation::Compute { to, operator: AluOperator::Add, left, right });
         Operand::Variable(to)
     }
@@ -147,10 +180,10 @@ impl Sum<'_> {
         self.add(low, high, width_bits)
     }
 
-    fn temporary(&mut self, width_bits: u32) -> VariableId {
+    fn temporary(&mut self, width_bits: u32, name: &str) -> VariableId {
         let id = VariableId(self.program.variables.len() as u32);
         self.program.variables.push(Variable {
-            name: "sum".into(),
+            name: name.into(),
             width_bits,
             kind: VariableKind::Temporary,
             span: self.statement.span,

@@ -345,6 +345,12 @@ impl<'p> Context<'p> {
         }
     }
 
+    /// The time stamp of a waiting event: 16 bits of a time.
+    pub(super) fn stamp(&self, time: &str) -> String {
+        let shift = self.options.stamp_shift();
+        format!("{time}[{}:{shift}]", 15 + shift)
+    }
+
     /// The recirculation port as a keyset of the ingress parser; a set stands alone in its `select`.
     pub(super) fn back_keyset(&self) -> &'static str {
         match self.options.own_recirculation_ports {

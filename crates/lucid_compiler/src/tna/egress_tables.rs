@@ -7,7 +7,6 @@ use super::bridge::{TASK_COPIES, TASK_CUT, TASK_MEMBER, TASK_PASS, TASK_ROUND, T
 use super::context::Context;
 use super::egress_parser::HERE;
 use super::parts::MEMBER_ENTRIES;
-use super::scheduler_tables::stamp;
 use super::switch_values::{extern_type, values_table};
 use crate::wire::FIRST_CUT_SESSION;
 use source::Span;
@@ -113,7 +112,7 @@ pub(super) fn member(context: &mut Context<'_>, stage: usize) -> Option<String> 
 
 /// The time since a delayed event's last time stamp, and a new stamp.
 pub(super) fn wait(context: &mut Context<'_>, stage: usize) -> Option<String> {
-    let now = stamp(context, "eg_prsr_md.global_tstamp");
+    let now = context.stamp("eg_prsr_md.global_tstamp");
     let body =
         format!("eg_md.elapsed = {now} - hdr.bridge.arrived; hdr.frame.source_kind = {now};");
     waiting(context, stage, ("wait", "waited"), &body)

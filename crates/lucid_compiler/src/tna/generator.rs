@@ -86,12 +86,13 @@ pub(super) fn header(options: &Options) -> String {
 /// a period releases it. `routed` says where the table `dispatch` is to send it.
 pub(super) fn states(routed: &str) -> [String; 2] {
     // Three bits, two of the pipe, three of the application, eight, then batch and packet.
-    let first = u64::from(EACH_PERIOD) << 40;
+    let first = u64::from(EACH_PERIOD) << 8;
+    // Tofino matches at most 32 bits of a field at once.
     [
         format!(
             "state pause {{ pkt.extract(hdr.pause); {routed} \
-             transition select(hdr.pause.destination) {{ \
-             {first:#014x} &&& 0x0700ffffffff : release; default : accept; }} }}"
+             transition select(hdr.pause.destination[47:32], hdr.pause.destination[31:0]) {{ \
+             ({first:#06x} &&& 0x0700, 0) : release; default : accept; }} }}"
         ),
         "state release { hdr.pause.quanta = 0; transition accept; }".to_string(),
     ]

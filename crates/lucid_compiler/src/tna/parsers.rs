@@ -6,7 +6,7 @@
 use super::bridge::TASK_LEAVE;
 use super::context::Context;
 use super::event_headers::Chunk;
-use super::scheduler_tables::{Route, stamp};
+use super::scheduler_tables::Route;
 use super::slots::spreads;
 use crate::names::Names;
 use crate::options::Delay;
@@ -130,7 +130,7 @@ impl States<'_, '_> {
         };
         // What came round has the time when it left egress in its source address; one that comes for
         // the first time, out of several copies for instance, has none.
-        let arrived = stamp(self.context, "ig_intr_md.ingress_mac_tstamp");
+        let arrived = self.context.stamp("ig_intr_md.ingress_mac_tstamp");
         let delayed = format!(
             "state delayed {{ {waits} transition select(hdr.frame.source_kind) {{ \
              SOURCE : came_first; default : came_round; }} }} \

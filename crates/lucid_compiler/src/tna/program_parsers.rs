@@ -11,14 +11,16 @@ use crate::expressions::{self, BuiltIn, Environment, literal, wire_bits};
 use crate::names::Names;
 use lucid::core::walk::deep;
 use lucid::core::{
-    Expression, ExpressionKind, LocalId, ParserAction, ParserBlock, ParserId, ParserStep, Pattern,
-    Type,
+    Expression, ExpressionKind, LocalId, ParserAction, ParserBlock, ParserId, ParserStep, Type,
 };
 use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
 /// How deep parsers may call one another; a circle of calls ends here.
 const MAX_CALLS: u32 = 64;
+
+/// Tofino's parser matches at most this many bits of a field at once.
+const MAX_SELECT_BITS: u32 = 32;
 
 /// Locals of a parser on the path to a state.
 struct ParserNames<'a> {
@@ -247,15 +249,31 @@ impl States<'_, '_> {
             ParserStep::Match { subjects, branches } => {
                 let widths: Vec<u32> =
                     subjects.iter().map(|subject| wire_bits(subject.ty)).collect();
-                let texts: Vec<String> =
-                    subjects.iter().map(|subject| self.expression(subject, values)).collect();
+                let texts: Vec<String> = subjects
+                    .iter()
+                    .zip(&widths)
+                    .flat_map(|(subject, width_bits)| {
+                        let text = self.expression(subject, values);
+                        pieces(*width_bits).map(move |(low, bits)| match bits == *width_bits {
+                            true => text.clone(),
+                            false if text.contains(' ') => {
+                                format!("({text})[{}:{low}]", low + bits - 1)
+                            }
+                            false => format!("{text}[{}:{low}]", low + bits - 1),
+                        })
+                    })
+                    .collect();
                 let mut cases = String::new();
                 for (patterns, block) in branches {
                     let next = deep(|| self.block(name, block, values.clone(), calls));
                     let keysets: Vec<String> = patterns
                         .iter()
                         .zip(&widths)
-                        .map(|(pattern, width_bits)| keyset(pattern, *width_bits))
+                        .flat_map(|(pattern, width_bits)| {
+                            pieces(*width_bits).map(|(low, bits)| {
+                                keyset(pattern.value >> low, pattern.mask >> low, bits)
+                            })
+                        })
                         .collect();
                     let keyset = match keysets.as_slice() {
                         [one] => one.clone(),
@@ -326,11 +344,20 @@ impl States<'_, '_> {
     }
 }
 
-fn keyset(pattern: &Pattern, width_bits: u32) -> String {
+/// First bit and width of each piece of a key of a `select`, highest first.
+fn pieces(width_bits: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..width_bits.div_ceil(MAX_SELECT_BITS)).rev().map(move |at| {
+        let low = at * MAX_SELECT_BITS;
+        (low, MAX_SELECT_BITS.min(width_bits - low))
+    })
+}
+
+fn keyset(value: u128, mask: u128, width_bits: u32) -> String {
     let all = super::context::ones(width_bits);
-    match pattern.mask & all {
+    let value = value & all;
+    match mask & all {
         0 => "_".into(),
-        mask if mask == all => literal(pattern.value, width_bits),
-        mask => format!("{} &&& {}", literal(pattern.value, width_bits), literal(mask, width_bits)),
+        mask if mask == all => literal(value, width_bits),
+        mask => format!("{} &&& {}", literal(value, width_bits), literal(mask, width_bits)),
     }
 }

@@ -255,12 +255,6 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
     Some("serialise.apply();".into())
 }
 
-/// The time stamp of a waiting event: 16 bits of a time.
-pub(super) fn stamp(context: &Context<'_>, time: &str) -> String {
-    let shift = context.options.stamp_shift();
-    format!("{time}[{}:{shift}]", 15 + shift)
-}
-
 /// Makes up for the part of a unit by which the first time stamp of an event is early, so that no delay is too short.
 fn round_up(context: &Context<'_>, frame: &str) -> String {
     match (1_u64 << context.options.stamp_shift()) - 1 {
@@ -286,7 +280,7 @@ fn serialisation(context: &Context<'_>, what: Serialisation) -> (String, String,
         }
         Serialisation::Delayed(slot) => {
             let name = format!("delay_slot{slot}");
-            let stamp = stamp(context, "ig_intr_md.ingress_mac_tstamp");
+            let stamp = context.stamp("ig_intr_md.ingress_mac_tstamp");
             let up = round_up(context, &format!("hdr.slot{slot}"));
             let body = format!(
                 "action {name}() {{ {round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.slot{slot} = 0; \

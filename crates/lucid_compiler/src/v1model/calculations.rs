@@ -4,15 +4,20 @@
 
 use super::context::{CALCULATION_MARK, Context};
 use crate::expressions::literal;
+use p4::ast::NodeId;
+use p4::typed::{TypeKind, TypedProgram};
 use std::sync::Arc;
 
-/// Takes the marks out and names what they mark: as p4c names calculations, in the order of the
-/// program's text.
-pub(super) fn name(context: &mut Context<'_>) -> Vec<(Arc<str>, u32)> {
-    let architecture = ir::architecture::named("v1model");
-    let mut hashes = Vec::new();
-    let mut count = 0;
-    for (_, text) in &mut context.pieces {
+/// The compiler's own calculations in the order of the program's text, with a polynomial if they are hashes.
+pub(super) struct Calculations {
+    before_user: Vec<Option<u32>>,
+    after_user: Vec<Option<u32>>,
+}
+
+/// Removes the marks from the pieces. The user's declarations stand in front of the piece `user_position`.
+pub(super) fn unmarked(context: &mut Context<'_>, user_position: usize) -> Calculations {
+    let mut found = Calculations { before_user: Vec::new(), after_user: Vec::new() };
+    for (number, (_, text)) in context.pieces.iter_mut().enumerate() {
         if !text.contains(CALCULATION_MARK) {
             continue;
         }
@@ -22,16 +27,40 @@ pub(super) fn name(context: &mut Context<'_>) -> Vec<(Arc<str>, u32)> {
                 without.push_str(part);
                 continue;
             }
-            let name = architecture.and_then(|it| it.calculation_name(count)).unwrap_or_default();
-            count += 1;
-            let polynomial = part.parse().ok().and_then(|at: usize| context.calculations.get(at));
-            if let Some(Some(polynomial)) = polynomial {
-                hashes.push((name, *polynomial));
+            let of = part.parse().ok().and_then(|at: usize| context.calculations.get(at));
+            match number < user_position {
+                true => found.before_user.extend(of.copied()),
+                false => found.after_user.extend(of.copied()),
             }
         }
         *text = without;
     }
-    hashes
+    found
+}
+
+impl Calculations {
+    /// Names and polynomials of the hashes, as BMv2's commands know them.
+    pub(super) fn named(&self, typed: &TypedProgram) -> Vec<(Arc<str>, u32)> {
+        let Some(architecture) = ir::architecture::named("v1model") else { return Vec::new() };
+        let algorithms =
+            typed.program.declarations.iter().find(|it| &*it.name.text == "HashAlgorithm");
+        let is_algorithm = |id: &NodeId| match typed.expression_types.get(id).map(|ty| &**ty) {
+            Some(TypeKind::Enum(declaration)) => algorithms.is_some_and(|it| it.id == *declaration),
+            _ => false,
+        };
+        let numbered: Vec<NodeId> =
+            ir::architecture::calculation_order(typed).into_iter().filter(is_algorithm).collect();
+        let mut by_text: Vec<(NodeId, u32)> = numbered.iter().copied().zip(0..).collect();
+        by_text.sort_unstable();
+        let user_end = by_text.len().saturating_sub(self.after_user.len());
+        let own = by_text.iter().take(self.before_user.len()).chain(by_text.iter().skip(user_end));
+        let polynomials = self.before_user.iter().chain(&self.after_user);
+        own.zip(polynomials)
+            .filter_map(|((_, place), polynomial)| {
+                Some((architecture.calculation_name(*place)?, (*polynomial)?))
+            })
+            .collect()
+    }
 }
 
 /// A call of `hash` with a polynomial of its own.

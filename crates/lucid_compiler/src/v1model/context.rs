@@ -67,7 +67,7 @@ impl Context<'_> {
         self.found.push(Diagnostic::error(NOT_ON_TARGET, span, what).help(help));
     }
 
-    /// What to write in front of a call of `hash`, so that [`super::calculations::name`] finds it.
+    /// What to write in front of a call of `hash`, so that [`super::calculations::unmarked`] finds it.
     pub(crate) fn calculation(&mut self, polynomial: Option<u32>) -> String {
         self.calculations.push(polynomial);
         let mark = CALCULATION_MARK;

@@ -87,11 +87,11 @@ pub fn compile(
     let own = map.clone();
     let user = user::read(&mut context, &mut map);
     context.pieces.extend(scheduler);
-    let hashes = calculations::name(&mut context);
+    let calculations = calculations::unmarked(&mut context, user.position);
     if context.found.has_errors() {
         return Err(context.found);
     }
-    finish(context, (own, map), options, hashes, &user)
+    finish(context, (own, map), options, &calculations, &user)
 }
 
 /// A register for each array, pair array and counter.
@@ -133,7 +133,7 @@ fn finish(
     context: Context<'_>,
     (own, map): (SourceMap, SourceMap),
     options: &Options,
-    hashes: Vec<(Arc<str>, u32)>,
+    calculations: &calculations::Calculations,
     user: &UserDeclarations,
 ) -> Result<Compiled, Diagnostics> {
     let mut builder = ProgramBuilder::new(map, &["core.p4", interface::FILE]);
@@ -156,6 +156,7 @@ fn finish(
     })?;
     Ok(Compiled {
         probes: scheduler::probes::probes(&context),
+        hashes: calculations.named(&built.program),
         built,
         warnings: Diagnostics::new(),
         options: options.clone(),
@@ -171,7 +172,6 @@ fn finish(
             Delay::Queue if context.delays => options.delay_period_ps,
             _ => 0,
         },
-        hashes,
     })
 }
 

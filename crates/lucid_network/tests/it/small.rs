@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small programs for what hardware does unlike software, for both targets and both kinds of delay.
 
-use crate::delays::{check_everywhere, check_for_tna, check_on};
+use crate::delays::{check_everywhere, check_for_tna, check_on, program_and_run};
 use device::EngineChoice;
-use lucid_compiler::{Backend, Options};
+use lucid_compiler::{Backend, Options, compile};
+use lucid_network::ready;
 
 /// Pieces that cross words, constants, a single word, none that is whole.
 #[test]
@@ -221,4 +222,35 @@ fn random_numbers_keep_their_order() {
             {"name": "go", "args": [2863311530, 31], "timestamp": 2000}]}"#,
         4,
     );
+}
+
+/// Four times as many handlers, of which several access each array, load in about four times the time.
+#[test]
+fn large_programs_load_in_proportion_to_their_handlers() {
+    let least_time = |count: usize| {
+        let mut source = String::from("memop plus(int stored, int x) { return stored + x; }\n");
+        for at in 0..count {
+            source.push_str(&format!("event e{at}(int x);\n"));
+        }
+        for at in 0..count / 6 {
+            source.push_str(&format!("global Array.t<32> a{at} = Array.create(16);\n"));
+        }
+        for at in 0..count {
+            let (array, next) = (at % (count / 6), (at + 1) % count);
+            source.push_str(&format!(
+                "handle e{at}(int x) {{ Array.setm(a{array}, 1, plus, x); generate e{next}(x); }}\n"
+            ));
+        }
+        let (map, program, _) = program_and_run(&source, r#"{"events": []}"#);
+        let took = (0..3).map(|_| {
+            let compiled = compile(&program, &map, &Options::default()).expect("a program");
+            let ready = ready(&compiled).expect("it lowers");
+            let began = std::time::Instant::now();
+            ready.program();
+            began.elapsed()
+        });
+        took.min().expect("three times")
+    };
+    let (few, many) = (least_time(36), least_time(144));
+    assert!(many < few * 9, "{few:?} for 36 handlers, {many:?} for 144");
 }

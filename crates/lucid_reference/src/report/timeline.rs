@@ -14,6 +14,7 @@ use lucid::core::Program;
 use serde_json::{Value as Json, json};
 use source::quantity::nanoseconds;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 /// Most happenings of one page; later ones are counted and left out.
 pub const MAX_ITEMS: usize = 200_000;
@@ -40,8 +41,9 @@ pub struct TimeLine<'p> {
     switches: u32,
     links: Vec<[(u32, u32); 2]>,
     items: Vec<Item>,
-    details: BTreeMap<usize, Vec<Json>>,
-    /// Which occurrence generated which, for those that never reach a handler.
+    /// What handlers did, by item: elements of a JSON list.
+    details: BTreeMap<usize, String>,
+    /// Which occurrence generated which, for those that may not have an item yet.
     generated_by: HashMap<Occurrence, Occurrence>,
     /// The last handler of each switch: what it did follows.
     handler: HashMap<Occurrence, usize>,
@@ -59,7 +61,8 @@ struct Item {
     stage: Stage,
     occurrence: Option<Occurrence>,
     cause: Option<Occurrence>,
-    arguments: Json,
+    /// JSON text.
+    arguments: Box<str>,
     note: Option<String>,
 }
 
@@ -86,28 +89,31 @@ impl<'p> TimeLine<'p> {
 
     /// The page, with the counters of each switch.
     pub fn html(&self, counts: &[Counts]) -> String {
-        // In JSON a `<` stands only in texts, where it can be escaped: nothing ends the element.
-        let data = self.data(counts).to_string().replace('<', "\\u003c");
         let title = escaped(&self.title);
-        // Each placeholder occurs once; inserted text is not searched again.
-        let mut page = String::with_capacity(PAGE.len() + data.len() + 64_000);
+        // Items and details, and the rest of the page.
+        let details: usize = self.details.values().map(|text| text.len() + 16).sum();
+        let mut page = String::with_capacity(details + 160 * self.items.len() + 100_000);
         let mut rest = PAGE;
+        // Each placeholder occurs once; inserted text is not searched again.
         for (place, content) in [
-            ("{{TITLE}}", title.as_str()),
-            ("{{STYLE}}", STYLE),
-            ("{{DATA}}", data.as_str()),
-            ("{{SCRIPT}}", SCRIPTS.concat().as_str()),
+            ("{{TITLE}}", Some(title.as_str())),
+            ("{{STYLE}}", Some(STYLE)),
+            ("{{DATA}}", None),
+            ("{{SCRIPT}}", Some(SCRIPTS.concat().as_str())),
         ] {
             let Some((before, after)) = rest.split_once(place) else { continue };
             page.push_str(before);
-            page.push_str(content);
+            match content {
+                Some(content) => page.push_str(content),
+                None => self.write_data(&mut page, counts),
+            }
             rest = after;
         }
         page.push_str(rest);
         page
     }
 
-    fn data(&self, counts: &[Counts]) -> Json {
+    fn write_data(&self, page: &mut String, counts: &[Counts]) {
         let program = self.program;
         let names: Vec<&str> = program.events.iter().map(|event| &*event.name).collect();
         let parameters: Vec<Vec<&str>> = program
@@ -115,7 +121,6 @@ impl<'p> TimeLine<'p> {
             .iter()
             .map(|event| event.parameters.iter().map(|each| &*each.name).collect())
             .collect();
-        let column = |value: fn(&Item) -> Json| self.items.iter().map(value).collect::<Json>();
         let links: Vec<[u32; 4]> =
             self.links.iter().map(|[from, to]| [from.0, from.1, to.0, to.1]).collect();
         let counters: Vec<&str> = counter_names().collect();
@@ -123,9 +128,7 @@ impl<'p> TimeLine<'p> {
             .iter()
             .map(|counts| counters.iter().map(|name| counter(counts, name).unwrap_or(0)).collect())
             .collect();
-        let details: serde_json::Map<String, Json> =
-            self.details.iter().map(|(at, list)| (at.to_string(), json!(list))).collect();
-        json!({
+        let run = in_page(&json!({
             "title": self.title,
             "switches": self.switches,
             "links": links,
@@ -133,24 +136,49 @@ impl<'p> TimeLine<'p> {
             "parameters": parameters,
             "omitted": self.omitted,
             "counters": { "names": counters, "rows": rows },
-            "items": {
-                "kind": column(|item| json!(item.kind)),
-                "time": column(|item| json!(item.time_ps)),
-                "switch": column(|item| json!(item.switch)),
-                "name": column(|item| item.name.map_or(json!(-1), |name| json!(name))),
-                "port": column(|item| json!(item.port)),
-                "stage": column(|item| json!(item.stage as u8)),
-                "occurrence": column(|item| json!(item.occurrence.map(|each| each.0))),
-                "cause": column(|item| json!(item.cause.map(|each| each.0))),
-                "arguments": column(|item| item.arguments.clone()),
-                "note": column(|item| json!(item.note)),
-            },
-            "details": details,
-        })
+        }));
+        page.push_str(run.strip_suffix('}').unwrap_or(&run));
+        page.push_str(",\"items\":{");
+        type Column = (&'static str, fn(&Item, &mut String));
+        let columns: [Column; 10] = [
+            ("kind", |item, page| number(page, Some(item.kind.into()))),
+            ("time", |item, page| number(page, Some(item.time_ps))),
+            ("switch", |item, page| number(page, Some(item.switch.into()))),
+            ("name", |item, page| match item.name {
+                Some(name) => number(page, Some(name.into())),
+                None => page.push_str("-1"),
+            }),
+            ("port", |item, page| number(page, item.port.map(u64::from))),
+            ("stage", |item, page| number(page, Some(item.stage as u64))),
+            ("occurrence", |item, page| number(page, item.occurrence.map(|each| each.0))),
+            ("cause", |item, page| number(page, item.cause.map(|each| each.0))),
+            ("arguments", |item, page| page.push_str(&item.arguments)),
+            ("note", |item, page| page.push_str(&in_page(&json!(item.note)))),
+        ];
+        for (at, (name, value)) in columns.iter().enumerate() {
+            page.push_str(if at == 0 { "\"" } else { ",\"" });
+            page.push_str(name);
+            page.push_str("\":[");
+            for (at, item) in self.items.iter().enumerate() {
+                if at > 0 {
+                    page.push(',');
+                }
+                value(item, page);
+            }
+            page.push(']');
+        }
+        page.push_str("},\"details\":{");
+        for (count, (at, list)) in self.details.iter().enumerate() {
+            if count > 0 {
+                page.push(',');
+            }
+            let _ = write!(page, "\"{at}\":[{list}]");
+        }
+        page.push_str("}}");
     }
 
     fn push(&mut self, item: Item) {
-        if self.items.len() >= MAX_ITEMS {
+        if self.is_full() {
             self.omitted += 1;
             return;
         }
@@ -161,6 +189,14 @@ impl<'p> TimeLine<'p> {
             self.handler.insert(occurrence, self.items.len());
         }
         self.items.push(item);
+        if self.is_full() {
+            self.generated_by = HashMap::new();
+        }
+    }
+
+    /// Whether further items are left out.
+    fn is_full(&self) -> bool {
+        self.items.len() >= MAX_ITEMS
     }
 
     fn item(&self, observation: &Observation, kind: u8) -> Item {
@@ -174,7 +210,7 @@ impl<'p> TimeLine<'p> {
             stage: Stage::Ingress,
             occurrence: None,
             cause: None,
-            arguments: Json::Null,
+            arguments: "null".into(),
             note: None,
         }
     }
@@ -191,14 +227,18 @@ impl<'p> TimeLine<'p> {
             name: Some(event.event.0),
             occurrence: Some(occurrence),
             cause: self.generated_by.get(&occurrence).copied(),
-            arguments: arguments.collect(),
+            arguments: in_page(&arguments.collect()).into(),
             ..self.item(observation, kind)
         }
     }
 
-    fn detail(&mut self, by: Occurrence, detail: Json) {
+    fn detail(&mut self, by: Occurrence, detail: impl FnOnce() -> Json) {
         if let Some(at) = self.handler.get(&by) {
-            self.details.entry(*at).or_default().push(detail);
+            let list = self.details.entry(*at).or_default();
+            if !list.is_empty() {
+                list.push(',');
+            }
+            list.push_str(&in_page(&detail()));
         }
     }
 }
@@ -225,13 +265,16 @@ impl Observer for TimeLine<'_> {
                 });
             }
             ObservationKind::Generated { occurrence, by, event, destination } => {
-                self.generated_by.insert(*occurrence, *by);
-                let text = event_text(program, event);
-                let to = destination_text(destination);
-                self.detail(*by, json!(["generated", occurrence.0, text, to]));
+                if !self.is_full() {
+                    self.generated_by.insert(*occurrence, *by);
+                }
+                self.detail(*by, || {
+                    let (text, to) = (event_text(program, event), destination_text(destination));
+                    json!(["generated", occurrence.0, text, to])
+                });
             }
             ObservationKind::Printed { by, text } => {
-                self.detail(*by, json!(["printed", text.trim_end_matches('\n')]));
+                self.detail(*by, || json!(["printed", text.trim_end_matches('\n')]));
             }
             ObservationKind::LeftAsBytes { port, bytes } => {
                 let item = self.item(&observation, LEFT);
@@ -253,16 +296,16 @@ impl Observer for TimeLine<'_> {
             ObservationKind::Commanded { text, result } => {
                 let item = self.item(&observation, COMMAND);
                 let note = result.as_ref().map(|result| format!("Result: {result}"));
-                self.push(Item { arguments: json!([text]), note, ..item });
+                self.push(Item { arguments: in_page(&json!([text])).into(), note, ..item });
             }
             ObservationKind::OutOfRange { by, global, index } => {
                 let global = global_name(program, *global);
-                let text = format!("index {index} is beyond the end of {global}");
-                self.detail(*by, json!(["fault", text]));
+                let text = || format!("index {index} is beyond the end of {global}");
+                self.detail(*by, || json!(["fault", text()]));
             }
             ObservationKind::TableFull { by, table } => {
-                let text = format!("table {} is full", global_name(program, *table));
-                self.detail(*by, json!(["fault", text]));
+                let text = || format!("table {} is full", global_name(program, *table));
+                self.detail(*by, || json!(["fault", text()]));
             }
             ObservationKind::Accessed { by, global, index, before, after, result } => {
                 let global = global_name(program, *global);
@@ -280,7 +323,7 @@ impl Observer for TimeLine<'_> {
                 {
                     text.push_str(&format!(", gives {result}"));
                 }
-                self.detail(*by, json!(["access", text]));
+                self.detail(*by, || json!(["access", text]));
             }
             ObservationKind::LookedUp { by, table, key, action, hit } => {
                 let key: Vec<String> = key.iter().map(u128::to_string).collect();
@@ -289,21 +332,34 @@ impl Observer for TimeLine<'_> {
                 let how = if *hit { "hit" } else { "miss" };
                 let table = global_name(program, *table);
                 let text = format!("{table}[{}]: {how}, {action}", key.join(", "));
-                self.detail(*by, json!(["access", text]));
+                self.detail(*by, || json!(["access", text]));
             }
             ObservationKind::Called { by, function, arguments } => {
                 let arguments: Vec<String> =
                     arguments.iter().map(|each| call_argument_text(program, each)).collect();
                 let text = format!("{function}({})", arguments.join(", "));
-                self.detail(*by, json!(["call", text]));
+                self.detail(*by, || json!(["call", text]));
             }
             ObservationKind::Link { ends: [from, to], up } => {
                 let state = if *up { "up" } else { "down" };
                 let text = format!("link {}:{} - {}:{} {state}", from.0, from.1, to.0, to.1);
                 let item = self.item(&observation, LINK);
-                self.push(Item { arguments: json!([text]), ..item });
+                self.push(Item { arguments: in_page(&json!([text])).into(), ..item });
             }
         }
+    }
+}
+
+/// JSON text as the page has it. A `<` stands only in texts, where it can be escaped: nothing ends the element.
+fn in_page(value: &Json) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+/// A number of a column, or nothing.
+fn number(page: &mut String, value: Option<u64>) {
+    match value {
+        Some(value) => drop(write!(page, "{value}")),
+        None => page.push_str("null"),
     }
 }
 
@@ -389,5 +445,22 @@ mod tests {
             });
         }
         assert_eq!((line.items.len(), line.omitted), (MAX_ITEMS, 5));
+        // Nothing is kept of what is left out.
+        let event = example::observations().into_iter().find_map(|one| match one.kind {
+            ObservationKind::Generated { event, .. } => Some(event),
+            _ => None,
+        });
+        let destination = Destination::Recirculated { due_ps: 0 };
+        line.observe(Observation {
+            time_ps: 1 << 40,
+            switch: 0,
+            kind: ObservationKind::Generated {
+                occurrence: Occurrence(9),
+                by: Occurrence(8),
+                event: event.expect("the example generates an event"),
+                destination,
+            },
+        });
+        assert!(line.generated_by.is_empty() && line.details.is_empty());
     }
 }

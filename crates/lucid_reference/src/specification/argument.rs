@@ -107,7 +107,7 @@ pub enum BytesError {
     Character(char, usize),
 }
 
-/// Bytes in hexadecimal, two digits each; spaces and a leading `0x` may stand there.
+/// Parses bytes in hexadecimal, two digits each; spaces and a leading `0x` are allowed.
 pub fn bytes(text: &str) -> Result<Vec<u8>, BytesError> {
     let offset =
         if text.trim_start().starts_with("0x") { text.find('x').unwrap_or(0) + 1 } else { 0 };

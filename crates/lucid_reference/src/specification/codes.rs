@@ -7,7 +7,7 @@ use source::{Code, Explanation};
 pub const SYNTAX: Code = Code("LU-E0501");
 /// A value of another kind is expected.
 pub const WRONG_TYPE: Code = Code("LU-E0502");
-/// Something that has to be said is not said.
+/// A required field is missing.
 pub const MISSING: Code = Code("LU-E0503");
 /// A time, rate, count or number that cannot be.
 pub const BAD_QUANTITY: Code = Code("LU-E0504");
@@ -40,7 +40,7 @@ pub const TOO_LATE: Code = Code("LU-W0504");
 /// Several switches without links.
 pub const NOT_CONNECTED: Code = Code("LU-W0505");
 
-/// What `plane explain` says about each. The examples are specifications in JSON.
+/// The texts of `plane explain`. The examples are specifications in JSON.
 pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: SYNTAX,

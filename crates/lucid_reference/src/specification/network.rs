@@ -9,10 +9,10 @@ use document::{Fields, Messages, Node, NodeKind};
 use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
-/// What is known of the network while entries are read.
+/// The part of the network that readers of entries check against.
 pub(super) struct Network {
     pub switches: u32,
-    /// Where `switches` is said.
+    /// The span of `switches`.
     said: Option<Span>,
     /// The other end of each port, and where the link is written.
     ends: HashMap<(u32, u32), ((u32, u32), Span)>,

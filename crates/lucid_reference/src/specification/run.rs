@@ -130,8 +130,8 @@ pub enum Argument {
     List(Vec<Argument>),
 }
 
-/// Where the parts of an entry stand in the file, for messages about names and types that are found
-/// out only with the program. [`Span::NONE`] and empty lists where there is no such part.
+/// The spans of an entry's fields, for messages about names and types that are checked
+/// only against the program. Missing fields have [`Span::NONE`] and empty lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldSpans {
     /// The whole entry.
@@ -153,7 +153,7 @@ impl Default for FieldSpans {
     }
 }
 
-/// Something that comes from outside.
+/// An input from outside the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     /// When; absent: the default gap after the one before.
@@ -166,7 +166,7 @@ pub struct Input {
     pub field_spans: FieldSpans,
 }
 
-/// What comes from outside.
+/// The kind of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputKind {
     /// An event by name.
@@ -215,7 +215,7 @@ pub enum Gap {
     Exponential(f64),
 }
 
-/// Where an argument's value comes from.
+/// The source of an argument's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Draw {
     /// Always this.
@@ -290,7 +290,7 @@ pub enum ExpectationKind {
     Counter { name: String, switch: Option<u32>, count: Count },
 }
 
-/// What is expected of an event.
+/// The expectation of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LifecycleStep {
     /// Its handler runs.

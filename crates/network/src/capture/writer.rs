@@ -203,7 +203,7 @@ impl CaptureWriter {
             .strip_prefix('.')
             .and_then(|name| name.strip_suffix(".partial")?.rsplit_once(".pcap."))
             .and_then(|(_, process)| process.parse::<u32>().ok());
-        // Without a /proc nobody knows which processes run.
+        // Without /proc the running processes are unknown.
         let is_running = |process: u32| {
             !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{process}")).exists()
         };

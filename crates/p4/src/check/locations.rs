@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Location`: a variable or a part of one, such as `hdr.ethernet`. `FlowFacts`: which locations may be
-//! written, and which headers are certainly invalid.
+//! `Location`: a variable or a part of one, such as `hdr.ethernet`.
 
 use crate::ast::{Expression, ExpressionKind, NodeId};
 use crate::typed::{Constant, Definition, TypeKind, TypedProgram};
-use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// A variable or parameter, and fields or constant indexes in it.
@@ -16,12 +14,12 @@ pub(super) struct Location {
 
 impl Location {
     /// Whether one of the two is a part of the other, or they are the same.
-    fn overlaps(&self, other: &Location) -> bool {
+    pub(super) fn overlaps(&self, other: &Location) -> bool {
         self.root == other.root && self.path.iter().zip(&other.path).all(|(a, b)| a == b)
     }
 
     /// Whether `self` is `other` or holds it.
-    fn holds(&self, other: &Location) -> bool {
+    pub(super) fn holds(&self, other: &Location) -> bool {
         self.path.len() <= other.path.len() && self.overlaps(other)
     }
 }
@@ -56,39 +54,5 @@ pub(super) fn location(program: &TypedProgram, expression: &Expression) -> Optio
             location(program, base)
         }
         _ => None,
-    }
-}
-
-/// The facts of the flow analysis at one point of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct FlowFacts {
-    /// Places that some path to this point writes.
-    written: FxHashSet<Location>,
-    /// Headers that `setInvalid` has made invalid on every path to this point.
-    invalid: FxHashSet<Location>,
-}
-
-impl FlowFacts {
-    pub(super) fn write(&mut self, place: Location) {
-        self.invalid.retain(|invalid| !invalid.overlaps(&place));
-        self.written.insert(place);
-    }
-
-    pub(super) fn invalidate(&mut self, place: Location) {
-        self.invalid.insert(place);
-    }
-
-    pub(super) fn may_be_written(&self, place: &Location) -> bool {
-        self.written.iter().any(|written| written.overlaps(place))
-    }
-
-    pub(super) fn is_invalid(&self, header: &Location) -> bool {
-        self.invalid.iter().any(|invalid| invalid.holds(header))
-    }
-
-    /// Merges what is known at the end of another path, where both paths meet.
-    pub(super) fn join(&mut self, other: &FlowFacts) {
-        self.written.extend(other.written.iter().cloned());
-        self.invalid.retain(|place| other.invalid.contains(place));
     }
 }

@@ -253,6 +253,11 @@ impl<'a> Checker<'a> {
             {
                 return self.known.function.clone();
             }
+            TypeKind::Table(node) | TypeKind::Parser(node, _) | TypeKind::Control(node, _) => {
+                let declared = self.span_of(*node);
+                let nearest = source::nearest(&name.text, ["apply"]);
+                self.report_no_member(name, &base_type, declared, nearest);
+            }
             TypeKind::ApplyResult(node) => match &*name.text {
                 "hit" | "miss" => return self.known.bool.clone(),
                 "action_run" => return Arc::new(TypeKind::ActionRun(*node)),

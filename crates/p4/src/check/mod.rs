@@ -32,6 +32,7 @@ mod parameters;
 mod parser_graph;
 mod parsers;
 mod scopes;
+mod select_coverage;
 mod statements;
 mod tables;
 mod type_names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The graph of a parser's states: states that are never reached, cases that are never taken, and
-//! parsers that never end (P4_16 v1.2.5 §13.4 to §13.6).
+//! The graph of a parser's states: states that are never reached, and parsers that never end (P4_16
+//! v1.2.5 §13.4 to §13.6). Cases that are never taken are in `select_coverage`.
 
 use super::Checker;
 use crate::ast::{Declaration, ExpressionKind, ParserDeclaration, State, StateRef, Transition};
@@ -19,7 +19,7 @@ impl<'a> Checker<'a> {
         let Some(start) = states.get("start") else {
             // Without `start` reachability is unknown, but the cases of each state can be checked.
             for state in &parser.states {
-                self.warn_unreachable_cases(state);
+                self.warn_unreachable_cases_of(state);
             }
             return;
         };
@@ -72,7 +72,7 @@ impl<'a> Checker<'a> {
                     format!("state `{}` is never reached", state.name.text),
                 ));
             }
-            self.warn_unreachable_cases(state);
+            self.warn_unreachable_cases_of(state);
         }
         if !accepts && !rejects {
             self.report(
@@ -107,24 +107,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn warn_unreachable_cases(&mut self, state: &'a State) {
-        let Some(Transition::Select { cases, .. }) = &state.transition else { return };
-        let mut all_taken: Option<source::Span> = None;
-        for case in cases {
-            if let Some(earlier) = all_taken {
-                self.report(
-                    Diagnostic::warning(
-                        codes::UNREACHABLE_CASE,
-                        case.keyset.span,
-                        "this case is never taken",
-                    )
-                    .label(earlier, "this one takes everything"),
-                );
-                break;
-            }
-            if matches!(case.keyset.kind, ExpressionKind::Default | ExpressionKind::DontCare) {
-                all_taken = Some(case.keyset.span);
-            }
+    fn warn_unreachable_cases_of(&mut self, state: &'a State) {
+        if let Some(Transition::Select { id, cases, .. }) = &state.transition {
+            self.warn_unreachable_cases(*id, cases);
         }
     }
 }

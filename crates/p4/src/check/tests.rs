@@ -4,6 +4,7 @@
 
 mod accepted;
 mod advice;
+mod assignment;
 mod rejected;
 mod side_tables;
 

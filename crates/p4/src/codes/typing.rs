@@ -192,6 +192,10 @@ codes! {
     OUT_NOT_WRITTEN = "P4-W0405",
     /// A field of a header that is not valid.
     INVALID_HEADER_READ = "P4-W0406",
+    /// A variable or `out` parameter read where some path has not written it.
+    MAYBE_UNINITIALIZED_READ = "P4-W0407",
+    /// An `out` parameter that some path does not write.
+    OUT_NOT_ALWAYS_WRITTEN = "P4-W0408",
     /// A statement that is never reached.
     UNREACHABLE_STATEMENT = "P4-W0601",
     /// A parser state that is never reached.

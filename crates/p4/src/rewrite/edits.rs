@@ -202,7 +202,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Acts on the list that a node is in. `act` returns what it took out.
+    /// Applies `act` to the list that contains a node. `act` returns the removed nodes.
     fn in_list<T: VisitedMut>(
         &mut self,
         at: NodeId,
@@ -266,7 +266,7 @@ impl Rewriter {
         }
     }
 
-    /// Acts on the first list of its kind that belongs to a node.
+    /// Applies `act` to the first list of its kind that belongs to a node.
     fn in_owner<T: VisitedMut>(
         &mut self,
         owner: NodeId,
@@ -307,7 +307,7 @@ impl Rewriter {
         }
     }
 
-    /// Notes all nodes of a top-level declaration as being there.
+    /// Records the nodes of a top-level declaration as in the tree.
     pub(super) fn rehome(&mut self, index: usize) {
         let declaration = &mut self.tree.declarations[index];
         let owner = declaration.id;
@@ -315,7 +315,7 @@ impl Rewriter {
         self.mark(&inside, NodeLocation::In(owner));
     }
 
-    /// Notes nodes as being out of the tree.
+    /// Records nodes as out of the tree.
     pub(super) fn detach(&mut self, nodes: &[(NodeId, Span)]) {
         self.mark(nodes, NodeLocation::Detached);
     }
@@ -347,7 +347,7 @@ impl Rewriter {
     }
 }
 
-/// Where all nodes of a program are.
+/// The positions of all nodes of a program.
 pub(super) fn places(program: &Program) -> Vec<NodeLocation> {
     struct Places {
         owner: NodeId,

@@ -7,12 +7,12 @@ use source::Span;
 use std::fmt;
 use std::sync::Arc;
 
-/// A mistaken edit.
+/// A refused edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditError {
     /// The node that the edit is about.
     pub node: NodeId,
-    /// Its place; [`Span::NONE`] when there is no such node.
+    /// Its span; [`Span::NONE`] if the node does not exist.
     pub span: Span,
     /// The reason.
     pub problem: Problem,

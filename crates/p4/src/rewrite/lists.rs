@@ -48,13 +48,13 @@ pub(super) enum ListEdit<T> {
 
 pub(super) struct InList<T, F> {
     pub(super) at: NodeId,
-    /// For a block that is made around a branch or body.
+    /// The identity of a block that an edit creates around a branch or body.
     pub(super) id: NodeId,
     /// Whether all new nodes can be in the parentheses of a `for`.
     pub(super) is_plain: bool,
     pub(super) act: Option<F>,
     pub(super) outcome: Option<ListEdit<T>>,
-    /// What the node is, when it is not in a list of the expected kind.
+    /// The kind of a node that is not in a list of the expected kind.
     pub(super) other: Option<(&'static str, Span)>,
 }
 
@@ -119,7 +119,7 @@ impl<U: Node, F: FnOnce(&mut Vec<U>, usize) -> Vec<U>> VisitMut for InList<U, F>
 
 pub(super) struct Removal {
     pub(super) ids: Vec<(NodeId, Span)>,
-    /// An empty block was put in its place.
+    /// An empty block replaced it.
     pub(super) block: bool,
 }
 

@@ -29,7 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostics, SourceMap, Span};
 use std::sync::Arc;
 
-/// A program that is being changed.
+/// Edits a copy of a checked program.
 #[derive(Clone, Debug)]
 pub struct Rewriter {
     typed: Arc<TypedProgram>,
@@ -94,7 +94,7 @@ impl Rewriter {
         Rewriter { printing, ..Rewriter::of(&program, map) }
     }
 
-    /// Begins to change what another rewrite gave. [`Rewritten::came_from`] will lead to the nodes that
+    /// Edits the result of another rewrite. [`Rewritten::came_from`] leads to the nodes that
     /// the first one began with.
     pub fn of_rewritten(rewritten: Rewritten) -> Rewriter {
         let Rewritten { map, program, came_from, printing, .. } = rewritten;
@@ -112,17 +112,17 @@ impl Rewriter {
         &self.typed
     }
 
-    /// Returns the files that places are in.
+    /// Returns the source map.
     pub fn map(&self) -> &SourceMap {
         &self.map
     }
 
-    /// The files that places are in, to add what new code is a text of.
+    /// Returns the source map, to add the text of new code.
     pub fn map_mut(&mut self) -> &mut SourceMap {
         &mut self.map
     }
 
-    /// An identity that no node has.
+    /// Returns a fresh identity.
     pub fn fresh_id(&mut self) -> NodeId {
         let id = NodeId(self.tree.node_count);
         self.tree.node_count += 1;
@@ -157,8 +157,8 @@ impl Rewriter {
         copies
     }
 
-    /// Takes in a part that was made elsewhere: fresh identities, the same places, no model. What
-    /// [`Rewriter::pieces`] reads needs no taking in.
+    /// Adopts a part of another tree: fresh identities, the same places, no model. Parts that
+    /// [`Rewriter::pieces`] parses need no adoption.
     pub fn adopt<T: Part>(&mut self, mut part: T) -> T {
         self.renumber(&mut part);
         part
@@ -175,7 +175,7 @@ impl Rewriter {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and the map to show it with.
+    /// The errors of the checker, and the map for rendering them.
     #[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
     pub fn finish(self) -> Result<Rewritten, (Diagnostics, SourceMap)> {
         let came_from = self.came_from();

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use source::Span;
 use std::sync::Arc;
 
-/// Names that the language gives a meaning without declaring them.
+/// Built-in names without a declaration.
 const BUILT_IN: &[&str] = &["accept", "reject", "start", "main"];
 
 impl Rewriter {
@@ -108,7 +108,7 @@ pub(super) fn members(declaration: &Declaration) -> Option<FxHashSet<Arc<str>>> 
     })
 }
 
-/// Whether a text can be declared as a name.
+/// Whether a text is a valid name.
 fn is_identifier(text: &str) -> bool {
     identifier_of(text) == text && TokenKind::keyword(text).is_none() && !BUILT_IN.contains(&text)
 }

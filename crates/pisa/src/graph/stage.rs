@@ -68,8 +68,8 @@ pub(super) fn unsupported(operation: &Operation) -> Option<(&'static str, &'stat
         BinaryOperation::DivideUnsigned if !is_power(right) => Some(("divide", REPLACED)),
         BinaryOperation::RemainderUnsigned if !is_power(right) => Some((
             "take a remainder",
-            "a remainder by a constant power of two only takes bits: give `%`, or the last argument of v1model's `hash`, \
-             a constant such as 16; or choose among members with an action selector",
+            "a remainder by a constant power of two only takes bits: give `%`, or the last argument of `hash`, a \
+             constant such as 16; or choose among members with an action selector",
         )),
         _ => None,
     }

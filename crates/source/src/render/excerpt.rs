@@ -13,9 +13,9 @@ const NEAR_LINES: usize = 12;
 const SPAN_LINES: usize = 8;
 /// Of a longer line, only the part around its marks is shown.
 const LINE_CHARACTERS: usize = 200;
-/// How much of a cut line stands before its first mark.
+/// Columns of a cut line before its first mark.
 const BEFORE_CHARACTERS: usize = 80;
-/// What stands where a line was cut.
+/// Replaces the cut part of a line.
 const CUT: &str = "...";
 
 /// Something to mark.
@@ -31,7 +31,7 @@ impl<'a> Mark<'a> {
     }
 }
 
-/// Some lines of a file with what is marked in them.
+/// Lines of a file with their marks.
 pub(super) struct Excerpt<'a> {
     pub file: Arc<str>,
     /// Where the first or primary mark is, from 1; the column in characters.

@@ -3,6 +3,7 @@
 //! [`DeviceRun`] describes it, [`run`] does it, by one engine or by two side by side.
 
 mod arrivals;
+mod ended;
 mod one_engine;
 mod preparation;
 mod report;

@@ -2,8 +2,9 @@
 //! A run on captures by one engine, with traces if the user wants them.
 
 use super::arrivals::Arrivals;
+use super::ended::Ended;
 use super::preparation::{ports_exist, set_up};
-use super::report::{Ended, digest_line, finish, load_error_text, place, replay_error_text};
+use super::report::{digest_line, finish, load_error_text, place, replay_error_text};
 use super::{DeviceRun, TraceFormat};
 use crate::control_files;
 use crate::controllers::Controllers;

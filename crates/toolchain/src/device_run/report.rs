@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What runs on captures print: digests, the error that stopped a run, tables of ports and drops.
 
+use super::ended::Ended;
 use super::{DeviceRun, Engines, TraceFormat, result_json};
 use crate::port_captures::{PortCaptures, Written, written_text};
 use device::{Device, DeviceOptions, DigestMessage, LoadError};
@@ -26,16 +27,6 @@ pub(super) fn digest_line(digest: &DigestMessage) -> String {
         .map(|(name, value)| format!("{name} = 0x{:x}", value.to_biguint()))
         .collect();
     format!("digest {} of packet {}: {}\n", digest.name, digest.packet, fields.join(", "))
-}
-
-/// How the packets of a run ended.
-pub(super) struct Ended {
-    /// Counts of packets, if all were run.
-    pub progress: Option<Progress>,
-    /// The error that stopped the run.
-    pub error: Option<String>,
-    /// The digests that the program has sent, if the result is JSON.
-    pub digests: Vec<DigestMessage>,
 }
 
 /// Completes the captures and prints error and summary. Returns whether all packets were run.

@@ -2,7 +2,7 @@
 //! The result of a run as JSON: ports, drops, counters, registers, digests and captures. `docs/run-json.md` documents the
 //! fields; numbers from 2^53 on are strings, because many readers of JSON round them.
 
-use super::report::Ended;
+use super::ended::Ended;
 use super::{DeviceRun, Engines};
 use crate::port_captures::Written;
 use device::{Device, DigestMessage, PortStatistics};

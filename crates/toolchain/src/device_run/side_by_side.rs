@@ -3,8 +3,9 @@
 
 use super::DeviceRun;
 use super::arrivals::Arrivals;
+use super::ended::Ended;
 use super::preparation::{ports_exist, set_up};
-use super::report::{Ended, digest_line, finish, load_error_text, replay_error_text};
+use super::report::{digest_line, finish, load_error_text, replay_error_text};
 use crate::control_files;
 use crate::controllers::Controllers;
 use crate::port_captures::PortCaptures;

@@ -119,7 +119,7 @@ fn a_batch_that_rolls_back_leaves_nothing_when_a_portion_refuses_a_part() {
     assert_eq!(codes(&outcome), [ABORTED, ENTRY_EXISTS]);
     assert!(outcome.rolled_back);
     assert!(values(&mut two, acl).is_empty());
-    // Nobody owns what was not inserted.
+    // A rolled-back insertion leaves no owner.
     assert!(one.execute(Batch::one(insert(2))).is_ok());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Flow installation by remote control: a firewall written by hand in P4 whose flows stand in a match
+//! Flow installation by remote control: a hand-written firewall in P4 whose flows are entries of a match
 //! table. The first packet of a flow is reported to a controller in a thread of its own, which writes the
 //! entry through the device's control interface. Nothing lies between switch and controller but a channel
 //! of this process, so the times are a lower bound of what a remote controller needs.
@@ -51,7 +51,7 @@ fn pipeline() -> Result<Arc<Program>, (SourceMap, Diagnostics)> {
 /// A flow: who is inside, who is outside.
 type Flow = (u32, u32);
 
-/// What the controller knows of the switch: its program's table and action by their names.
+/// The controller's view of the switch: the names of the program's table and action.
 #[derive(Clone)]
 struct Controller {
     target: DeviceTarget,

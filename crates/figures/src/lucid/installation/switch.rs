@@ -2,7 +2,7 @@
 //! Flow installation on our switch: the firewall compiled for v1model on a device of this process, on
 //! compiled code. What leaves by the recirculation port comes in again at once, so that the time is what
 //! the processor needs for the packets of an installation. Each trial is repeated with the same flows and
-//! the shortest time counts: what is longer is other processes'.
+//! the result is the shortest time: longer ones include other processes.
 
 use super::super::flow_table::event;
 use super::{FLOWS, Trial, internal, seed};

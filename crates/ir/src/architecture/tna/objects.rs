@@ -129,7 +129,7 @@ fn register_parameter<'a>(
     lowering: &mut Lowering<'a>,
     construction: &Construction<'a>,
 ) -> Lowered<ObjectKind> {
-    // One cell; the first argument is what it begins with.
+    // One cell; the first argument is its initial value.
     let mut arguments = construction.arguments.clone();
     arguments.insert(0, None);
     let one_cell = Construction {

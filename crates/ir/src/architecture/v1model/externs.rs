@@ -5,13 +5,14 @@
 
 use super::calculations::Calculation;
 use super::{DESCRIPTION, STANDARD_METADATA};
+use crate::architecture::calculation_order;
 use crate::architecture::objects::{NamedAlgorithm, SharedObject, standard_crc};
 use crate::lowering::{
     CalculationKind, Construction, ExternCall, ExternMeaning, Location, Lowered, Lowering,
     ObjectKind, Value, annotation_named, annotation_values, number,
 };
 use crate::{BinaryOperation, FieldList, HashAlgorithm, Operand, Operation, SlotId, ValueType};
-use p4::ast::{Expression, ExpressionKind};
+use p4::ast::{Expression, ExpressionKind, NodeId};
 use p4::typed::{Type, TypeKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -252,16 +253,23 @@ fn algorithm<'a>(
     })
 }
 
-/// Names custom CRCs as p4c and BMv2 do in programs that inlining does not change: all calculations
-/// count, of whatever algorithm, in the order of the program's text, first those of `hash`, then
-/// `update_checksum`, then `verify_checksum`; the first one is `calc`, the next `calc_0`, `calc_1`.
+/// Names custom CRCs as p4c names them in BMv2's JSON: all calculations count, of whatever algorithm, first those of
+/// `hash` in the order of [`calculation_order`], then `update_checksum`, then `verify_checksum` in the order of the
+/// text. The first one is `calc`, the next `calc_0`, `calc_1`.
 fn name_calculations(lowering: &mut Lowering<'_>) {
+    let order = calculation_order(lowering.typed);
+    let place = |(kind, id): &(CalculationKind, NodeId)| {
+        let place = order.iter().position(|argument| argument == id);
+        (*kind, place.unwrap_or(usize::MAX), *id)
+    };
+    let mut keys: Vec<_> = lowering.calculations.keys().copied().collect();
+    keys.sort_by_key(place);
     let program = &mut lowering.program;
     let taken: Vec<Arc<str>> = program.calculations.iter().map(|item| item.name.clone()).collect();
     let mut names = (0..).map_while(|place| DESCRIPTION.calculation_name(place));
-    for id in lowering.calculations.values() {
+    for key in keys {
         let name = names.find(|name| !taken.contains(name));
-        if let (Some(id), Some(name)) = (id, name) {
+        if let (Some(Some(id)), Some(name)) = (lowering.calculations.get(&key), name) {
             program.calculations[id.index()].name = name;
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Items, bodies and comments, line by line. A body takes lines of its own unless it is one statement
+//! Items, bodies and comments, line by line. A body gets separate lines unless it is one statement
 //! that was written on the line of what it belongs to. How one long line is broken is in `wrap`.
 
 use super::super::token::Role;

@@ -18,7 +18,7 @@ pub(super) struct PlacedComment<'t> {
     pub lines_before: usize,
     /// Columns before it on its line.
     pub column: usize,
-    /// It goes on with the comment at the end of the line above, under which it stood.
+    /// It continues the comment at the end of the line above.
     pub continued: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Piece<'t> {
     pub lines_before: usize,
     /// The comments before it that do not belong to the token before.
     pub leading: Vec<PlacedComment<'t>>,
-    /// The comments behind it on its line, with those that go on with them.
+    /// The comments behind it on its line, with their continuation lines.
     pub trailing: Vec<PlacedComment<'t>>,
 }
 

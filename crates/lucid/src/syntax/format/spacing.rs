@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a blank stands between two tokens on one line. Line ends are decided in `layout`.
+//! Decides whether to write a blank between two tokens of a line. Line ends are decided in `layout`.
 
 use super::super::token::{Role, TokenKind as T};
 use super::pieces::Piece;
 
-/// Whether a blank stands between two tokens that follow each other on a line.
+/// Whether the formatter writes a blank between two consecutive tokens of a line.
 pub(super) fn blank_between(before: &Piece<'_>, after: &Piece<'_>) -> bool {
     // `{}` without anything in it.
     if matches!(before.role, Role::BlockOpen | Role::TypeOpen) {

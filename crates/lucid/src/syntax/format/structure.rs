@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tokens grouped as they nest: items (statements, declarations, fields) in bodies, elements in
-//! parentheses, brackets and braces. Every group knows how wide it is on one line.
+//! parentheses, brackets and braces. Every group stores its width on one line.
 
 use super::super::token::{Role, TokenKind};
 use super::pieces::Piece;
@@ -157,7 +157,7 @@ impl Builder<'_, '_> {
         if !open.trailing.is_empty() || !close.leading.is_empty() {
             return None;
         }
-        // Who puts the fields of a record on lines of their own means to.
+        // Fields that the author put on separate lines stay there.
         let first = self.pieces.get(group.open + 1);
         if open.role == Role::RecordOpen
             && !group.elements.is_empty()
@@ -194,7 +194,7 @@ pub(super) fn last_of(node: &Node) -> usize {
     }
 }
 
-/// Whether comments stand behind the last token.
+/// Whether comments follow the last token.
 fn has_trailing(pieces: &[Piece<'_>], nodes: &[Node]) -> bool {
     nodes.last().is_some_and(|last| !pieces[last_of(last)].trailing.is_empty())
 }

@@ -27,7 +27,7 @@ impl Layout<'_, '_> {
         }
     }
 
-    /// What stands behind `=` and does not fit there.
+    /// The value behind `=` that does not fit on its line.
     fn assigned(&mut self, nodes: &[Node], indent: usize, reserve: usize) {
         let group = nodes.iter().rposition(|node| self.is_breakable(node));
         let stays = group.is_some_and(|at| {
@@ -76,7 +76,7 @@ impl Layout<'_, '_> {
             if self.fits(part, behind) {
                 self.flat(part, further);
             } else if from > 0 && part.len() > 1 {
-                // The operator stays with what it stands before.
+                // The line break comes before the operator.
                 self.token(first_of(&part[0]), further);
                 self.broken(&part[1..], further, deeper(further), behind);
             } else {
@@ -123,7 +123,7 @@ impl Layout<'_, '_> {
         self.token(group.open, inner);
         self.comments_behind(group.open + 1, inner);
         self.writer.break_line(inner);
-        // The author has put these on lines of their own.
+        // The author put these on separate lines.
         let is_record = self.pieces[group.open].role == Role::RecordOpen && group.flat.is_none();
         let together = !is_record && self.fit_together(group, inner);
         let filled = !is_record

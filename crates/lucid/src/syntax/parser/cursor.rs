@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What Lucid's parser adds to [`RecursiveDescent`]: how errors are worded, closing angle brackets,
-//! names. Where reading goes on after an error is decided in `recovery`.
+//! names. `recovery` decides where parsing continues after an error.
 
 use super::super::ast::{Binder, Path, Segment};
 use super::super::codes;
@@ -153,13 +153,13 @@ impl Parser {
         Ok(Segment { name, span: token.span })
     }
 
-    /// Takes the name of something that is declared here.
+    /// Consumes the name in a declaration.
     pub(super) fn binder(&mut self, what: &str) -> Parsed<Binder> {
         let Segment { name, span } = self.segment(what)?;
         Ok(Binder { id: self.id(), name, span })
     }
 
-    /// Takes a name in use, perhaps qualified.
+    /// Consumes a use of a name, which may be qualified.
     pub(super) fn path(&mut self, what: &str) -> Parsed<Path> {
         let start = self.span();
         let mut segments = vec![self.segment(what)?];

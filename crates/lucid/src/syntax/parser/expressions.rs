@@ -113,7 +113,7 @@ impl Parser {
         self.report_read(diagnostic);
     }
 
-    /// Warns of operators that bind equally, but not for someone who knows C.
+    /// Warns of operators that have equal precedence in Lucid and different precedence in C.
     fn warn_mixed(&mut self, (first, second): (Span, Span), level: Level) {
         let slice = |span: Span| {
             self.text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned()
@@ -137,7 +137,7 @@ impl Parser {
         self.warn(diagnostic);
     }
 
-    /// Prefix operators, casts, and what they stand before.
+    /// Parses prefix operators and casts with their operands.
     pub(super) fn prefix(&mut self) -> Parsed<Expression> {
         let start = self.span();
         let operator = match self.kind() {
@@ -175,7 +175,7 @@ impl Parser {
         Ok(self.node(ExpressionKind::Unary { operator, operand }, start))
     }
 
-    /// `r#a`, `v[i]`, `e[7:0]` and what they stand behind.
+    /// Parses postfix forms with their operands: `r#a`, `v[i]`, `e[7:0]`.
     fn postfix(&mut self) -> Parsed<Expression> {
         let start = self.span();
         let mut expression = self.nested(|parser| parser.primary())?;
@@ -250,7 +250,7 @@ impl Parser {
         Ok(self.node(kind, start))
     }
 
-    /// What stands between the quotes of a string token.
+    /// Returns the text between the quotes of a string token.
     pub(super) fn string_text(&self, span: Span) -> Arc<str> {
         let text = self.text.get(span.start as usize..span.end as usize).unwrap_or("");
         let text = text.strip_prefix('"').unwrap_or(text);

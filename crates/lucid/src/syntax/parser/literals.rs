@@ -116,7 +116,7 @@ impl Parser {
     }
 }
 
-/// What is wrong with a number.
+/// The error of a malformed number.
 enum NumberProblem {
     NoNumber,
     TooLarge,

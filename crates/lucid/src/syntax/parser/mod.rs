@@ -41,7 +41,7 @@ const LOOKAHEAD_LIMIT: usize = 200;
 pub(super) struct ParsedFile {
     /// In order.
     pub declarations: Vec<Declaration>,
-    /// Includes, each with how many declarations stand before it.
+    /// Includes, each with the number of declarations before it.
     pub includes: Vec<(usize, Include)>,
     /// One for each token.
     pub places: Vec<Place>,
@@ -95,7 +95,7 @@ struct Parser {
     /// The role of each token; correct where there is no error.
     places: Vec<Place>,
     warning_count: usize,
-    /// The last error has already skipped to where reading goes on.
+    /// The last error has already skipped to the next synchronization token.
     recovered: bool,
     names: HashSet<Arc<str>>,
     next_id: u32,

@@ -24,7 +24,7 @@ impl Parser {
         )
     }
 
-    /// Whether a keyword stands here that only begins statements.
+    /// Whether the current token is a keyword that only begins statements.
     pub(super) fn at_statement_word(&self) -> bool {
         matches!(
             self.kind(),

@@ -124,7 +124,7 @@ impl Parser {
         }
     }
 
-    /// What stands behind the path here, and how many tokens on.
+    /// The token behind the path at the cursor, and its distance in tokens.
     pub(super) fn after_path(&self) -> (TokenKind, usize) {
         let mut distance = 1;
         while self.ahead(distance) == TokenKind::Dot && self.ahead(distance + 1) != TokenKind::End {
@@ -169,7 +169,7 @@ impl Parser {
         false
     }
 
-    /// What stands behind `noinline`.
+    /// Parses the statement behind `noinline`.
     fn without_inlining(&mut self) -> Parsed<StatementKind> {
         if self.at(TokenKind::Identifier) && self.after_path().0 == TokenKind::Assign {
             return self.assignment(true);
@@ -306,7 +306,7 @@ impl Parser {
         Ok(StatementKind::If { condition, then, otherwise })
     }
 
-    /// What stands behind `else`; `else if` is a block of that `if`.
+    /// Parses the branch behind `else`; `else if` is a block with that `if`.
     fn else_block(&mut self) -> Parsed<Block> {
         if !self.at(TokenKind::If) {
             return self.block_or_statement("an `else`");
@@ -353,7 +353,7 @@ impl Parser {
         Ok(StatementKind::Match { subjects, branches })
     }
 
-    /// What a `match` looks at, and its `with`.
+    /// Parses the subjects of a `match`, and its `with`.
     pub(super) fn subjects(&mut self) -> Parsed<Vec<super::super::ast::Expression>> {
         let first = self.expression()?;
         let mut subjects = match first.kind {

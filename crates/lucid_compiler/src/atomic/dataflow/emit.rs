@@ -277,7 +277,7 @@ impl Emitter<'_> {
             Value::Constant(constant) => Operand::Constant(constant),
             Value::Undefined => Operand::Constant(0),
             Value::Input(id) => Operand::Variable(id),
-            // Whoever reads it fills up with zeros.
+            // The reader extends it with zeros.
             Value::Extend(inner) if !self.homes.contains_key(&value) => self.need(inner),
             _ => {
                 let home = self.home(value);

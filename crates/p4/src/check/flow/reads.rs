@@ -2,9 +2,10 @@
 //! Reads and calls in the flow analysis: the locations that an expression reads, those that a
 //! call writes, and whether a location that is read can have a value.
 
-use super::Flow;
+use super::facts::{Decision, FlowFacts, Unset};
+use super::{Flow, tables};
 use crate::ast::{Argument, BinaryOperator, Call, Direction, Expression, ExpressionKind, NodeId};
-use crate::check::locations::{FlowFacts, Location, location};
+use crate::check::locations::{Location, location};
 use crate::codes::typing as codes;
 use crate::typed::{Callee, Definition, TypeKind, TypedProgram};
 use source::Diagnostic;
@@ -20,7 +21,7 @@ impl<'a> Flow<'a> {
                     && let Some(place) = location(self.program, base)
                     && let Some(known) = state
                 {
-                    known.write(place);
+                    known.make_valid(&place);
                 }
             }
             ExpressionKind::Unary(_, inner) | ExpressionKind::Cast(_, inner) => {
@@ -83,17 +84,24 @@ impl<'a> Flow<'a> {
                 self.read(value, state);
             }
             ExpressionKind::Binary(operator, left, right) => {
-                self.read(left, state);
-                if matches!(operator, BinaryOperator::And | BinaryOperator::Or) {
-                    self.assume(left, state);
+                if !matches!(operator, BinaryOperator::And | BinaryOperator::Or) {
+                    self.read(left, state);
+                    self.read(right, state);
+                    return;
                 }
-                self.read(right, state);
+                // The right side is only evaluated if the left one leaves the result open.
+                let (holds, fails) = self.condition(left, state);
+                let is_and = *operator == BinaryOperator::And;
+                let (mut open, decided) = if is_and { (holds, fails) } else { (fails, holds) };
+                self.read(right, &mut open);
+                let (holds, fails) = if is_and { (open, decided) } else { (decided, open) };
+                *state = self.join_branches(left, holds, fails);
             }
             ExpressionKind::Conditional(condition, then, otherwise) => {
-                self.read(condition, state);
-                self.assume(condition, state);
-                self.read(then, state);
-                self.read(otherwise, state);
+                let (mut holds, mut fails) = self.condition(condition, state);
+                self.read(then, &mut holds);
+                self.read(otherwise, &mut fails);
+                *state = self.join_branches(condition, holds, fails);
             }
             ExpressionKind::List(elements) | ExpressionKind::TupleKeyset(elements) => {
                 for element in elements {
@@ -121,6 +129,19 @@ impl<'a> Flow<'a> {
         state: &mut Option<FlowFacts>,
     ) {
         let callee = self.program.calls.get(&expression.id).map(|info| info.callee);
+        match callee {
+            Some(Callee::TableApply(table)) => {
+                let outcomes = self.apply(table, expression.span, state);
+                *state = tables::all_of(&outcomes, |_| true);
+                return;
+            }
+            Some(Callee::Action(action)) => {
+                let (id, site) = (expression.id, expression.span);
+                self.call_action(id, Some(action), &call.arguments, site, state);
+                return;
+            }
+            _ => {}
+        }
         if let ExpressionKind::Member(base, _) = &call.callee.kind {
             match callee {
                 Some(Callee::SetValid | Callee::PushFront | Callee::PopFront) => {
@@ -144,18 +165,18 @@ impl<'a> Flow<'a> {
         if matches!(callee, Some(Callee::SizeOf | Callee::Constructor(..))) {
             return;
         }
-        self.arguments(expression.id, &call.arguments, state, false);
+        let directions = self.read_arguments(expression.id, &call.arguments, state);
+        self.write_arguments(&directions, &call.arguments, state);
     }
 
-    /// Reads `in` arguments and writes `out` ones. With `unordered` nothing is read.
-    pub(super) fn arguments(
+    /// Reads `in` arguments and returns the directions of all, where they are known.
+    pub(super) fn read_arguments(
         &mut self,
         id: NodeId,
         arguments: &'a [Argument],
         state: &mut Option<FlowFacts>,
-        unordered: bool,
-    ) {
-        let Some(info) = self.program.calls.get(&id) else { return };
+    ) -> Vec<Option<Direction>> {
+        let Some(info) = self.program.calls.get(&id) else { return Vec::new() };
         let node = match info.callee {
             Callee::Function(node)
             | Callee::ExternFunction(node)
@@ -178,11 +199,19 @@ impl<'a> Flow<'a> {
         for (argument, direction) in arguments.iter().zip(&given) {
             match direction {
                 Some(Direction::Out | Direction::InOut) => {}
-                _ if unordered => {}
                 _ => self.read(&argument.value, state),
             }
         }
-        for (argument, direction) in arguments.iter().zip(&given) {
+        given
+    }
+
+    pub(super) fn write_arguments(
+        &mut self,
+        directions: &[Option<Direction>],
+        arguments: &'a [Argument],
+        state: &mut Option<FlowFacts>,
+    ) {
+        for (argument, direction) in arguments.iter().zip(directions) {
             // Without a known direction it may be written.
             if matches!(direction, Some(Direction::Out | Direction::InOut) | None) {
                 self.write(&argument.value, state);
@@ -197,11 +226,9 @@ impl<'a> Flow<'a> {
         if !is_scalar(ty) {
             return;
         }
-        let tracked = self.tracked.get(&place.root);
         if let Some(header) = enclosing_header(self.program, expression) {
             let Some(header_place) = location(self.program, header) else { return };
-            let never_valid = tracked.is_some() && !known.may_be_written(&header_place);
-            if never_valid || known.is_invalid(&header_place) {
+            if known.is_invalid(&header_place) {
                 let name = describe(&header_place, self.program, header);
                 self.report(
                     expression.span,
@@ -214,18 +241,51 @@ impl<'a> Flow<'a> {
             }
             return;
         }
-        let Some(tracked) = tracked else { return };
-        if known.may_be_written(&place) {
+        let (Some(unset), Some(tracked)) = (known.unset(&place), self.tracked.get(&place.root))
+        else {
             return;
-        }
-        let diagnostic = Diagnostic::warning(
-            codes::UNINITIALIZED_READ,
-            expression.span,
-            format!("`{}` is read, but nothing has written it", tracked.name),
-        )
-        .label(tracked.span, "declared here, without a value");
+        };
+        let name = std::iter::once(&tracked.name).chain(&place.path);
+        let name = name.map(|part| &**part).collect::<Vec<&str>>().join(".");
+        let diagnostic = match unset.is_partial {
+            false => Diagnostic::warning(
+                codes::UNINITIALIZED_READ,
+                expression.span,
+                format!("`{name}` is read, but nothing has written it"),
+            ),
+            true => with_path(
+                Diagnostic::warning(
+                    codes::MAYBE_UNINITIALIZED_READ,
+                    expression.span,
+                    format!("`{name}` has no value here on some path"),
+                ),
+                unset,
+            ),
+        };
+        let diagnostic = diagnostic.label(tracked.span, "declared here, without a value");
+        // One report for each variable on a path.
+        known.write(&place);
         self.report(expression.span, diagnostic);
     }
+}
+
+/// Names the decisions of the shortest path without a value.
+pub(super) fn with_path(mut diagnostic: Diagnostic, unset: &Unset) -> Diagnostic {
+    let visible = |path: &Vec<Decision>| -> Vec<Decision> {
+        path.iter().filter(|decision| !decision.text.is_empty()).cloned().collect()
+    };
+    let shortest = unset.paths.iter().map(visible).min_by_key(Vec::len);
+    let mut decisions = shortest.unwrap_or_default();
+    decisions.sort_by_key(|decision| decision.span);
+    decisions.dedup_by_key(|decision| decision.span);
+    for (at, decision) in decisions.iter().enumerate() {
+        let text = match at {
+            0 => format!("it has no value if {}", decision.text),
+            _ => format!("and {}", decision.text),
+        };
+        diagnostic = diagnostic.label(decision.span, text);
+    }
+    diagnostic
 }
 
 /// Returns the header whose field an expression is, if it is one.

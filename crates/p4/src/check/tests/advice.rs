@@ -111,6 +111,65 @@ fn methods_of_headers() {
 }
 
 #[test]
+fn misspelt_apply() {
+    check_switch(
+        "control C(inout H h) { apply { } }\n\
+         control I(inout H h, inout M m, inout intrinsic_t i) {\n\
+         C() inner;\n\
+         action a() { }\n\
+         table t { actions = { a; } const defualt_action = a(); }\n\
+         apply { t.aply(); inner.appply(h); t.xyz(); }\n}\n\
+         Switch(I(), D()) main;\n",
+        &[
+            "P4-W0802 `defualt_action` is not a property of tables and has no effect | did you mean `default_action`?",
+            "P4-E0205 `table t` has no member `aply` | did you mean `apply`?",
+            "P4-E0205 `C` has no member `appply` | did you mean `apply`?",
+            "P4-E0205 `table t` has no member `xyz`",
+        ],
+    );
+}
+
+#[test]
+fn cases_that_earlier_cases_take() {
+    // Each line of a `select` of a `bit<8>`, an `int<4>` and an enum, with `//` where it is never taken.
+    let cases = "(0x80, _, _): accept;\n\
+                 (0x80, -8 .. 7, E.A): accept; //\n\
+                 (0x81, 1, E.A): accept;\n\
+                 (0x81, 1, E.B): accept;\n\
+                 (0x81, 1, E.A): accept; //\n\
+                 (0x40 &&& 0xC0, _, _): accept;\n\
+                 (0x41, 3, E.B): accept; //\n\
+                 (0x41 .. 0x7F, _, _): accept; //\n\
+                 (0x40 .. 0x81, _, _): accept;\n\
+                 (0x40 .. 0x80, _, _): accept; //\n\
+                 (_, -8 .. -1, _): accept;\n\
+                 (_, 0 .. 6, _): accept;\n\
+                 (_, 7, E.A): accept;\n\
+                 (5, -1 .. 7, E.A): accept; //\n\
+                 (5, -1 .. 7, E.B): accept;\n\
+                 (set, _, _): accept;\n\
+                 (set, 0, _): accept; //\n\
+                 default: accept;\n\
+                 (_, _, _): accept; //\n";
+    let text = format!(
+        "enum E {{ A, B }}\nparser p(in bit<8> a, in int<4> b, in E c) {{\n\
+         value_set<bit<8>>(4) set;\n\
+         state start {{ transition select(a, b, c) {{\n{cases}}} }}\n}}\n"
+    );
+    let (map, diagnostics, _) = compile(&text);
+    let found: Vec<String> = diagnostics
+        .iter()
+        .map(|it| format!("{} {}", it.code, map.slice(it.primary.span)))
+        .collect();
+    let expected: Vec<String> = cases
+        .lines()
+        .filter_map(|line| Some(line.strip_suffix(": accept; //")?.to_string()))
+        .map(|keyset| format!("P4-W0702 {keyset}"))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn blocks_that_lack_parameters() {
     check_switch(
         "control I(inout H h, inout M m) { apply { } }\n\

@@ -133,7 +133,7 @@ control c(inout bit<8> x) {
 }
 
 #[test]
-fn flow_warnings_need_every_way() {
+fn flow_warnings_tell_some_path_from_every_path() {
     check(
         r#"
 header H { bit<8> a; }
@@ -148,6 +148,7 @@ bit<8> f(inout H h, in bool b) {
 }
 "#,
         &[
+            "P4-W0407 <x> `x` has no value here on some path",
             "P4-W0404 <y> `y` is read, but nothing has written it",
             "P4-W0406 <h.a> header `h` is never valid here, so its fields have no value",
         ],

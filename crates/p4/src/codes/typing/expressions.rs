@@ -159,9 +159,28 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::INVALID_HEADER_READ,
         "a field of a header that is not valid",
-        "No path to this place makes the header valid: no path extracts it, assigns it or sets it valid. \
-         The fields of an invalid header have no defined value (P4_16 v1.2.5 §8.18, §8.27).",
+        "No path to this place makes the header valid: no path extracts it, assigns it or sets it valid, in \
+         this block or in those that the package runs before it. The fields of an invalid header have no \
+         defined value, and writes of them are lost (P4_16 v1.2.5 §8.18, §8.27).",
         "header H { bit<8> a; }\nvoid f(inout H h, out bit<8> x) {\n    h.setInvalid();\n    x = h.a;\n}\n",
         "header H { bit<8> a; }\nvoid f(inout H h, out bit<8> x) {\n    x = h.a;\n    h.setInvalid();\n}\n",
+    ),
+    explain(
+        super::MAYBE_UNINITIALIZED_READ,
+        "a variable that has no value on some path",
+        "Some paths to this place write the variable or `out` parameter, and others do not; on those its \
+         value is undefined (P4_16 v1.2.5 §8.27). Give it a value where it is declared, or write it on \
+         the path that the message names. Paths are told apart by conditions, actions of tables, cases \
+         and parser states; conditions that cannot hold together are no path.",
+        "void f(in bool b, out bit<8> a) {\n    bit<8> x;\n    if (b) { x = 1; }\n    a = x;\n}\n",
+        "void f(in bool b, out bit<8> a) {\n    bit<8> x = 0;\n    if (b) { x = 1; }\n    a = x;\n}\n",
+    ),
+    explain(
+        super::OUT_NOT_ALWAYS_WRITTEN,
+        "an `out` parameter that some path does not write",
+        "On the path that the message names the caller gets an undefined value (P4_16 v1.2.5 §6.8, §8.27). \
+         Write the parameter there, or at the beginning.",
+        "void f(in bool b, out bit<8> a) {\n    if (b) { a = 1; }\n}\n",
+        "void f(in bool b, out bit<8> a) {\n    a = 0;\n    if (b) { a = 1; }\n}\n",
     ),
 ];

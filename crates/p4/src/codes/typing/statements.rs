@@ -107,9 +107,10 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::UNREACHABLE_CASE,
         "a case of `select` that is never taken",
-        "Cases are tried in order, and an earlier one takes everything (P4_16 v1.2.5 §13.6).",
-        "parser p(in bit<8> a) { state start { transition select(a) { _: accept; 1: reject; } } }\n",
-        "parser p(in bit<8> a) { state start { transition select(a) { 1: reject; _: accept; } } }\n",
+        "Cases are tried in order, and earlier ones take all values of this one (P4_16 v1.2.5 §13.6). \
+         Give it other values, remove it, or move it in front of the wider case.",
+        "parser p(in bit<8> a) { state start { transition select(a) { 0 .. 9: accept; 1: reject; } } }\n",
+        "parser p(in bit<8> a) { state start { transition select(a) { 1: reject; 0 .. 9: accept; } } }\n",
     ),
     explain(
         super::NEVER_ACCEPTS,
