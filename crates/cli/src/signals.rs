@@ -18,14 +18,11 @@ pub fn complete_captures() {
         let _ = flag::register_conditional_default(signal, has_come.clone());
         let _ = flag::register(signal, has_come.clone());
     }
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
-    let wait = move || {
-        if let Some(signal) = signals.forever().next() {
-            end(signal);
-        }
-    };
-    // Without a thread the first signal would do nothing.
-    if std::thread::Builder::new().spawn(wait).is_err() {
+    let waiting = Signals::new([SIGINT, SIGTERM]).and_then(|mut signals| {
+        std::thread::Builder::new().spawn(move || signals.forever().next().map(end))
+    });
+    // Without a thread that waits, the first signal would do nothing.
+    if waiting.is_err() {
         has_come.store(true, std::sync::atomic::Ordering::Relaxed);
     }
 }

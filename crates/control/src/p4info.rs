@@ -5,8 +5,12 @@
 
 mod annotations;
 mod build;
+mod controller_headers;
+mod digests;
 mod fields;
 mod message;
+mod names;
+mod tables;
 mod types;
 
 pub use annotations::{Annotations, Literal, StructuredAnnotation, StructuredBody};

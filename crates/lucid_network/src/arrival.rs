@@ -125,8 +125,17 @@ pub(super) fn unread<'b>(
         return bytes.get(FRAME_BYTES + bits.div_ceil(8) as usize..).unwrap_or_default();
     }
     let whole = parse(setup.prepared(), bytes, context);
-    let is_read = |count: &usize| parse(setup.prepared(), &bytes[..*count], context) == whole;
-    &bytes[(0..bytes.len()).find(is_read).unwrap_or(bytes.len())..]
+    let is_read = |count: usize| parse(setup.prepared(), &bytes[..count], context) == whole;
+    // The shortest beginning that parses as the whole; every longer one does too.
+    let (mut short, mut long) = (0, bytes.len());
+    while short < long {
+        let middle = (short + long) / 2;
+        match is_read(middle) {
+            true => long = middle,
+            false => short = middle + 1,
+        }
+    }
+    &bytes[long..]
 }
 
 /// The packet event whose bytes these are: the first of the candidates that fits.

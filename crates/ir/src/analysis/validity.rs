@@ -313,7 +313,7 @@ impl<'p> Validity<'p> {
         }
     }
 
-    /// Headers that the way to a successor has found valid.
+    /// Headers that the branch to a successor has found valid.
     fn found_valid(&self, block: &BasicBlock, successor: crate::BlockId) -> Vec<SlotId> {
         let mut found = Vec::new();
         if let Terminator::Branch { condition: Operand::Temp(temp), then, otherwise } =

@@ -6,7 +6,7 @@ use super::accesses::Access;
 use crate::{Operand, Operation, Place, RegionId, SlotId};
 use p4::codes::typing::INVALID_HEADER_READ;
 use source::{Diagnostic, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A field of a header: its name, the type's, the field's.
 type Field<'p> = (&'p str, Option<&'p str>, &'p str);
@@ -32,7 +32,8 @@ impl<'p> Lints<'p> {
         }
         // Code that is inlined several times is wrong if it is so each time.
         let mut found: BTreeMap<Span, (bool, &Access, bool)> = BTreeMap::new();
-        let suspects: Vec<Span> = uses.iter().filter(|it| !it.is_valid).map(|it| it.span).collect();
+        let suspects: BTreeSet<Span> =
+            uses.iter().filter(|it| !it.is_valid).map(|it| it.span).collect();
         for it in uses.iter().filter(|it| suspects.contains(&it.span)) {
             let wanted = |access: &Access| match it.is_write {
                 true => access.is_written,

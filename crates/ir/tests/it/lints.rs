@@ -104,7 +104,7 @@ fn elements_of_stacks_that_nothing_extracts() {
     });
 }
 
-/// The blocks of a package that nobody describes may get valid headers.
+/// A package without a description may hand valid headers to its blocks.
 #[test]
 fn headers_from_outside_may_be_valid() {
     check_program(

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A flow analysis that warns about reads of variables without a value on some path and of fields of headers
-//! that are valid on no path (P4_16 v1.2.5 §8.27). Facts and their joins are in `facts`, tables and
-//! actions in `tables`, expressions in `reads`.
+//! that are valid on no path (P4_16 v1.2.5 §8.27). Statements are followed here; `facts` has what is known and
+//! its joins.
 
+mod branches;
 mod conditions;
 mod facts;
+mod loops;
+mod parsers;
 mod reads;
 mod tables;
 
 use super::locations::{Location, location};
 use crate::ast::{
     Block, ControlDeclaration, Declaration, DeclarationKind, Direction, Expression, ExpressionKind,
-    FieldList, Name, NodeId, Parameter, ParserDeclaration, Statement, StatementKind, SwitchCase,
-    TableDeclaration, Transition,
+    FieldList, Name, NodeId, Parameter, Statement, StatementKind, TableDeclaration,
 };
 use crate::codes::typing as codes;
-use crate::typed::{Constant, Definition, Type, TypeKind, TypedProgram};
-use crate::visit::{Visit, walk_declaration, walk_expression, walk_statement};
+use crate::typed::{Definition, Type, TypeKind, TypedProgram};
+use crate::visit::{Visit, walk_declaration, walk_expression};
 use conditions::Test;
-use facts::{Arrival, Decision, FlowFacts, join};
+use facts::{Arrival, FlowFacts, join};
+use loops::Loop;
 use reads::is_scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, Span};
@@ -90,13 +93,6 @@ struct Flow<'a> {
 struct Body<'a> {
     parameters: &'a [Parameter],
     block: &'a Block,
-}
-
-/// What is known at the `break` and `continue` statements of a loop.
-#[derive(Default)]
-struct Loop {
-    breaks: Vec<FlowFacts>,
-    continues: Vec<FlowFacts>,
 }
 
 struct Tracked {
@@ -252,7 +248,7 @@ impl<'a> Flow<'a> {
         self.is_trial = true;
         for local in &control.locals {
             let arrivals = self.arrivals.remove(&local.id).unwrap_or_default();
-            // Without a way to it, what is outside of it counts as written.
+            // If no path applies it, all variables outside of it count as written.
             let known = join(arrivals).unwrap_or_default();
             match &local.kind {
                 DeclarationKind::Action { parameters, body } => {
@@ -270,86 +266,6 @@ impl<'a> Flow<'a> {
             }
         }
         self.is_trial = false;
-    }
-
-    fn parser(&mut self, parser: &'a ParserDeclaration) {
-        let mut start = Some(FlowFacts::default());
-        self.track_parameters(&parser.signature.parameters, &mut start);
-        for local in &parser.locals {
-            if let DeclarationKind::Variable { initializer, .. } = &local.kind {
-                self.variable(local, initializer.as_ref(), &mut start);
-            }
-        }
-        let by_name: FxHashMap<&str, usize> = parser
-            .states
-            .iter()
-            .enumerate()
-            .map(|(index, state)| (&*state.name.text, index))
-            .collect();
-        let Some(first) = by_name.get("start").copied() else { return };
-        let order = states_in_order(parser, &by_name, first);
-        let mut ways: Vec<Vec<(usize, Span)>> = vec![Vec::new(); parser.states.len()];
-        for &from in &order {
-            for target in targets(&parser.states[from].transition) {
-                if let Some(to) = by_name.get(&*target.text) {
-                    ways[*to].push((from, target.span));
-                }
-            }
-        }
-        let mut ends: Vec<Option<FlowFacts>> = vec![None; parser.states.len()];
-        let arrivals = |index: usize, ends: &[Option<FlowFacts>]| {
-            let begin = (index == first).then(|| (start.clone(), None));
-            let before = ways[index].iter().map(|(from, span)| {
-                let text = "the parser comes from here".into();
-                (ends[*from].clone(), Some(Decision { span: *span, text, test: None }))
-            });
-            join(begin.into_iter().chain(before))
-        };
-        self.quiet = true;
-        self.is_trial = true;
-        // Each round but the last takes a variable's value or a header's validity away somewhere.
-        let mut rounds = 0..4 * parser.states.len() + 4;
-        let is_settled = rounds.any(|_| {
-            let mut has_changed = false;
-            for &index in &order {
-                let mut state = arrivals(index, &ends);
-                self.parser_state(&parser.states[index], &mut state);
-                has_changed |= match (&ends[index], &state) {
-                    (Some(before), Some(after)) => !before.is_like(after),
-                    (None, None) => false,
-                    _ => true,
-                };
-                ends[index] = state;
-            }
-            !has_changed
-        });
-        self.quiet = false;
-        self.is_trial = false;
-        if !is_settled {
-            return;
-        }
-        let mut accepted = Vec::new();
-        for &index in &order {
-            let mut state = arrivals(index, &ends);
-            self.parser_state(&parser.states[index], &mut state);
-            for target in targets(&parser.states[index].transition) {
-                if &*target.text == "accept" {
-                    let text = "the parser ends here".into();
-                    let decision = Decision { span: target.span, text, test: None };
-                    accepted.push((state.clone(), Some(decision)));
-                }
-            }
-        }
-        self.warn_not_written(&parser.signature.parameters, &join(accepted));
-    }
-
-    fn parser_state(&mut self, state: &'a crate::ast::State, known: &mut Option<FlowFacts>) {
-        self.statements(&state.statements, known);
-        if let Some(Transition::Select { subjects, .. }) = &state.transition {
-            for subject in subjects {
-                self.read(subject, known);
-            }
-        }
     }
 
     /// Warns about `out` parameters without a value at the end; headers that are not written are
@@ -525,241 +441,6 @@ impl<'a> Flow<'a> {
         known.assign(place, constant, condition);
     }
 
-    /// The test of a condition.
-    fn test(
-        &self,
-        condition: &'a Expression,
-        state: &Option<FlowFacts>,
-    ) -> Option<std::rc::Rc<Test>> {
-        let known = state.as_ref()?;
-        Some(known.resolved(&Test::of(self.program, condition)?))
-    }
-
-    /// Follows a condition to what is known where it holds and where it does not.
-    fn condition(
-        &mut self,
-        condition: &'a Expression,
-        state: &mut Option<FlowFacts>,
-    ) -> (Option<FlowFacts>, Option<FlowFacts>) {
-        if let ExpressionKind::Unary(crate::ast::UnaryOperator::Not, inner) = &condition.kind {
-            let (holds, fails) = self.condition(inner, state);
-            return (fails, holds);
-        }
-        if let Some((table, site, Some(asked @ ("hit" | "miss")))) = self.application(condition) {
-            let outcomes = self.apply(table, site, state);
-            let hit = tables::all_of(&outcomes, |it| it.on_hit);
-            let miss = tables::all_of(&outcomes, |it| it.on_miss);
-            return if asked == "hit" { (hit, miss) } else { (miss, hit) };
-        }
-        self.read(condition, state);
-        self.assume(condition, state);
-        let (mut holds, mut fails) = (state.clone(), state.take());
-        if let Some(test) = self.test(condition, &holds) {
-            holds.iter_mut().for_each(|known| known.assume(&test, true));
-            fails.iter_mut().for_each(|known| known.assume(&test, false));
-        }
-        (holds, fails)
-    }
-
-    fn join_branches(
-        &self,
-        condition: &'a Expression,
-        holds: Option<FlowFacts>,
-        fails: Option<FlowFacts>,
-    ) -> Option<FlowFacts> {
-        let test = match (&holds, &fails) {
-            (Some(known), Some(fails)) if !known.is_like(fails) => self.test(condition, &holds),
-            _ => None,
-        };
-        let decision = |outcome: bool, text: &str| Decision {
-            span: condition.span,
-            text: text.into(),
-            test: test.clone().map(|test| (test, outcome)),
-        };
-        join([
-            (holds, Some(decision(true, "this is true"))),
-            (fails, Some(decision(false, "this is false"))),
-        ])
-    }
-
-    fn switch(
-        &mut self,
-        subject: &'a Expression,
-        cases: &'a [SwitchCase],
-        state: &mut Option<FlowFacts>,
-    ) {
-        let application = self.application(subject).filter(|it| it.2 == Some("action_run"));
-        let outcomes = match application {
-            Some((table, site, _)) => Some(self.apply(table, site, state)),
-            None => {
-                self.read(subject, state);
-                None
-            }
-        };
-        let mut arrivals: Vec<Arrival> = Vec::new();
-        let mut seen: Vec<&'a Expression> = Vec::new();
-        let mut group: Vec<&'a Expression> = Vec::new();
-        let decided = |flow: &Flow<'a>, labels: &[&'a Expression], outcome: bool| {
-            let values = labels.iter().map(|label| flow.program.constants.get(&label.id).cloned());
-            let values = values.collect::<Option<Vec<Constant>>>()?;
-            Some((Test::one_of(flow.program, subject, values)?, outcome))
-        };
-        let among = |flow: &Flow<'a>, outcome: &tables::Outcome, labels: &[&'a Expression]| {
-            labels.iter().any(|label| {
-                match (flow.program.definitions.get(&label.id), outcome.action) {
-                    (Some(Definition::Node(node)), Some(action)) => *node == action,
-                    _ => false,
-                }
-            })
-        };
-        let excluded = |flow: &Flow<'a>, labels: &[&'a Expression], outcome: bool| {
-            let constants = &flow.program.constants;
-            let value = constants.get(&subject.id);
-            let is_among = labels.iter().any(|label| constants.get(&label.id) == value);
-            value.is_some() && is_among != outcome
-        };
-        let begin = |flow: &Flow<'a>, labels: &[&'a Expression], outcome: bool| match &outcomes {
-            Some(outcomes) => tables::all_of(outcomes, |it| among(flow, it, labels) == outcome),
-            None if excluded(flow, labels, outcome) => None,
-            None => {
-                let mut state = state.clone();
-                if let (Some(known), Some((test, outcome))) =
-                    (&mut state, decided(flow, labels, outcome))
-                {
-                    known.assume(&test, outcome);
-                }
-                state
-            }
-        };
-        let mut is_complete = false;
-        for case in cases {
-            let is_default = matches!(case.label.kind, ExpressionKind::Default);
-            is_complete |= is_default;
-            if !is_default {
-                seen.push(&case.label);
-                group.push(&case.label);
-            }
-            let Some(body) = &case.body else { continue };
-            let (labels, outcome) = if is_default { (&seen, false) } else { (&group, true) };
-            let mut branch = begin(self, labels, outcome);
-            let decision = Decision {
-                span: case.label.span,
-                text: "this case is taken".into(),
-                test: decided(self, labels, outcome),
-            };
-            // A case that guards against later changes is no mistake.
-            let quiet = self.quiet;
-            self.quiet |= branch.is_none() && (is_default || outcomes.is_none());
-            self.block(body, &mut branch);
-            self.quiet = quiet;
-            arrivals.push((branch, Some(decision)));
-            group.clear();
-        }
-        if !is_complete {
-            let decision = Decision {
-                span: subject.span,
-                text: "no case is taken".into(),
-                test: decided(self, &seen, false),
-            };
-            arrivals.push((begin(self, &seen, false), Some(decision)));
-        }
-        *state = join(arrivals);
-    }
-
-    /// The rounds of a loop behind its condition, to what is known behind the loop.
-    fn rounds(
-        &mut self,
-        body: &'a Statement,
-        update: &'a [Statement],
-        span: Span,
-        skipped: Option<FlowFacts>,
-        state: &mut Option<FlowFacts>,
-    ) {
-        self.loops.push(Loop::default());
-        self.statement(body, state);
-        let ended = self.loops.pop().unwrap_or_default();
-        let continues = ended.continues.into_iter().map(|known| (Some(known), None));
-        *state = join(continues.chain([(state.take(), None)]));
-        if state.is_some() {
-            self.statements(update, state);
-        }
-        let skip = Decision { span, text: "this loop has no round".into(), test: None };
-        let breaks = ended.breaks.into_iter().map(|known| (Some(known), None));
-        *state = join(breaks.chain([(state.take(), None), (skipped, Some(skip))]));
-    }
-
-    /// The outcome of a loop's condition before its first round, where both sides are known.
-    fn first_outcome(&self, init: &'a [Statement], condition: &'a Expression) -> Option<bool> {
-        use crate::ast::BinaryOperator as Operator;
-        let ExpressionKind::Binary(operator, left, right) = &condition.kind else { return None };
-        let value = |expression: &Expression| -> Option<Constant> {
-            if let Some(value) = self.program.constants.get(&expression.id) {
-                return Some(value.clone());
-            }
-            let place = location(self.program, expression).filter(|it| it.path.is_empty())?;
-            init.iter().find_map(|statement| match &statement.kind {
-                StatementKind::Declaration(declaration) if declaration.id == place.root => {
-                    match &declaration.kind {
-                        DeclarationKind::Variable { initializer: Some(value), .. } => {
-                            self.program.constants.get(&value.id).cloned()
-                        }
-                        _ => None,
-                    }
-                }
-                StatementKind::Assign { target, operator: None, value }
-                    if location(self.program, target).as_ref() == Some(&place) =>
-                {
-                    self.program.constants.get(&value.id).cloned()
-                }
-                _ => None,
-            })
-        };
-        let (Constant::Integer(left), Constant::Integer(right)) = (value(left)?, value(right)?)
-        else {
-            return None;
-        };
-        Some(match operator {
-            Operator::Less => left < right,
-            Operator::LessEqual => left <= right,
-            Operator::Greater => left > right,
-            Operator::GreaterEqual => left >= right,
-            Operator::Equal => left == right,
-            Operator::NotEqual => left != right,
-            _ => return None,
-        })
-    }
-
-    /// Whether a loop over the collection has a round for certain.
-    fn has_elements(&self, collection: &'a Expression) -> bool {
-        if let ExpressionKind::Range(low, high) = &collection.kind {
-            return match (self.program.constants.get(&low.id), self.program.constants.get(&high.id))
-            {
-                (Some(Constant::Integer(low)), Some(Constant::Integer(high))) => low <= high,
-                _ => false,
-            };
-        }
-        match self.program.expression_types.get(&collection.id).map(|ty| &**ty) {
-            Some(TypeKind::Stack(_, size)) => *size > 0,
-            _ => true,
-        }
-    }
-
-    /// What the statements of a loop change may be changed when its body begins again.
-    fn loosen(
-        &mut self,
-        statements: impl Iterator<Item = &'a Statement>,
-        state: &mut Option<FlowFacts>,
-    ) {
-        let Some(known) = state else { return };
-        let outer = (self.quiet, self.is_trial);
-        (self.quiet, self.is_trial) = (true, true);
-        let mut writes = Writes { flow: self, state: Some(known.clone()), changed: Vec::new() };
-        statements.for_each(|statement| writes.statement(statement));
-        let (after, changed) = (writes.state.take(), std::mem::take(&mut writes.changed));
-        (self.quiet, self.is_trial) = outer;
-        known.loosen(after.unwrap_or_default(), &changed);
-    }
-
     fn write(&mut self, target: &'a Expression, state: &mut Option<FlowFacts>) {
         if let Some(place) = location(self.program, target) {
             self.ever_written.insert(place.root);
@@ -767,46 +448,6 @@ impl<'a> Flow<'a> {
                 known.write(&place);
             }
         }
-    }
-}
-
-/// Applies all assignments, calls and declarations of a statement in the order of the text, as if nothing
-/// returned and every branch was taken.
-struct Writes<'f, 'a> {
-    flow: &'f mut Flow<'a>,
-    state: Option<FlowFacts>,
-    changed: Vec<Location>,
-}
-
-impl<'a> Visit<'a> for Writes<'_, 'a> {
-    fn statement(&mut self, statement: &'a Statement) {
-        match &statement.kind {
-            StatementKind::Assign { target, .. } => {
-                self.changed.extend(location(self.flow.program, target));
-                self.flow.statement_inner(statement, &mut self.state);
-                return;
-            }
-            StatementKind::Call(_) | StatementKind::Declaration(_) => {
-                self.flow.statement_inner(statement, &mut self.state);
-            }
-            StatementKind::If { condition, .. } => self.flow.read(condition, &mut self.state),
-            _ => {}
-        }
-        walk_statement(self, statement);
-    }
-
-    fn expression(&mut self, expression: &'a Expression) {
-        // Arguments and objects of calls may be changed by them.
-        if let ExpressionKind::Call(call) = &expression.kind {
-            let objects = match &call.callee.kind {
-                ExpressionKind::Member(base, _) => Some(&**base),
-                _ => None,
-            };
-            let arguments = call.arguments.iter().map(|argument| &argument.value);
-            let places = objects.into_iter().chain(arguments);
-            self.changed.extend(places.filter_map(|it| location(self.flow.program, it)));
-        }
-        walk_expression(self, expression);
     }
 }
 
@@ -835,47 +476,4 @@ fn asks_for_silence(annotations: &[crate::ast::Annotation]) -> bool {
         &*annotation.name.text == "noWarn"
             && super::annotations::string_body(annotation).as_deref() == Some("uninitialized-use")
     })
-}
-
-/// The states that `start` reaches, each behind one that leads to it.
-fn states_in_order(
-    parser: &ParserDeclaration,
-    by_name: &FxHashMap<&str, usize>,
-    first: usize,
-) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; parser.states.len()];
-    // A state with its targets that are still to be visited.
-    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
-    let next_of = |index: usize| -> Vec<usize> {
-        let names = targets(&parser.states[index].transition);
-        names.into_iter().filter_map(|name| by_name.get(&*name.text).copied()).collect()
-    };
-    seen[first] = true;
-    open.push((first, next_of(first)));
-    while let Some((index, rest)) = open.last_mut() {
-        match rest.pop() {
-            Some(next) if !seen[next] => {
-                seen[next] = true;
-                open.push((next, next_of(next)));
-            }
-            Some(_) => {}
-            None => {
-                order.push(*index);
-                open.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
-}
-
-fn targets(transition: &Option<Transition>) -> Vec<&Name> {
-    match transition {
-        None => Vec::new(),
-        Some(Transition::Direct(target)) => vec![&target.name],
-        Some(Transition::Select { cases, .. }) => {
-            cases.iter().map(|case| &case.target.name).collect()
-        }
-    }
 }

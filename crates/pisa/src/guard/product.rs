@@ -151,11 +151,13 @@ fn drop_redundant(rows: &mut Vec<Row>) {
     let mut index = 0;
     while index < rows.len() {
         let row = &rows[index];
-        let earlier: Vec<&Conditions> = rows[..index]
+        let mut earlier: Vec<&Conditions> = rows[..index]
             .iter()
             .filter(|other| meet(&other.conditions, &row.conditions))
             .map(|other| &other.conditions)
             .collect();
+        // Wide rows first leave few pieces to search.
+        earlier.sort_by_key(|conditions| conditions.len());
         if earlier.len() > 1 && !reachable(&row.conditions, &earlier, BUDGET) {
             rows.remove(index);
         } else {

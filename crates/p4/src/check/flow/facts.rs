@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 use std::rc::Rc;
 
-/// Paths that are told apart for each variable; further ones are left out.
+/// Paths without a value that the analysis keeps for each variable; it drops further ones.
 const MAX_PATHS: usize = 8;
 
 /// Decisions that are remembered of each path.

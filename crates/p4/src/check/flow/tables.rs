@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables and actions in the flow analysis. An application of a table is a branch over its actions; their bodies
-//! are followed where they run, and judged once, with what is known on all the ways to them.
+//! are followed where they run, and judged once, with what is known on all paths to them.
 
 use super::facts::{Decision, FlowFacts, join};
 use super::{Body, Flow};
@@ -10,7 +10,7 @@ use crate::ast::{
 use crate::typed::Callee;
 use source::Span;
 
-/// A way through an application of a table.
+/// A possible outcome of an application of a table.
 pub(super) struct Outcome {
     /// The action; `None` when none of the program's runs.
     pub(super) action: Option<NodeId>,
@@ -20,10 +20,10 @@ pub(super) struct Outcome {
     pub(super) decision: Decision,
 }
 
-/// All ways of these outcomes.
+/// Joins what is known after these outcomes.
 pub(super) fn all_of(outcomes: &[Outcome], wanted: impl Fn(&Outcome) -> bool) -> Option<FlowFacts> {
-    let ways = outcomes.iter().filter(|outcome| wanted(outcome));
-    join(ways.map(|outcome| (outcome.facts.clone(), Some(outcome.decision.clone()))))
+    let outcomes = outcomes.iter().filter(|outcome| wanted(outcome));
+    join(outcomes.map(|outcome| (outcome.facts.clone(), Some(outcome.decision.clone()))))
 }
 
 impl<'a> Flow<'a> {
@@ -54,7 +54,7 @@ impl<'a> Flow<'a> {
     ) -> Vec<Outcome> {
         let Some((name, declaration)) = self.tables.get(&table).copied() else { return Vec::new() };
         self.arrive(table, site, state);
-        let ways = TableWays::of(self, declaration);
+        let possible = PossibleOutcomes::of(self, declaration);
         let mut outcomes = Vec::new();
         for property in &declaration.properties {
             let TablePropertyKind::Actions(actions) = &property.kind else { continue };
@@ -63,10 +63,10 @@ impl<'a> Flow<'a> {
                 let is_marked = |mark: &str| {
                     action.annotations.iter().any(|annotation| &*annotation.name.text == mark)
                 };
-                let is_listed = ways.entries.as_ref().is_none_or(|used| used.contains(&node));
-                let on_hit = ways.has_keys && is_listed && !is_marked("defaultonly");
-                let on_miss = match ways.has_keys || ways.is_default_fixed {
-                    true => ways.default.is_some_and(|default| default == node),
+                let is_listed = possible.entries.as_ref().is_none_or(|used| used.contains(&node));
+                let on_hit = possible.has_keys && is_listed && !is_marked("defaultonly");
+                let on_miss = match possible.has_keys || possible.is_default_fixed {
+                    true => possible.default.is_some_and(|default| default == node),
                     // The control plane chooses.
                     false => !is_marked("tableonly"),
                 };
@@ -81,8 +81,9 @@ impl<'a> Flow<'a> {
                 outcomes.push(Outcome { action: node, on_hit, on_miss, facts, decision });
             }
         }
-        if ways.default.is_none() {
-            let text = if ways.has_keys { "the table misses" } else { "its default action runs" };
+        if possible.default.is_none() {
+            let text =
+                if possible.has_keys { "the table misses" } else { "its default action runs" };
             let decision = Decision { span: name, text: text.into(), test: None };
             outcomes.push(Outcome {
                 action: None,
@@ -130,11 +131,11 @@ impl<'a> Flow<'a> {
         self.returns.push(Vec::new());
         self.block(body.block, state);
         let returned = self.returns.pop().unwrap_or_default();
-        let ways = returned.into_iter().map(|(facts, span)| {
+        let returns = returned.into_iter().map(|(facts, span)| {
             let decision = Decision { span, text: "this `return` is reached".into(), test: None };
             (Some(facts), Some(decision))
         });
-        *state = join(ways.chain([(state.take(), None)]));
+        *state = join(returns.chain([(state.take(), None)]));
     }
 
     /// Remembers what is known where an action or a table's keys are reached.
@@ -148,7 +149,7 @@ impl<'a> Flow<'a> {
 }
 
 /// Which actions of a table can run.
-struct TableWays {
+struct PossibleOutcomes {
     has_keys: bool,
     /// The default action: `Some(None)` is one that cannot be followed.
     default: Option<Option<NodeId>>,
@@ -157,24 +158,28 @@ struct TableWays {
     entries: Option<Vec<Option<NodeId>>>,
 }
 
-impl TableWays {
-    fn of(flow: &Flow<'_>, table: &TableDeclaration) -> TableWays {
-        let mut ways =
-            TableWays { has_keys: false, default: None, is_default_fixed: false, entries: None };
+impl PossibleOutcomes {
+    fn of(flow: &Flow<'_>, table: &TableDeclaration) -> PossibleOutcomes {
+        let mut possible = PossibleOutcomes {
+            has_keys: false,
+            default: None,
+            is_default_fixed: false,
+            entries: None,
+        };
         for property in &table.properties {
             match &property.kind {
-                TablePropertyKind::Key(keys) => ways.has_keys = !keys.is_empty(),
+                TablePropertyKind::Key(keys) => possible.has_keys = !keys.is_empty(),
                 TablePropertyKind::Entries(entries) if property.is_const => {
                     let actions = entries.iter().map(|entry| flow.action_of(entry.action.id));
-                    ways.entries = Some(actions.collect());
+                    possible.entries = Some(actions.collect());
                 }
                 TablePropertyKind::Custom { name, value } if &*name.text == "default_action" => {
-                    ways.default = Some(flow.action_of(value.id));
-                    ways.is_default_fixed = property.is_const;
+                    possible.default = Some(flow.action_of(value.id));
+                    possible.is_default_fixed = property.is_const;
                 }
                 _ => {}
             }
         }
-        ways
+        possible
     }
 }

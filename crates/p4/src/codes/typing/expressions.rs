@@ -170,8 +170,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "a variable that has no value on some path",
         "Some paths to this place write the variable or `out` parameter, and others do not; on those its \
          value is undefined (P4_16 v1.2.5 §8.27). Give it a value where it is declared, or write it on \
-         the path that the message names. Paths are told apart by conditions, actions of tables, cases \
-         and parser states; conditions that cannot hold together are no path.",
+         the path that the message names. Paths differ in the outcomes of conditions, the actions of \
+         tables, the cases of a `switch` and the parser states; a path whose conditions contradict each other does not count.",
         "void f(in bool b, out bit<8> a) {\n    bit<8> x;\n    if (b) { x = 1; }\n    a = x;\n}\n",
         "void f(in bool b, out bit<8> a) {\n    bit<8> x = 0;\n    if (b) { x = 1; }\n    a = x;\n}\n",
     ),
