@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests of network files.
+
+mod reading;
+mod wrong;
