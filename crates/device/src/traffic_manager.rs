@@ -266,9 +266,11 @@ impl<T> TrafficManager<T> {
             return Err((Refusal::NoSuchQueue, item));
         };
         if waiting.is_full(length_bytes) {
+            waiting.refuse();
             return Err((Refusal::QueueFull, item));
         }
         if buffer_limit.is_some_and(|limit| buffered.saturating_add(length_bytes) > limit) {
+            waiting.refuse();
             return Err((Refusal::BufferFull, item));
         }
         let eligible_ps = match waiting.last_eligible_ps {

@@ -30,6 +30,8 @@ pub struct QueueStatistics {
     pub paused_ps: u64,
     /// Number of pauses by flow control; a renewed pause counts once.
     pub flow_control_pauses: u64,
+    /// Packets that found it or the shared buffer full.
+    pub refused_packets: u64,
     /// Time that packets have waited in it, in picoseconds, those in it included. Divided by a time, it is the mean number
     /// of packets in the queue over that time (Little 1961).
     pub waited_ps: u128,
@@ -108,6 +110,11 @@ impl<T> Queue<T> {
         self.flow_paused_until_ps
     }
 
+    /// Counts a packet that has no room.
+    pub fn refuse(&mut self) {
+        self.counted.refused_packets += 1;
+    }
+
     pub fn push(&mut self, waiting: Waiting<T>) {
         self.bytes = self.bytes.saturating_add(waiting.length_bytes);
         self.packets.push_back(waiting);
@@ -175,6 +182,7 @@ impl<T> Queue<T> {
             peak_bytes: counted.peak_bytes.max(self.bytes),
             paused_ps: counted.paused_ps + paused_now_ps,
             flow_control_pauses: counted.flow_control_pauses,
+            refused_packets: counted.refused_packets,
             waited_ps: counted.waited_ps + waiting_ps,
         }
     }
