@@ -37,5 +37,3 @@ pub const UNKNOWN_COMMAND: Code = Code("NW-W0301");
 pub const TOO_LATE: Code = Code("NW-W0302");
 /// A node without links.
 pub const NOT_CONNECTED: Code = Code("NW-W0303");
-/// A field without effect.
-pub const NO_EFFECT: Code = Code("NW-W0304");

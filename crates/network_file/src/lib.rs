@@ -9,6 +9,7 @@ mod format;
 mod generate;
 pub mod model;
 mod read;
+mod schema;
 
 pub use document::Format;
 pub use explanations::EXPLANATIONS;
@@ -16,3 +17,4 @@ pub use format::address::{Mac, Prefix};
 pub use format::condition::{Bound, Number, Range};
 pub use format::value::{Located, QueueLimit};
 pub use read::{Kind, Options, read};
+pub use schema::json_schema;

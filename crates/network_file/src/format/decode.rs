@@ -151,7 +151,7 @@ fn quantity(
     messages: &Messages,
 ) -> Option<u64> {
     // Zero is the same in every unit.
-    if node.kind == NodeKind::Int(0) {
+    if notation.default_scale.is_none() && node.kind == NodeKind::Int(0) {
         return Some(0);
     }
     let scale = notation.default_scale;

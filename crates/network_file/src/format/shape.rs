@@ -86,6 +86,18 @@ pub struct Kind {
     pub text: &'static str,
 }
 
+impl Kind {
+    /// Whether an object without fields is no value of this kind.
+    pub fn needs_fields(&self) -> bool {
+        match self.shape {
+            Shape::Record(section) | Shape::Short { section, .. } => {
+                section.fields().any(|field| field.required.is_some())
+            }
+            _ => true,
+        }
+    }
+}
+
 /// The fields of an object.
 #[derive(Debug)]
 pub struct Section {

@@ -14,8 +14,11 @@ use crate::codes;
 use crate::format::value::Record;
 use document::Messages;
 
-/// The fields of each kind; those with an example are required.
-const KINDS: &[(&str, &[(&str, Option<&str>)])] = &[
+/// A field with an example, if the field is required.
+type KindField = (&'static str, Option<&'static str>);
+
+/// The fields of each kind.
+const KINDS: &[(&str, &[KindField])] = &[
     ("line", &[("switches", Some("`switches: 3`")), ("hosts_per_switch", None)]),
     ("star", &[("size", Some("`size: 4`"))]),
     ("tree", &[("depth", Some("`depth: 2`")), ("fanout", Some("`fanout: 3`"))]),
@@ -105,6 +108,3 @@ pub fn plan(record: &Record, messages: &Messages) -> Option<Plan> {
         _ => plain::dumbbell(number("hosts_per_side")?),
     })
 }
-
-#[cfg(test)]
-mod tests;

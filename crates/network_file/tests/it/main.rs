@@ -2,4 +2,7 @@
 //! Tests of network files.
 
 mod reading;
+mod schema;
+mod topologies;
+mod validator;
 mod wrong;
