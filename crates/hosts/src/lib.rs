@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Simulated hosts: a [`Host`] is a `network::node::Node` with one interface, ARP, ICMP, UDP, TCP and [`applications`] that
+//! report what they measured. The same options, seed and frames give the same bytes on every machine.
+
+pub mod applications;
+mod host;
+mod interface;
+mod program;
+mod stack;
+pub mod tcp;
+pub mod wire;
+
+pub use host::{AddError, Host};
+pub use interface::{HostOptions, InterfaceStatistics, Ipv4Network, Route};
