@@ -117,7 +117,9 @@ fn host_options(network: &Network, number: usize) -> HostOptions {
         let direction = &network.links[link].directions[end];
         options.rate_bps = direction.rate_bps;
         options.overhead_bytes = direction.overhead_bytes as i32;
-        match direction.queue {
+        // A link's queue is that of a switch. Hosts keep what Linux has, as senders slow down before it is full.
+        let other = network.links[link].ends[1 - end].node;
+        match direction.queue.filter(|_| matches!(other, Node::Host(_))) {
             Some(QueueLimit::Packets(packets)) => options.queue_packets = packets as usize,
             Some(QueueLimit::Bytes(bytes)) => options.queue_packets = (bytes / 1_500) as usize,
             None => {}

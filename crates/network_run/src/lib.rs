@@ -6,6 +6,7 @@ mod applications;
 mod build;
 pub mod entries;
 pub mod expectations;
+mod pingall;
 mod ports;
 pub mod results;
 pub mod statistics;
@@ -15,6 +16,7 @@ mod watch;
 
 pub use applications::Resources;
 pub use build::{Built, build};
+pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
 pub use watch::{CaptureSink, LinkUse, NoCaptures};

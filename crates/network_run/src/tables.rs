@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tables of a run: applications by kind, links, switches.
 
-use crate::results::{ApplicationResult, Measured, PartResult, Results};
+use crate::results::{ApplicationResult, FlowResult, Measured, PartResult, Results};
 use crate::statistics::Sample;
 use crate::table::{Cell, Table};
 use network_file::model::{Application, Network};
+use std::collections::BTreeMap;
 
 /// Flow sizes by which completion times are reported, in bytes (pFabric, SIGCOMM 2013).
 const SIZE_CLASSES: [(u64, &str); 3] =
@@ -112,6 +113,8 @@ fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
         "frames",
         &[("name", "name"), ("from", "from"), ("sent", "sent"), ("bytes", "bytes")],
     );
+    // Flows by the name of their applications, with their hosts.
+    let mut groups: BTreeMap<String, (Vec<&str>, Vec<FlowResult>)> = BTreeMap::new();
     for ApplicationResult { index, parts } in &results.applications {
         let host = &network.hosts[index.host];
         let application = &host.applications[index.application];
@@ -155,7 +158,12 @@ fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
                         ]);
                     }
                 }
-                Measured::Flows(_) => add_flows(&mut flows, names(), part),
+                Measured::Flows(all) => {
+                    let name = application.group.as_ref().unwrap_or(&application.name);
+                    let group = groups.entry(name.clone()).or_default();
+                    group.0.push(&host.name);
+                    group.1.extend(all);
+                }
                 Measured::Requests { failed, retransmissions, timeouts, .. } => {
                     let sample = part.measured.completions();
                     let [name, from] = names();
@@ -221,12 +229,18 @@ fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
             }
         }
     }
+    for (name, (hosts, all)) in &groups {
+        let from = match hosts[..] {
+            [host] => host.to_string(),
+            _ => format!("{} hosts", hosts.len()),
+        };
+        add_flows(&mut flows, [text(name), text(from)], all);
+    }
     vec![ping, tcp, flows, requests, udp, frames]
 }
 
 /// Adds a row for each class of sizes, and one for all flows.
-fn add_flows(table: &mut Table, [name, from]: [Cell; 2], part: &PartResult) {
-    let Measured::Flows(flows) = &part.measured else { return };
+fn add_flows(table: &mut Table, [name, from]: [Cell; 2], flows: &[FlowResult]) {
     let mut from_bytes = 0;
     let mut classes: Vec<(u64, u64, &str)> = Vec::new();
     for (to_bytes, title) in SIZE_CLASSES {
@@ -285,10 +299,17 @@ fn links(network: &Network, results: &Results) -> Table {
             ("max", "queue_max_packets"),
         ],
     );
+    let mut unused = 0;
+    let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
     for (link, directions) in network.links.iter().zip(&results.links) {
         for (side, direction) in directions.iter().enumerate() {
+            if direction.sent == 0 && direction.dropped == 0 && direction.link.lost_while_down == 0
+            {
+                unused += 1;
+                continue;
+            }
             let [from, to] = [&link.ends[side], &link.ends[1 - side]];
-            table.rows.push(vec![
+            let row = vec![
                 text(format!("{} -> {}", network.port_name(from), network.port_name(to))),
                 Cell::Count(direction.sent),
                 Cell::Bytes(direction.sent_bytes),
@@ -298,8 +319,15 @@ fn links(network: &Network, results: &Results) -> Table {
                 Cell::Count(direction.dropped),
                 Cell::Number(direction.mean_queue),
                 Cell::Count(direction.peak_queue),
-            ]);
+            ];
+            rows.push((direction.utilization.unwrap_or(0.0), row));
         }
+    }
+    // The busiest first; equal ones in the order of the file.
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+    table.rows = rows.into_iter().map(|(_, row)| row).collect();
+    if unused > 0 {
+        table.notes.push(format!("{unused} directions of links carried nothing"));
     }
     table.notes.push(
         "a queue holds packets that wait for the port, not the one on the wire; means are over time"
@@ -320,6 +348,9 @@ fn switches(network: &Network, results: &Results) -> Table {
         ],
     );
     for (switch, result) in network.switches.iter().zip(&results.switches) {
+        if result.received == 0 {
+            continue;
+        }
         let reasons: Vec<String> =
             result.drops.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
         table.rows.push(vec![

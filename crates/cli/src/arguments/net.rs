@@ -23,6 +23,9 @@ pub struct Net {
     /// The seed of everything random; it replaces that of the file.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Let every host ping every other host once, one after the other, as Mininet's pingall does.
+    #[arg(long)]
+    pub pingall: bool,
     /// Print the results as one JSON object.
     #[arg(long)]
     pub json: bool,

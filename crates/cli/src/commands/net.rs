@@ -31,6 +31,7 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         engine,
         until_ps: arguments.until,
         seed: arguments.seed,
+        pingall: arguments.pingall,
         json: arguments.json,
         csv: arguments.csv.as_deref(),
         out: &arguments.out,

@@ -16,7 +16,7 @@ use controllers::Controllers;
 use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile, Work};
 use network_file::model::{Amount, ApplicationKind, Network};
 use network_file::{Format, Kind, Options};
-use network_run::{Built, expectations};
+use network_run::{Built, add_pingall, expectations};
 use p4::preprocessor::PreprocessorOptions;
 use source::{SourceMap, quantity};
 use std::path::Path;
@@ -43,6 +43,8 @@ pub struct NetRun<'r> {
     pub until_ps: Option<u64>,
     /// The seed; it replaces that of the file.
     pub seed: Option<u64>,
+    /// Let every host ping every other host.
+    pub pingall: bool,
     /// Print the results as JSON instead of tables.
     pub json: bool,
     /// The folder for a CSV file of each table.
@@ -70,11 +72,14 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         ..Options::default()
     };
     let (read, found) = network_file::read(&map, file, Format::of_name(&name), &options);
-    let network = match read {
+    let mut network = match read {
         None => return Err(Failure::Found(map, found)),
         Some(Kind::LucidRun) => return lucid_run(run, console),
         Some(Kind::Network(network)) => *network,
     };
+    if run.pingall {
+        add_pingall(&mut network);
+    }
     console.warnings(&map, &found);
     if let Some(defaults) = network.defaults_in_words().filter(|_| !console.is_quiet()) {
         console.note(&defaults);

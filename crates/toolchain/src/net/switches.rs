@@ -9,7 +9,7 @@ use crate::selection;
 use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Compiled, Console, Failure, ProgramFile};
-use network_file::model::{Engine, Network, Switch};
+use network_file::model::{Engine, Network, Origin, Switch};
 use network_run::entries;
 use source::{Diagnostic, Diagnostics, SourceMap};
 use std::collections::HashMap;
@@ -71,9 +71,22 @@ impl Switches<'_> {
         }
     }
 
+    /// A file that the network names. In the tutorials names are relative to the exercise, in whose folder or a folder of
+    /// it the topology lies.
+    fn locate(&self, name: &str) -> PathBuf {
+        let path = self.folder.join(name);
+        if self.network.origin == Origin::Tutorial && !path.exists() {
+            let exercise = self.folder.join("..").join(name);
+            if exercise.exists() {
+                return exercise;
+            }
+        }
+        path
+    }
+
     fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
         switch.program.as_ref().map(|program| {
-            let path = self.folder.join(&program.value);
+            let path = self.locate(&program.value);
             // A program of the command line is relative to the working directory.
             match self.run.program {
                 Some(given) if Path::new(&program.value) == given => given.to_path_buf(),
@@ -128,7 +141,7 @@ impl Switches<'_> {
         let built = match &switch.device {
             None => compiled.setup.first().map(|setup| setup.options.clone()).unwrap_or_default(),
             Some(device) => {
-                let path = self.folder.join(&device.value);
+                let path = self.locate(&device.value);
                 let text = files::read_text(&path)?;
                 let mut map = SourceMap::new();
                 let file = map.add(path.display().to_string(), text.as_str());
@@ -177,7 +190,7 @@ impl Switches<'_> {
             apply_text("deployment", &setup.commands, None, devices, self.console);
         }
         let paths: Vec<PathBuf> =
-            switch.entries.iter().map(|file| self.folder.join(&file.value)).collect();
+            switch.entries.iter().map(|file| self.locate(&file.value)).collect();
         let applied = apply(&paths, &mut session, device, self.console)?;
         if let (Some(generated), true) = (&switch.routes, paths.is_empty()) {
             match entries::commands(&program, number, generated) {
