@@ -79,10 +79,15 @@ impl Schema {
     fn shape(&mut self, shape: &'static Shape) -> Value {
         let text = |pattern: &str| json!({"type": "string", "pattern": pattern});
         match shape {
-            Shape::Time => self.reference("time", |_| quantity(&TIME)),
-            Shape::Rate => self.reference("rate", |_| quantity(&RATE)),
-            Shape::Frequency => self.reference("frequency", |_| quantity(&FREQUENCY)),
-            Shape::Size => self.reference("size", |_| quantity(&SIZE)),
+            Shape::Time => {
+                self.reference("time", |_| json!({"anyOf": [quantity_text(&TIME), {"const": 0}]}))
+            }
+            Shape::Rate => self.reference("rate", |_| quantity_text(&RATE)),
+            Shape::Frequency => self.reference("frequency", |_| quantity_text(&FREQUENCY)),
+            Shape::Size => self.reference(
+                "size",
+                |_| json!({"anyOf": [quantity_text(&SIZE), {"type": "number", "minimum": 0}]}),
+            ),
             Shape::Probability => self.reference("probability", |_| {
                 json!({"anyOf": [
                     {"type": "number", "minimum": 0, "maximum": 1},
@@ -123,7 +128,7 @@ impl Schema {
                 let first = format!(r"({quantity}|{NUMBER})");
                 let range = format!(r"{first}\s*\.\.=?\s*({quantity})?|\.\.=?\s*{quantity}");
                 let pattern = format!(r"^\s*({operator}\s*{quantity}|{range})\s*$");
-                json!({"anyOf": [self.shape(inner), text(&pattern)]})
+                json!({"anyOf": [self.shape(inner), {"const": 0}, text(&pattern)]})
             }
             Shape::List(inner) => json!({"type": "array", "items": self.shape(inner)}),
             Shape::OneOrMany(inner) => {
@@ -219,18 +224,14 @@ fn bare_pattern(shape: &Shape) -> String {
     match shape {
         // Zero is the same in every unit.
         Shape::Time => format!("({}|0)", quantity_pattern(&TIME)),
-        Shape::Rate => quantity_pattern(&RATE),
+        Shape::Rate => format!("({}|0)", quantity_pattern(&RATE)),
         Shape::Size => quantity_pattern(&SIZE),
         Shape::Probability => format!("({PERCENTAGE})"),
         _ => r"\+?[0-9]+".to_string(),
     }
 }
 
-/// A quantity: a text with a unit; a number where none is needed, else only 0.
-fn quantity(notation: &Notation) -> Value {
-    let number = match notation.default_scale {
-        Some(_) => json!({"type": "number", "minimum": 0}),
-        None => json!({"const": 0}),
-    };
-    json!({"anyOf": [{"type": "string", "pattern": whole(&quantity_pattern(notation))}, number]})
+/// A quantity in a text.
+fn quantity_text(notation: &Notation) -> Value {
+    json!({"type": "string", "pattern": whole(&quantity_pattern(notation))})
 }

@@ -121,6 +121,7 @@ pub static NETWORK: Section = Section {
         ("duration", "until"),
         ("controller", "controllers"),
         ("expectations", "expect"),
+        ("expectation", "expect"),
         ("random_seed", "seed"),
     ],
 };

@@ -21,7 +21,7 @@ const fn count(most: u64) -> Shape {
 
 static OWN: &[FieldShape] = &[
     field("kind", Shape::Word(KINDS), "Kind of topology.").required("`kind: fat-tree`"),
-    field("k", Shape::Count { least: 2, most: 64 }, "fat-tree: ports of a switch, an even number."),
+    field("k", Shape::Count { least: 2, most: 48 }, "fat-tree: ports of a switch, an even number."),
     field("switches", count(10_000), "line: number of switches."),
     field("depth", count(16), "tree: levels of switches."),
     field("fanout", count(256), "tree: children of a switch, and hosts of a leaf switch."),

@@ -44,7 +44,7 @@ pub fn decode(node: &Node, shape: &Shape, what: &str, messages: &Messages) -> Op
         Shape::Size => ValueKind::Number(size(node, what, messages)?),
         Shape::Probability => ValueKind::Decimal(probability(node, what, messages)?),
         Shape::Count { least, most } => {
-            ValueKind::Number(messages.number(node, what, *least..=*most)?)
+            ValueKind::Number(count(node, what, *least, *most, messages)?)
         }
         Shape::Decimal => ValueKind::Decimal(decimal(node, what, messages)?),
         Shape::Truth => ValueKind::Truth(messages.truth(node, what)?),
@@ -112,12 +112,55 @@ pub fn decode(node: &Node, shape: &Shape, what: &str, messages: &Messages) -> Op
         }
         Shape::Tagged { what, kinds } => return tagged(node, what, kinds, messages),
         Shape::Any(shapes) => {
-            let (last, others) = shapes.split_last()?;
-            let found = others.iter().find(|shape| accepts(shape, &node.kind)).unwrap_or(last);
-            return decode(node, found, what, messages);
+            return alternative(node, shapes, what, messages);
         }
     };
     Some(Value { span: node.span, kind })
+}
+
+/// Decodes a value by the first shape that accepts it, else by the last one. A value of a type that no shape takes gets a
+/// message that lists them all.
+fn alternative(
+    node: &Node,
+    shapes: &'static [Shape],
+    what: &str,
+    messages: &Messages,
+) -> Option<Value> {
+    let (last, others) = shapes.split_last()?;
+    if let Some(found) = others.iter().find(|shape| accepts(shape, &node.kind)) {
+        return decode(node, found, what, messages);
+    }
+    let is_quantity = match &node.kind {
+        NodeKind::Text(text) => {
+            text.trim().starts_with(|first: char| "+-.0123456789".contains(first))
+        }
+        NodeKind::Int(_) | NodeKind::Float(_) => {
+            matches!(last, Shape::Probability | Shape::Size | Shape::Decimal)
+        }
+        _ => false,
+    };
+    if is_quantity || matches!((last, &node.kind), (Shape::Record(_), NodeKind::Object(_))) {
+        return decode(node, last, what, messages);
+    }
+    let expected = in_words(&shapes.iter().flat_map(Shape::examples).collect::<Vec<_>>());
+    let message = format!("{what} must be {expected}, not {}", node.kind.described());
+    let words = shapes.iter().flat_map(Shape::words);
+    let (code, help) = match &node.kind {
+        NodeKind::Text(text) => (codes::BAD_VALUE, source::nearest(text, words)),
+        _ => (codes::WRONG_TYPE, None),
+    };
+    let help = help.map(|near| format!("`{near}` may be meant"));
+    messages.error(code, node.span, message, &help.unwrap_or_default());
+    None
+}
+
+/// `a, b or c`.
+fn in_words(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
 }
 
 /// Whether a value is of the type that a shape takes, and for words whether it is one of them.
@@ -154,6 +197,12 @@ fn quantity(
     if notation.default_scale.is_none() && node.kind == NodeKind::Int(0) {
         return Some(0);
     }
+    if let Some(number) = without_unit(node, notation) {
+        let message = format!("{what} has no unit: {number}");
+        let help = format!("write {expected}");
+        messages.error(codes::BAD_VALUE, node.span, message, &help);
+        return None;
+    }
     let scale = notation.default_scale;
     let value = messages.quantity(node, what, notation, scale, expected)?;
     if value > MAX_QUANTITY {
@@ -161,6 +210,39 @@ fn quantity(
         return None;
     }
     Some(value)
+}
+
+/// The number of a quantity that lacks its unit.
+fn without_unit(node: &Node, notation: &Notation) -> Option<String> {
+    use source::quantity::QuantityError;
+    match (&node.kind, notation.default_scale) {
+        (NodeKind::Int(number), None) => Some(number.to_string()),
+        (NodeKind::Float(number), None) if *number >= 0.0 => Some(number.to_string()),
+        (NodeKind::Text(text), None) => match notation.parse(text) {
+            Err(QuantityError::Unit { unit, .. }) if unit.is_empty() => {
+                Some(text.trim().to_string())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A whole number; without a greatest value the message names the least one only.
+fn count(node: &Node, what: &str, least: u64, most: u64, messages: &Messages) -> Option<u64> {
+    if most < u64::MAX {
+        return messages.number(node, what, least..=most);
+    }
+    let number = match &node.kind {
+        NodeKind::Int(number) => u64::try_from(*number).ok(),
+        NodeKind::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    let number = number.filter(|number| *number >= least);
+    if number.is_none() {
+        messages.wrong_value(node, what, &format!("a whole number of at least {least}"));
+    }
+    number
 }
 
 fn size(node: &Node, what: &str, messages: &Messages) -> Option<u64> {
@@ -252,6 +334,11 @@ fn queue(text: &str) -> Option<QueueLimit> {
 /// Decodes a condition: a number or a quantity of the inner shape, or a text with an operator.
 fn range(node: &Node, inner: &Shape, what: &str, messages: &Messages) -> Option<Range> {
     let number = |node: &Node| -> Option<Number> {
+        if matches!(inner, Shape::Rate) {
+            // Unlike a link's rate, a measured one may be zero.
+            let rate = quantity(node, what, &RATE, RATE_EXPECTED, messages)?;
+            return Some(Number::Whole(rate.into()));
+        }
         let value = decode(node, inner, what, messages)?;
         Some(match value.kind {
             ValueKind::Decimal(value) => Number::Fraction(value),
@@ -382,6 +469,14 @@ fn named(
                 decode(&field.value, shape, &format!("`{}`", printable(&field.name, 40)), messages)
             }
         };
+        // The name stays known if its value is wrong.
+        let value = value.or_else(|| match shape {
+            Shape::Record(section) => {
+                let kind = ValueKind::Record(Record::empty(section, field.value.span));
+                Some(Value { span: field.value.span, kind })
+            }
+            _ => None,
+        });
         list.extend(value.map(|value| NamedValue { name, value }));
     }
     Some(list)

@@ -75,6 +75,34 @@ pub enum Shape {
     Any(&'static [Shape]),
 }
 
+impl Shape {
+    /// Describes the values of the shape with an example, for messages about a choice of shapes.
+    pub fn examples(&self) -> Vec<String> {
+        let text = match self {
+            Shape::Word(_) => return self.words().map(|word| format!("\"{word}\"")).collect(),
+            Shape::Time => "a time such as \"10ms\"",
+            Shape::Rate => "a rate such as \"10Mbps\"",
+            Shape::Frequency => "a frequency such as \"1000/s\"",
+            Shape::Size => "a size such as \"10KB\"",
+            Shape::Probability => "a probability such as \"1%\"",
+            Shape::Truth => "true or false",
+            Shape::List(_) | Shape::OneOrMany(_) => "a list",
+            Shape::Record(_) | Shape::Named { .. } | Shape::Tagged { .. } => "an object",
+            _ => "a text",
+        };
+        vec![text.to_string()]
+    }
+
+    /// The words of the shape.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let words: &[(&'static str, &str)] = match self {
+            Shape::Word(words) => words,
+            _ => &[],
+        };
+        words.iter().map(|(word, _)| *word)
+    }
+}
+
 /// A kind of a [`Shape::Tagged`].
 #[derive(Debug)]
 pub struct Kind {

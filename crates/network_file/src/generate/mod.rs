@@ -62,9 +62,7 @@ pub fn plan(record: &Record, messages: &Messages) -> Option<Plan> {
     let too_large = |switches: u64, hosts: u64| {
         let is_too_large = switches.max(hosts) > MAX_NODES;
         if is_too_large {
-            let message = format!(
-                "the topology has {switches} switches and {hosts} hosts, at most {MAX_NODES} of each can be"
-            );
+            let message = format!("the topology has more than {MAX_NODES} switches or hosts");
             messages.error(codes::BAD_TOPOLOGY, record.span_of("kind"), message, "");
         }
         is_too_large

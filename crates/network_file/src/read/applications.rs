@@ -142,9 +142,14 @@ fn read_kind(
 ) -> Option<ApplicationKind> {
     let reader = Reader { record, host, sharing, context };
     let tcp = || tcp::options(record, context.messages);
+    let has_destinations = !matches!(
+        kind,
+        "memcached_server" | "replay" | "incast" | "send" | "listen" | "sink" | "echo"
+    );
+    let to = if has_destinations { reader.destinations() } else { None };
     Some(match kind {
         "ping" => ApplicationKind::Ping {
-            to: reader.destinations()?,
+            to: to?,
             count: record.number("count").unwrap_or(5),
             interval_ps: reader.period("interval").unwrap_or(SECOND_PS),
             size_bytes: reader.datagram("size", 56),
@@ -152,14 +157,14 @@ fn read_kind(
             tos: tos(record),
         },
         "tcp" => ApplicationKind::Tcp {
-            to: reader.destinations()?,
+            to: to?,
             amount: reader.amount(&["bytes", "duration"]),
             rate_bps: record.number("rate"),
             parallel: record.number("parallel").unwrap_or(1) as u32,
             tcp: tcp(),
         },
         "request_response" => ApplicationKind::RequestResponse {
-            to: reader.destinations()?,
+            to: to?,
             request_bytes: reader.positive("request")?,
             response_bytes: reader.positive("response")?,
             count: record.number("count").unwrap_or(1),
@@ -167,7 +172,7 @@ fn read_kind(
             tcp: tcp(),
         },
         "udp" => ApplicationKind::Udp {
-            to: reader.destinations()?,
+            to: to?,
             rate: match (reader.positive("rate")?, reader.is_frequency()) {
                 (rate, true) => UdpRate::Datagrams(rate),
                 (rate, false) => UdpRate::Bits(rate),
@@ -179,20 +184,18 @@ fn read_kind(
             source_port: port(record, "source_port"),
             tos: tos(record),
         },
-        "flows" => ApplicationKind::Flows {
-            to: reader.destinations()?,
-            sizes: reader.sizes()?,
-            rate: reader.flow_rate()?,
-            amount: reader.amount(&["count", "duration"]),
-            tcp: tcp(),
-        },
+        "flows" => {
+            let (sizes, rate) = (reader.sizes(), reader.flow_rate());
+            let amount = reader.amount(&["count", "duration"]);
+            ApplicationKind::Flows { to: to?, sizes: sizes?, rate: rate?, amount, tcp: tcp() }
+        }
         "memcached_server" => ApplicationKind::MemcachedServer {
             port: port(record, "port").unwrap_or(MEMCACHED_PORT),
             value_bytes: reader.datagram("value", 64),
             service_time_ps: record.number("service_time").unwrap_or(0),
         },
         "memcached_client" => ApplicationKind::MemcachedClient {
-            to: reader.destinations()?,
+            to: to?,
             rate: reader.positive("rate")?,
             keys: record.number("keys").unwrap_or(10_000),
             key_bytes: reader.key_bytes(),

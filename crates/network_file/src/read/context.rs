@@ -309,10 +309,16 @@ impl<'m> Context<'m> {
         if let Some(found) = self.network.links.iter().position(named) {
             return Some(found);
         }
-        // A host's link, or the pair of two nodes whose names have hyphens.
         match self.find(name) {
+            // Its first link.
             Some(Node::Host(_)) => {}
-            _ => {
+            Some(Node::Switch(_)) => {
+                let message = format!("`{name}` is a switch, not a link");
+                let help = format!("write an end such as `{name}:1`, or both nodes: `{name}-s2`");
+                self.messages.error(codes::UNKNOWN_NODE, text.span, message, &help);
+                return None;
+            }
+            None => {
                 if let Some(pair) = self.pair(name) {
                     return self.link_between(pair, text);
                 }

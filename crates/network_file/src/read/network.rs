@@ -3,6 +3,7 @@
 
 use super::applications::{self, Sharing};
 use super::context::Context;
+use super::nodes::SwitchOrigin;
 use super::{Options, addresses, checks, controllers, events, expectations, links, nodes};
 use crate::codes;
 use crate::fields::link::DIRECTION;
@@ -30,6 +31,13 @@ pub(super) fn read(root: &DocumentNode, options: &Options, messages: &Messages) 
     let defaults = Defaults::of(file);
     let topology = file.record("topology");
     let plan = topology.and_then(|record| generate::plan(record, messages));
+    let is_wrong = |name: &str| file.is_written(name) && file.get(name).is_none();
+    if ["switches", "hosts", "topology"].into_iter().any(is_wrong)
+        || (topology.is_some() && plan.is_none())
+    {
+        // Nodes are missing, so messages about names would be wrong.
+        return None;
+    }
     let mut wishes = Vec::new();
     let mut templates = Vec::new();
 
@@ -96,9 +104,9 @@ fn read_switches(
     wishes: &mut Vec<(usize, Located<String>)>,
     context: &mut Context<'_>,
 ) {
-    let mut add = |name: &str, span: Span, record: Record, context: &mut Context<'_>| {
+    let mut add = |name: &str, span: Span, origin, record: Record, context: &mut Context<'_>| {
         let number = context.network.switches.len();
-        nodes::switch(name, span, &record, context);
+        nodes::switch(name, span, origin, &record, context);
         if context.network.switches.len() > number {
             wishes.extend(record.text("controller").map(|wish| (number, wish)));
         }
@@ -110,7 +118,7 @@ fn read_switches(
                 None => (Record::empty(&SWITCH, topology.span), topology.span),
             };
             let record = record.or(topology).or(&defaults.switches);
-            add(&switch.name, span, record, context);
+            add(&switch.name, span, SwitchOrigin::Topology, record, context);
         }
     }
     for named in file.named("switches") {
@@ -119,7 +127,8 @@ fn read_switches(
         if let Some(record) = named.value.record()
             && !is_generated
         {
-            add(&name.value, name.span, record.clone().or(&defaults.switches), context);
+            let record = record.clone().or(&defaults.switches);
+            add(&name.value, name.span, SwitchOrigin::File, record, context);
         }
     }
 }
@@ -195,19 +204,21 @@ fn generated_links(plan: &Plan, topology: &Record, defaults: &Defaults, context:
 
 /// Gives generated hosts the Ethernet address of their gateway, as programs of switches need not answer ARP.
 fn gateway_neighbours(plan: &Plan, network: &mut Network) {
-    for number in 0..plan.hosts.len().min(network.hosts.len()) {
+    let ends: Vec<[End; 2]> = network.links.iter().map(|link| link.ends).collect();
+    for [one, other] in ends.iter().flat_map(|[one, other]| [[one, other], [other, one]]) {
+        let (Node::Host(number), Node::Switch(switch)) = (one.node, other.node) else { continue };
         let host = &network.hosts[number];
-        let Some(gateway) = host.gateway.clone() else { continue };
-        let Some((link, end)) = network.link_at(Node::Host(number), 0) else { continue };
-        let other = network.links[link].ends[1 - end];
-        let Node::Switch(switch) = other.node else { continue };
-        let Some(routes) = &network.switches[switch].routes else { continue };
-        let port = routes.ports.iter().find(|port| port.port == other.port);
-        if let Some(port) = port
-            && routes.address == gateway.value
-            && host.arp.iter().all(|entry| entry.address != gateway.value)
-        {
-            let entry = ArpEntry { address: gateway.value, mac: port.mac, span: gateway.span };
+        let (Some(gateway), Some(routes)) = (&host.gateway, &network.switches[switch].routes)
+        else {
+            continue;
+        };
+        let address = gateway.value;
+        let is_known = host.arp.iter().any(|entry| entry.address == address);
+        if number >= plan.hosts.len() || routes.address != address || is_known {
+            continue;
+        }
+        if let Ok(at) = routes.ports.binary_search_by_key(&other.port, |port| port.port) {
+            let entry = ArpEntry { address, mac: routes.ports[at].mac, span: gateway.span };
             network.hosts[number].arp.push(entry);
         }
     }

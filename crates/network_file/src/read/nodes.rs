@@ -11,8 +11,21 @@ use crate::model::{ArpEntry, Engine, Host, HostRoute, Node, Origin, Switch};
 use source::Span;
 use std::net::IpAddr;
 
+/// Where a switch comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum SwitchOrigin {
+    File,
+    Topology,
+}
+
 /// Adds a switch.
-pub(super) fn switch(name: &str, span: Span, record: &Record, context: &mut Context<'_>) {
+pub(super) fn switch(
+    name: &str,
+    span: Span,
+    origin: SwitchOrigin,
+    record: &Record,
+    context: &mut Context<'_>,
+) {
     let number = context.network.switches.len();
     if !context.add_name(name, span, Node::Switch(number)) {
         return;
@@ -28,7 +41,11 @@ pub(super) fn switch(name: &str, span: Span, record: &Record, context: &mut Cont
     let program = record.text("program").or_else(by_option);
     let is_required = context.network.origin == Origin::NetworkFile;
     if is_required && program.is_none() && !record.is_written("program") {
-        let message = format!("switch `{name}` has no program");
+        let message = match origin {
+            SwitchOrigin::File => format!("switch `{name}` has no program"),
+            // The same for all, so that it is shown once.
+            SwitchOrigin::Topology => "the switches of the topology have no program".to_string(),
+        };
         let help =
             "write `program: FILE` at the switch, or below `defaults: {switches: ...}` for all";
         context.messages.error(codes::MISSING, span, message, help);

@@ -7,6 +7,7 @@
 
 use super::applications;
 use super::context::Context;
+use super::nodes::SwitchOrigin;
 use super::{Options, addresses, checks, links, nodes};
 use crate::codes;
 use crate::fields::link::DIRECTION;
@@ -49,7 +50,7 @@ pub(super) fn read(root: &Node, options: &Options, messages: &Messages) -> Optio
     context.network.origin = Origin::Tutorial;
     for (field, mut fields) in file.sections("switches") {
         let record = switch(&mut fields, field.value.span, messages);
-        nodes::switch(&field.name, field.name_span, &record, &mut context);
+        nodes::switch(&field.name, field.name_span, SwitchOrigin::File, &record, &mut context);
     }
     for (field, mut fields) in file.sections("hosts") {
         let mut record = Record::empty(&HOST, field.value.span);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of network files.
 
+mod documentation;
 mod reading;
 mod schema;
 mod topologies;
