@@ -71,12 +71,6 @@ pub(crate) fn node_id(network: &Network, node: Node) -> NodeId {
     } as u32)
 }
 
-/// The node with an id.
-pub(crate) fn node_of(network: &Network, id: u32) -> Node {
-    let (id, switches) = (id as usize, network.switches.len());
-    if id < switches { Node::Switch(id) } else { Node::Host(id - switches) }
-}
-
 fn network_of(prefix: &Prefix) -> Option<Ipv4Network> {
     Some(Ipv4Network { address: ipv4(prefix.address)?, prefix_bits: prefix.length })
 }

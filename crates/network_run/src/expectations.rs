@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Judges the expectations of a network file by the results of its run.
 
-use crate::build::{Built, node_of};
+use crate::build::Built;
 use crate::results::{DirectionResult, Measured, PartResult, Results};
 use crate::statistics::Sample;
 use crate::tables::title;
-use network_file::model::{ApplicationIndex, Cell, Expectation, Metric, Network, Node, Subject};
+use network_file::model::{ApplicationIndex, Cell, Expectation, Metric, Network, Subject};
 use network_file::{Bound, Number, Range};
 use source::{Code, Diagnostic, Diagnostics, Explanation, quantity};
 
@@ -281,13 +281,5 @@ fn cell_value(
             let value = value.ok_or_else(|| format!("register `{name}` has no index {index}"))?;
             Ok(value.to_u64().map(Value::Count))
         }
-    }
-}
-
-/// The node of an end of a link, for messages of watchers.
-pub(crate) fn name_of_end(network: &Network, (node, port): (u32, u32)) -> String {
-    match node_of(network, node) {
-        Node::Host(number) => network.hosts[number].name.clone(),
-        Node::Switch(number) => format!("{}:{port}", network.switches[number].name),
     }
 }

@@ -11,7 +11,6 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(device::EXPLANATIONS.iter());
     list.extend(control::EXPLANATIONS.iter());
     list.extend(network::capture::EXPLANATIONS.iter());
-    list.extend(network::simulation::topology::EXPLANATIONS.iter());
     list.extend(network_file::EXPLANATIONS.iter());
     list.extend(network_run::explanations());
     list.extend(net::explanations());

@@ -122,13 +122,16 @@ controllers:
   c:
     switches: [s1]
     commands:
-      - {at: 25ms, text: \"table_delete RouterIngress.ipv4_routes 0\"}
+      - {at: 25ms, text: \"table_clear RouterIngress.next_hops\"}
 expect: [{ping: h1-h2, received: 3}]
 ",
     );
     let (status, _, errors) = run_files(&[("n.yaml", &file)], &["-q"]);
-    // Which handle the route has depends on the order of routes; a wrong command is said at its place.
-    assert!(status == Some(0) || errors.contains("controller `c`"), "{status:?} {errors}");
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    let (status, _, errors) =
+        run_files(&[("n.yaml", &file.replace("next_hops", "nothing"))], &["-q"]);
+    assert_eq!(status, Some(1), "{errors}");
+    assert!(errors.contains("the commands of controller `c` are wrong"), "{errors}");
 }
 
 #[test]
@@ -144,15 +147,15 @@ fn mistakes_that_show_when_the_network_is_built() {
         "hosts: {h1: {applications: [{ping: {to: h2, count: 2, interval: 1ms}}]}}
 expect:
   - {ping: h1-h2, received: \"at least 3\"}
-  - {received: h2, where: {ipv4.ttl: 63}, count: 5}
+  - {host: h2, where: {ipv4.ttl: 63}, count: 5}
   - {counter: nonsense, switch: s1, index: 0, count: 1}
-  - {received: h2, where: {ipv4.tt1: 63}, count: 2}
+  - {host: h2, where: {ipv4.tt1: 63}, count: 2}
 ",
     );
     check(
         &[(
             "n.yaml",
-            &expectations.replace("  - {received: h2, where: {ipv4.tt1: 63}, count: 2}\n", ""),
+            &expectations.replace("  - {host: h2, where: {ipv4.tt1: 63}, count: 2}\n", ""),
         )],
         &[
             "received is 2, expected at least 3",
