@@ -2,18 +2,17 @@
 //! Builds a network: nodes, links, applications and scheduled failures. The caller makes the devices.
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
-use crate::watch::Watched;
+use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::watched::Watched;
 use device::Device;
 use hosts::applications::Application;
 use hosts::wire::MacAddress;
 use hosts::{Host, HostOptions, Ipv4Network, Route};
-use network::node::NodeId;
 use network::simulation::Simulation;
 use network_file::model::{self, ApplicationIndex, EventSubject, Network, Node};
 use network_file::{Prefix, QueueLimit};
 use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 
 /// An application cannot run with its options.
 pub const BAD_APPLICATION: Code = Code("NW-E0402");
@@ -36,40 +35,6 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[
         right: "",
     },
 ];
-
-/// A part of an application at work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RunningPart {
-    /// The number for [`Host::report`].
-    pub(crate) number: usize,
-    pub(crate) destination: Option<(Ipv4Addr, u16)>,
-}
-
-/// An application of the file at work.
-#[derive(Clone, Debug)]
-pub(crate) struct RunningApplication {
-    pub(crate) index: ApplicationIndex,
-    pub(crate) parts: Vec<RunningPart>,
-}
-
-/// A network ready to run.
-pub struct Built {
-    /// The nodes.
-    pub simulation: Simulation,
-    pub(crate) network: Network,
-    pub(crate) applications: Vec<RunningApplication>,
-    /// Servers with the numbers of their reports.
-    pub(crate) servers: BTreeMap<ServerKey, usize>,
-    pub(crate) watched: Watched,
-}
-
-/// The id of a node: switches come first.
-pub(crate) fn node_id(network: &Network, node: Node) -> NodeId {
-    NodeId(match node {
-        Node::Switch(number) => number,
-        Node::Host(number) => network.switches.len() + number,
-    } as u32)
-}
 
 fn network_of(prefix: &Prefix) -> Option<Ipv4Network> {
     Some(Ipv4Network { address: ipv4(prefix.address)?, prefix_bits: prefix.length })

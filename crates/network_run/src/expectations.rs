@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Judges the expectations of a network file by the results of its run.
 
-use crate::build::Built;
+use crate::built::Built;
 use crate::results::{DirectionResult, Measured, PartResult, Results};
 use crate::statistics::Sample;
 use crate::tables::title;

@@ -4,6 +4,7 @@
 
 mod applications;
 mod build;
+mod built;
 pub mod entries;
 pub mod expectations;
 mod pingall;
@@ -13,13 +14,16 @@ pub mod statistics;
 pub mod table;
 pub mod tables;
 mod watch;
+mod watched;
 
 pub use applications::Resources;
-pub use build::{Built, build};
+pub use build::build;
+pub use built::Built;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
-pub use watch::{CaptureSink, LinkUse, NoCaptures};
+pub use watch::{CaptureSink, NoCaptures};
+pub use watched::LinkUse;
 
 /// The explanations of all codes.
 pub fn explanations() -> impl Iterator<Item = &'static Explanation> {

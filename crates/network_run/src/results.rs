@@ -2,14 +2,14 @@
 //! [`Results`]: what a run measured, as data. `tables` shows it to people, `expectations` judges it.
 
 use crate::applications::ServerKind;
-use crate::build::{Built, RunningPart, node_id};
+use crate::built::{Built, RunningPart, node_id};
 use crate::statistics::{Sample, mean};
-use device::{Device, OutputPath};
+use device::OutputPath;
 use hosts::applications::Report;
 use hosts::applications::tcp_server::{ServedConnection, TcpServerReport};
 use hosts::{Host, InterfaceStatistics};
 use network::links::LinkStatistics;
-use network_file::model::{ApplicationIndex, End, Network, Node};
+use network_file::model::{ApplicationIndex, End, Node};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -217,25 +217,6 @@ impl Built {
                 .filter_map(|at| Some(self.host(at)?.interface_statistics()))
                 .collect(),
         }
-    }
-
-    /// The network as described.
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
-    /// The device of a switch, for changes between runs.
-    pub fn device_mut(&mut self, number: usize) -> Option<&mut Device> {
-        let id = node_id(&self.network, Node::Switch(number));
-        self.simulation.node_mut(id)
-    }
-
-    pub(crate) fn host(&self, number: usize) -> Option<&Host> {
-        self.simulation.node(node_id(&self.network, Node::Host(number)))
-    }
-
-    pub(crate) fn device(&self, number: usize) -> Option<&Device> {
-        self.simulation.node(node_id(&self.network, Node::Switch(number)))
     }
 
     /// The report of the server at an address and port.

@@ -2,14 +2,14 @@
 //! Watches the frames of a run: counts those that expectations name, hands those of captures to the caller, and adds up
 //! the use of links over time.
 
-use crate::build::{Built, node_id};
+use crate::built::{Built, node_id};
+use crate::watched::{Counted, LinkUse, Watched};
 use network::frame::Frame;
 use network::links::End;
 use network::packet_fields::PacketField;
 use network::simulation::{Movement, SimulationError, Watcher};
 use network_file::model::{CaptureDirection, Expectation, Subject};
 use source::{Code, Diagnostic, Diagnostics, Explanation};
-use std::collections::HashMap;
 
 /// An expectation names a header field that does not exist, or gives it no value that it can have.
 pub const BAD_FIELD: Code = Code("NW-E0407");
@@ -23,17 +23,6 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
     right: "",
 }];
 
-/// Packets that an expectation counts.
-#[derive(Clone, Debug)]
-pub(crate) struct Counted {
-    /// The expectation's place in the list.
-    pub(crate) expectation: usize,
-    node: u32,
-    fields: Vec<(PacketField, u128)>,
-    times_ps: (u64, u64),
-    pub(crate) count: u64,
-}
-
 /// Takes the frames of captures: the capture's number in the file, the time, and all bytes.
 pub trait CaptureSink {
     /// Takes a frame.
@@ -46,24 +35,6 @@ pub struct NoCaptures;
 
 impl CaptureSink for NoCaptures {
     fn capture(&mut self, _: usize, _: u64, _: &[u8]) {}
-}
-
-/// The parts of a run that are equal in length, and the bytes that each direction of a link carried in them.
-#[derive(Clone, Debug, Default)]
-pub struct LinkUse {
-    /// The length of a part in picoseconds.
-    pub interval_ps: u64,
-    /// Bytes by the sending end.
-    pub bytes: HashMap<End, Vec<u64>>,
-}
-
-/// What a run shows beside the reports of its nodes.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Watched {
-    pub(crate) counted: Vec<Counted>,
-    pub(crate) link_use: LinkUse,
-    /// Times at which links went down or came up, by one end.
-    pub(crate) link_changes: Vec<(u64, End, bool)>,
 }
 
 fn value(text: &str) -> Option<u128> {
@@ -122,11 +93,6 @@ impl Built {
     pub(crate) fn received(&self, expectation: &Expectation) -> Option<u64> {
         let at = self.network.expectations.iter().position(|one| std::ptr::eq(one, expectation))?;
         self.watched.counted.iter().find(|one| one.expectation == at).map(|one| one.count)
-    }
-
-    /// The use of links so far.
-    pub fn link_use(&self) -> &LinkUse {
-        &self.watched.link_use
     }
 
     /// Runs until a time, included. Returns whether events are left.
