@@ -195,10 +195,7 @@ fn print_losses(wanted: &str) {
                 outcome.goodput()
             })
             .collect();
-        println!(
-            "{name} | {published:.3}, {:.3} ({goodputs:.3?}) | {counts:?}",
-            mean(&goodputs)
-        );
+        println!("{name} | {published:.3}, {:.3} ({goodputs:.3?}) | {counts:?}", mean(&goodputs));
     }
 }
 
