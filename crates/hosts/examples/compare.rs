@@ -164,7 +164,9 @@ fn print_queues(wanted: &str) {
 }
 
 fn print_losses(wanted: &str) {
-    println!("\nrandom loss | goodput Mb/s: ns-3, ours (three seeds)");
+    println!(
+        "\nrandom loss | goodput Mb/s: ns-3, ours (three seeds) | retransmissions, recoveries, timeouts"
+    );
     for (name, loss, control, delay, published) in [
         ("1 % reno", 0.01, Control::Reno, true, 0.774),
         ("0.1 % reno", 0.001, Control::Reno, true, 3.10),
@@ -175,6 +177,7 @@ fn print_losses(wanted: &str) {
         if !name.contains(wanted) {
             continue;
         }
+        let mut counts = Vec::new();
         let goodputs: Vec<f64> = (1..=3)
             .map(|seed| {
                 let mut dumbbell = Dumbbell::lossy(loss, control);
@@ -182,10 +185,17 @@ fn print_losses(wanted: &str) {
                 if !delay {
                     dumbbell.tcp.acknowledgement_delay_ps = 0;
                 }
-                dumbbell.run(20 * SECOND, 420 * SECOND).goodput()
+                let outcome = dumbbell.run(20 * SECOND, 420 * SECOND);
+                let statistics = &outcome.senders[0].statistics;
+                counts.push((
+                    statistics.retransmissions,
+                    statistics.recoveries,
+                    statistics.timeouts,
+                ));
+                outcome.goodput()
             })
             .collect();
-        println!("{name} | {published:.3}, {:.3} ({goodputs:.3?})", mean(&goodputs));
+        println!("{name} | {published:.3}, {:.3} ({goodputs:.3?}) | {counts:?}", mean(&goodputs));
     }
 }
 

@@ -69,7 +69,8 @@ pub(super) trait CongestionControl {
     /// Grows the window after an acknowledgement of new data outside of recovery.
     fn grow(&mut self, window: &mut Window, ack: &Acknowledgement);
 
-    /// Returns the slow start threshold after a congestion event; `in_flight_bytes` is what is sent and not acknowledged.
+    /// Returns the slow start threshold after a congestion event. `in_flight_bytes` is what is on its way by RFC 6675:
+    /// neither acknowledged, also not selectively, nor lost.
     fn reduced(&mut self, window: &Window, in_flight_bytes: u64, cause: Cause) -> u64;
 }
 

@@ -322,7 +322,7 @@ impl Connection {
     /// Sends FIN behind what was written; bytes may still arrive.
     pub fn close(&mut self) {
         self.has_closed = true;
-        self.sender.has_fin = self.stage == Stage::Open;
+        self.sender.has_fin |= self.stage == Stage::Open;
     }
 
     /// Resets the connection.

@@ -307,8 +307,8 @@ impl Sender {
     }
 
     fn reduce(&mut self, cause: Cause) {
-        let flight = self.next - self.unacknowledged;
-        self.window.slow_start_threshold = self.control.reduced(&self.window, flight, cause);
+        let in_flight = self.board.in_flight_bytes();
+        self.window.slow_start_threshold = self.control.reduced(&self.window, in_flight, cause);
     }
 
     fn enter_recovery(&mut self, until: u64) {

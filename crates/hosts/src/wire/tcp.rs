@@ -252,7 +252,7 @@ impl TcpHeader {
         bytes[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
         bytes[4..8].copy_from_slice(&self.sequence.to_be_bytes());
         bytes[8..12].copy_from_slice(&self.acknowledgement.to_be_bytes());
-        bytes[12] = ((HEADER_BYTES + options.len()) / 4 << 4) as u8;
+        bytes[12] = (((HEADER_BYTES + options.len()) / 4) << 4) as u8;
         bytes[13] = self.flags.0;
         bytes[14..16].copy_from_slice(&self.window.to_be_bytes());
         to.extend_from_slice(&bytes);

@@ -2,7 +2,7 @@
 //! Two hosts on a link: ARP, ping, UDP, TCP.
 
 use crate::report_of;
-use crate::support::{MS, Pair, SECOND, US, host_options, link};
+use crate::support::{MS, Pair, SECOND, US};
 use hosts::applications::Application;
 use hosts::applications::ping::PingOptions;
 use hosts::applications::tcp_bulk::TcpBulkOptions;

@@ -2,6 +2,9 @@
 //! Networks for tests and comparisons: a router with drop-tail queues and step marking, two hosts on a link, and the
 //! dumbbell.
 
+// Each program that includes this uses a part of it.
+#![allow(dead_code)]
+
 pub mod dumbbell;
 pub mod incast;
 pub mod router;

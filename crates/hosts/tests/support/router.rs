@@ -59,6 +59,7 @@ pub struct QueueFigures {
     pub mean: f64,
     pub p99: usize,
     pub most: usize,
+    /// From the begin of the run.
     pub drops: u64,
     pub marks: u64,
     pub packets: u64,
@@ -132,12 +133,12 @@ impl Node for Router {
         let counts = now_ps >= from_ps;
         if begins_ps > now_ps {
             if port.starts.len() >= port.options.queue_packets {
-                port.drops += u64::from(counts);
+                port.drops += 1;
                 return Ok(());
             }
             if port.options.mark_at.is_some_and(|depth| port.starts.len() >= depth) {
                 if bytes[15] & 3 == 0 {
-                    port.drops += u64::from(counts);
+                    port.drops += 1;
                     return Ok(());
                 }
                 mark(bytes);

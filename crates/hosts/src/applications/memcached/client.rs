@@ -133,7 +133,9 @@ impl MemcachedClient {
         if options.keys == 0 || options.timeout_ps == 0 {
             return Err(option_error("a memcached client needs keys and a timeout above 0"));
         }
-        if !(0.0..=1.0).contains(&options.get_share) || !(options.zipf_exponent >= 0.0) {
+        if !(0.0..=1.0).contains(&options.get_share)
+            || !(0.0..1000.0).contains(&options.zipf_exponent)
+        {
             return Err(option_error(
                 "a memcached client's share of gets lies between 0 and 1, its Zipf exponent not below 0",
             ));

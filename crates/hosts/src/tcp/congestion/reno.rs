@@ -19,7 +19,8 @@ impl CongestionControl for Reno {
         };
     }
 
-    /// Equation 4.
+    /// Equation 4. RFC 5681's FlightSize would count what is selectively acknowledged too; ns-3 does not. At ten segments
+    /// that is a window smaller by two.
     fn reduced(&mut self, window: &Window, in_flight_bytes: u64, _: Cause) -> u64 {
         (in_flight_bytes / 2).max(window.least_bytes())
     }

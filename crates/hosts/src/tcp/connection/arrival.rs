@@ -96,7 +96,7 @@ impl Connection {
         let is_old = self.has_timestamps
             && header.options.timestamps.is_some_and(|(value, _)| is_before(value, self.echo));
         let accepted = u64::try_from(position).ok().filter(|position| {
-            self.receiver.accepts(*position, length) && !(is_old && !flags.contains(Flags::RST))
+            self.receiver.accepts(*position, length) && (!is_old || flags.contains(Flags::RST))
         });
         let Some(position) = accepted else {
             self.receiver.must_acknowledge |= !flags.contains(Flags::RST);
