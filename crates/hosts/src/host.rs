@@ -1,40 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Host`]: a node with protocols and applications.
 
-use crate::applications::{Application, Report};
+use crate::applications::{Application, Measures, Report};
+use crate::error::AddError;
 use crate::interface::{HostOptions, InterfaceStatistics};
 use crate::program::{Binding, Io, Program};
 use crate::stack::{Delivery, Stack, TimerTarget};
 use network::frame::Frame;
 use network::node::{Node, NodeError, Outbox};
-use std::fmt;
-
-/// Why a host cannot run an application.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AddError {
-    /// Another application of the host serves the port.
-    PortInUse(u16),
-    /// An option has a value that cannot work; the text names it and says what to write.
-    Option(String),
-}
-
-impl fmt::Display for AddError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AddError::PortInUse(port) => {
-                write!(formatter, "another application of this host serves port {port}")
-            }
-            AddError::Option(text) => formatter.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for AddError {}
 
 /// A host with one port, 0.
 pub struct Host {
     stack: Stack,
-    programs: Vec<Box<dyn Program>>,
+    programs: Vec<Box<dyn Measures>>,
     /// Programs that see all frames.
     frame_listeners: Vec<usize>,
 }

@@ -3,12 +3,15 @@
 //! report what they measured. The same options, seed and frames give the same bytes on every machine.
 
 pub mod applications;
+mod error;
 mod host;
 mod interface;
+mod ports;
 mod program;
 mod stack;
 pub mod tcp;
 pub mod wire;
 
-pub use host::{AddError, Host};
+pub use error::AddError;
+pub use host::Host;
 pub use interface::{HostOptions, InterfaceStatistics, Ipv4Network, Route};

@@ -4,7 +4,7 @@
 mod sockets;
 
 use crate::interface::{Asked, HostOptions, Interface};
-use crate::program::{Datagram, EchoReply};
+use crate::ports::{Datagram, EchoReply};
 use crate::tcp::{Connection, Outgoing};
 use crate::wire::arp::ArpPacket;
 use crate::wire::ethernet::{self, EthernetHeader};

@@ -141,9 +141,8 @@ impl Watcher for RunWatcher<'_> {
         match movement {
             Movement::Sent { from } => {
                 let LinkUse { interval_ps, bytes } = &mut self.watched.link_use;
-                if *interval_ps > 0 {
-                    let bytes = bytes.entry(from).or_default();
-                    let at = (time_ps / *interval_ps) as usize;
+                if let Some(at) = time_ps.checked_div(*interval_ps) {
+                    let (bytes, at) = (bytes.entry(from).or_default(), at as usize);
                     if bytes.len() <= at {
                         bytes.resize(at + 1, 0);
                     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ping: echo requests at an interval, and their replies.
 
-use super::{Report, SECOND_PS, option_error};
-use crate::host::AddError;
+use super::{Measures, Report, SECOND_PS, option_error};
+use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{EchoReply, Io, Program};
 use crate::stack::Stack;
@@ -136,7 +136,9 @@ impl Program for Ping {
     fn unreachable(&mut self, _: Ipv4Addr, _: &mut Io<'_>) {
         self.report.unreachable += 1;
     }
+}
 
+impl Measures for Ping {
     fn report(&self, _: &Stack) -> Report {
         Report::Ping(self.report.clone())
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A TCP server that counts the bytes of its connections, or sends them back.
 
-use super::{Intervals, Report, SECOND_PS};
+use super::{Intervals, Measures, Report, SECOND_PS};
 use crate::program::{Binding, ConnectionId, Io, Program};
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
@@ -111,7 +111,9 @@ impl Program for TcpServer {
             self.open.remove(&id);
         }
     }
+}
 
+impl Measures for TcpServer {
     fn report(&self, _: &Stack) -> Report {
         Report::TcpServer(TcpServerReport {
             connections: self.served.clone(),

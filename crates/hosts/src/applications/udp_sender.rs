@@ -2,8 +2,8 @@
 //! UDP datagrams at a constant rate or as a Poisson process. Each carries its number and its time of departure, so that the
 //! server measures loss, delay and jitter.
 
-use super::{Report, SECOND_PS, option_error};
-use crate::host::AddError;
+use super::{Measures, Report, SECOND_PS, option_error};
+use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Io, Program};
 use crate::stack::Stack;
@@ -209,7 +209,9 @@ impl Program for UdpSender {
     fn unreachable(&mut self, _: Ipv4Addr, _: &mut Io<'_>) {
         self.report.unreachable += 1;
     }
+}
 
+impl Measures for UdpSender {
     fn report(&self, _: &Stack) -> Report {
         Report::UdpSender(self.report.clone())
     }

@@ -2,7 +2,7 @@
 //! A UDP server that measures the datagrams of each sender, or sends them back.
 
 use super::udp_sender::STAMP_BYTES;
-use super::{Intervals, Report, SECOND_PS};
+use super::{Intervals, Measures, Report, SECOND_PS};
 use crate::program::{Binding, Datagram, Io, Program};
 use crate::stack::Stack;
 use crate::wire::ipv4::Ecn;
@@ -144,7 +144,9 @@ impl Program for UdpServer {
             io.send_datagram(self.options.port, datagram.source, 0, datagram.payload);
         }
     }
+}
 
+impl Measures for UdpServer {
     fn report(&self, _: &Stack) -> Report {
         Report::UdpServer(UdpServerReport {
             flows: self.flows.iter().map(|(flow, _)| flow.clone()).collect(),

@@ -80,7 +80,7 @@ fn sizes(folder: &Path, name: &Located<String>) -> Result<Vec<(u64, f64)>, Strin
         let point = (|| {
             let bytes: f64 = words.next()?.parse().ok()?;
             // Some files have the number of the point between the two.
-            let probability: f64 = words.last()?.parse().ok()?;
+            let probability: f64 = words.next_back()?.parse().ok()?;
             (bytes >= 0.0 && (0.0..=1.0).contains(&probability)).then_some((bytes, probability))
         })();
         match point {

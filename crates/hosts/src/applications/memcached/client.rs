@@ -2,8 +2,8 @@
 //! A memcached client: gets and sets of keys with a Zipf distribution.
 
 use super::protocol::{self, FRAME_HEADER_BYTES, Protocol, Request, Response};
-use crate::applications::{Report, SECOND_PS, option_error};
-use crate::host::AddError;
+use crate::applications::{Measures, Report, SECOND_PS, option_error};
+use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Datagram, Io, Program};
 use crate::stack::Stack;
@@ -271,7 +271,9 @@ impl Program for MemcachedClient {
         self.take(&waiting, response);
         self.ask_again(io);
     }
+}
 
+impl Measures for MemcachedClient {
     fn report(&self, _: &Stack) -> Report {
         Report::MemcachedClient(self.report.clone())
     }

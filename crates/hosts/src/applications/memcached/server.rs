@@ -2,8 +2,8 @@
 //! A memcached server: a store of keys, and one worker that takes a time for each request.
 
 use super::protocol::{self, FRAME_HEADER_BYTES, Protocol, Request, Response};
-use crate::applications::{Report, option_error};
-use crate::host::AddError;
+use crate::applications::{Measures, Report, option_error};
+use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Binding, Datagram, Io, Program};
 use crate::stack::Stack;
@@ -166,7 +166,9 @@ impl Program for MemcachedServer {
             self.send(&ready, io);
         }
     }
+}
 
+impl Measures for MemcachedServer {
     fn report(&self, _: &Stack) -> Report {
         Report::MemcachedServer(self.report.clone())
     }
