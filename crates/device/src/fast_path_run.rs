@@ -283,9 +283,7 @@ impl Switch {
             Some(Engine::Jit(compiled)) => compiled.has_fast_path(),
             Some(Engine::Interpreter(_)) | None => false,
         };
-        has_code
-            && self.core.options.may_use_fast_path()
-            && !self.core.caller_takes_any()
+        has_code && self.core.options.may_use_fast_path() && !self.core.caller_takes_any()
     }
 
     pub(crate) fn take_single(&mut self) -> Box<Burst> {

@@ -38,6 +38,7 @@ mod admission;
 mod architecture;
 mod architectures;
 mod burst;
+pub mod circulation;
 mod compiled_program;
 pub mod configuration;
 mod configuration_view;

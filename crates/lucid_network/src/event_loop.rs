@@ -14,6 +14,7 @@ use lucid::core::EventId;
 use lucid_reference::interpreter::{Arguments, Parsed, SwitchContext, packet_bytes, parse};
 use lucid_reference::simulation::inputs::{Input, Phase, rank};
 use lucid_reference::simulation::{ObservationKind, Observer, Occurrence, Outcome, Setup};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The item of the queue that is no packet on a link: a device has something to do.
@@ -47,6 +48,9 @@ impl CompiledSimulation {
                 (Some(input), Some(queued)) => (input.min(queued), input <= queued),
             };
             if next.0 > until_ps {
+                for at in 0..setup.switches() {
+                    self.circulate(&setup, watch, at, until_ps);
+                }
                 self.now_ps = self.now_ps.max(until_ps);
                 return Outcome::TimeOver;
             }
@@ -58,7 +62,7 @@ impl CompiledSimulation {
             } else if let Some((_, rank, item)) = self.queue.pop() {
                 let at = (rank >> 32) as u32 & 0x3fff_ffff;
                 match item {
-                    WAKE => self.wake(&setup, watch, at),
+                    WAKE => self.wake(&setup, watch, at, until_ps),
                     item => {
                         let InFlightPacket { port, bytes, provenance } =
                             self.in_flight.remove(item as usize);
@@ -152,7 +156,7 @@ impl CompiledSimulation {
     /// Has a device woken when it next has something to do.
     pub(super) fn schedule_wake(&mut self, at: u32) {
         let switch = &mut self.switches[at as usize];
-        if let Some(next_ps) = switch.installed.device.next_event_ps()
+        if let Some(next_ps) = switch.installed.device.next_effect_ps()
             && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
         {
             switch.wakes_at_ps = Some(next_ps);
@@ -160,8 +164,16 @@ impl CompiledSimulation {
         }
     }
 
-    /// Runs what is due at a device, and reports it to the observer.
-    fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+    /// Makes the rounds of packets that wait at a device until a time, and accounts for them.
+    fn circulate(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, until_ps: u64) {
+        let device = &mut self.switches[at as usize].installed.device;
+        device.run_circulation(until_ps);
+        let passes = passes(device.drain_taps());
+        self.account(setup, watch, at, passes);
+    }
+
+    /// Runs what is due at a device, and reports it to the observer. The run ends at `until_ps`.
+    fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, until_ps: u64) {
         self.learn_links(setup, at);
         let switch = &mut self.switches[at as usize];
         if switch.wakes_at_ps.is_some_and(|due_ps| due_ps <= self.now_ps) {
@@ -178,6 +190,11 @@ impl CompiledSimulation {
         device.drain_transmitted();
         let passes = passes(device.drain_taps());
         self.account(setup, watch, at, passes);
+        // Packets that wait go round until something else can happen to the switch.
+        let next_ps = [self.inputs.peek(), self.queue.peek()].into_iter().flatten().min();
+        let before_ps = next_ps.map_or(u64::MAX, |next| next.0);
+        let device = &mut self.switches[at as usize].installed.device;
+        device.run_circulation(until_ps.min(before_ps.saturating_sub(1)));
         self.schedule_wake(at);
     }
 
@@ -185,7 +202,8 @@ impl CompiledSimulation {
     /// that left.
     fn account(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, passes: Vec<DevicePass>) {
         let mut known: Vec<Option<Arc<TakenPacket>>> = Vec::new();
-        for pass in &passes {
+        let mut gone_round: VecDeque<Option<Provenance>> = VecDeque::new();
+        for (number, pass) in passes.iter().enumerate() {
             let packet = match &pass.half {
                 Half::Ingress { port, source, arrived_ps, bytes } => {
                     let switch = &mut self.switches[at as usize];
@@ -209,6 +227,20 @@ impl CompiledSimulation {
                 Half::Egress { port, queue, .. } => {
                     let queued = self.switches[at as usize].queued.get_mut(&(*port, *queue));
                     queued.and_then(|queued| queued.pop_front()).flatten()
+                }
+                Half::Circulation { rounds } if number == 0 => {
+                    self.rotate(at, *rounds);
+                    None
+                }
+                Half::Circulation { rounds } => {
+                    // They follow what the passes before send.
+                    for _ in 0..*rounds {
+                        let looping = &mut self.switches[at as usize].looping;
+                        let next = looping.pop_front().flatten();
+                        gone_round.push_back(next);
+                        self.count_rounds(next, 1);
+                    }
+                    None
                 }
             };
             for place in &pass.queued {
@@ -234,7 +266,15 @@ impl CompiledSimulation {
                 watch.see(*time_ps, at, || ObservationKind::Printed { by, text });
             }
         }
-        for ((pass, packet), sender) in passes.into_iter().zip(known).zip(senders) {
+        for (number, ((pass, packet), sender)) in
+            passes.into_iter().zip(known).zip(senders).enumerate()
+        {
+            if let Half::Circulation { rounds } = pass.half
+                && number > 0
+            {
+                let looping = &mut self.switches[at as usize].looping;
+                looping.extend(gone_round.drain(..rounds as usize));
+            }
             for sent in pass.sent {
                 match &packet {
                     Some(packet) => self.send(setup, watch, (at, sender), packet, sent),
@@ -246,6 +286,30 @@ impl CompiledSimulation {
                     None => {}
                 }
             }
+        }
+    }
+
+    /// Packets that come back to a switch went round again, one after the other.
+    fn rotate(&mut self, at: u32, rounds: u64) {
+        let mut looping = std::mem::take(&mut self.switches[at as usize].looping);
+        let count = looping.len() as u64;
+        let (turns, rest) = (rounds.checked_div(count).unwrap_or(0), rounds.checked_rem(count));
+        let rest = rest.unwrap_or(0) as usize;
+        for (number, packet) in looping.iter().enumerate() {
+            self.count_rounds(*packet, turns + u64::from(number < rest));
+        }
+        looping.rotate_left(rest);
+        self.switches[at as usize].looping = looping;
+    }
+
+    /// Counts rounds of a packet as the passes that they are. An occurrence that is not known has another number each
+    /// time.
+    fn count_rounds(&mut self, packet: Option<Provenance>, rounds: u64) {
+        let Some(packet) = packet else { return };
+        self.passes += rounds;
+        self.skipped_rounds += rounds;
+        if packet.occurrence.is_none() {
+            self.skip_occurrences(rounds);
         }
     }
 

@@ -7,6 +7,7 @@ use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
 use super::ports::check_ports;
 use super::probed::ProbeReader;
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_probes};
+use super::waiting_frames::WaitingFrames;
 use device::{Device, DeviceOptions, EngineChoice};
 use lucid::core::GlobalId;
 use lucid_compiler::Compiled;
@@ -57,6 +58,7 @@ pub struct CompiledSimulation {
     occurrences: u64,
     pub(super) handled: u64,
     pub(super) passes: u64,
+    pub(super) skipped_rounds: u64,
     /// Passes in which P4 of the user's changed something.
     pub(super) changed_by_user: u64,
     /// The reference interpreter beside the devices.
@@ -101,8 +103,12 @@ impl CompiledSimulation {
         for number in 0..setup.switches() {
             let place =
                 Position { number, engine, like: switches.first().map(|one| &one.installed) };
+            let mut installed = InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?;
+            if let Some(frames) = WaitingFrames::of(&setup, &compiled, number) {
+                installed.device.set_circulation_rule(Some(Arc::new(frames)));
+            }
             switches.push(Switch {
-                installed: InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?,
+                installed,
                 arriving: HashMap::new(),
                 looping: VecDeque::new(),
                 queued: HashMap::new(),
@@ -123,6 +129,7 @@ impl CompiledSimulation {
             occurrences: 0,
             handled: 0,
             passes: 0,
+            skipped_rounds: 0,
             changed_by_user: 0,
             replayer: Replayer::new(&setup),
             expected: HashMap::new(),
@@ -136,6 +143,14 @@ impl CompiledSimulation {
             simulation.schedule_wake(at);
         }
         Ok(simulation)
+    }
+
+    /// Has the program make each round of events that wait by going round. Without this the devices make most of them
+    /// without the program, which only takes less time.
+    pub fn run_every_round(&mut self) {
+        for switch in &mut self.switches {
+            switch.installed.device.set_circulation_rule(None);
+        }
     }
 
     /// What it runs.
@@ -156,6 +171,11 @@ impl CompiledSimulation {
     /// Packets through pipelines: handlers, and frames in transit.
     pub fn passes(&self) -> u64 {
         self.passes
+    }
+
+    /// Rounds of events that waited that devices made without the program. They count as passes.
+    pub fn skipped_rounds(&self) -> u64 {
+        self.skipped_rounds
     }
 
     /// The state of a switch as the program's globals.
@@ -208,6 +228,10 @@ impl CompiledSimulation {
     pub(super) fn next_occurrence(&mut self) -> u64 {
         self.occurrences += 1;
         self.occurrences - 1
+    }
+
+    pub(super) fn skip_occurrences(&mut self, count: u64) {
+        self.occurrences += count;
     }
 
     /// Stops the run: a device does not do what the compiler promised.
