@@ -302,15 +302,11 @@ impl CompiledSimulation {
         self.switches[at as usize].looping = looping;
     }
 
-    /// Counts rounds of a packet as the passes that they are. An occurrence that is not known has another number each
-    /// time.
+    /// Counts rounds of a packet as the passes that they are. Those of packet generators do not count.
     fn count_rounds(&mut self, packet: Option<Provenance>, rounds: u64) {
-        let Some(packet) = packet else { return };
+        let rounds = if packet.is_some() { rounds } else { 0 };
         self.passes += rounds;
         self.skipped_rounds += rounds;
-        if packet.occurrence.is_none() {
-            self.skip_occurrences(rounds);
-        }
     }
 
     pub(super) fn surroundings<'s>(

@@ -230,10 +230,6 @@ impl CompiledSimulation {
         self.occurrences - 1
     }
 
-    pub(super) fn skip_occurrences(&mut self, count: u64) {
-        self.occurrences += count;
-    }
-
     /// Stops the run: a device does not do what the compiler promised.
     pub(super) fn fault(&mut self, at: u32, message: &str) {
         let text = format!("the compiled program stopped at switch {at}: {message}");

@@ -36,7 +36,7 @@ pub(super) struct WaitingFrames {
     /// By the number of the event on the wire.
     lengths: HashMap<u16, FrameLength>,
     /// The places for which events may wait without the program.
-    places: Vec<PlaceKind>,
+    places: [PlaceKind; 6],
 }
 
 impl WaitingFrames {
@@ -65,17 +65,18 @@ impl WaitingFrames {
             Backend::Tna if has_egress => PlaceKind::Later,
             Backend::V1Model | Backend::Tna => PlaceKind::Here,
         };
-        let mut places = vec![here, PlaceKind::Switch];
-        if setup.switches() == 1 {
-            // The occurrences of these are numbered each time that they come round, among those of all switches.
-            let others = [PlaceKind::Port, PlaceKind::Group, PlaceKind::Flood];
-            places.extend(others.into_iter().chain([PlaceKind::Switches]));
-        }
         is_known.then(|| WaitingFrames {
             target: options.target,
             recirculation_port: setup.recirculation_ports()[switch as usize],
             lengths: events.iter().map(|event| (event.wire_number as u16, length(event))).collect(),
-            places,
+            places: [
+                here,
+                PlaceKind::Switch,
+                PlaceKind::Port,
+                PlaceKind::Group,
+                PlaceKind::Flood,
+                PlaceKind::Switches,
+            ],
         })
     }
 }
