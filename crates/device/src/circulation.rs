@@ -160,9 +160,9 @@ impl SwitchCore {
         if !repeats || count == 0 || round_ps == 0 {
             return;
         }
-        let looped_back = self.looped_back.iter().map(|(_, arrival)| arrival);
-        let waiting = self.waiting_for_ingress().iter().map(|(_, arrival)| arrival);
-        let until_ps = |arrival: &Box<Arrival>| {
+        let looped_back = self.looped_back.iter().map(|(_, arrival)| &**arrival);
+        let waiting = self.waiting_for_ingress().iter().map(|(_, arrival)| &**arrival);
+        let until_ps = |arrival: &Arrival| {
             arrival.circulating.map_or(0, |circulating| circulating.circulation.until_ps)
         };
         let first_ps = looped_back.chain(waiting).map(until_ps).min().unwrap_or(0);

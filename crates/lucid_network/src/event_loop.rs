@@ -13,7 +13,9 @@ use device::{IngressSource, PauseFrame};
 use lucid::core::EventId;
 use lucid_reference::interpreter::{Arguments, Parsed, SwitchContext, packet_bytes, parse};
 use lucid_reference::simulation::inputs::{Input, Phase, rank};
-use lucid_reference::simulation::{ObservationKind, Observer, Occurrence, Outcome, Setup};
+use lucid_reference::simulation::{
+    ObservationKind, Observer, Occurrence, Outcome, Progress, STEPS_OF_PROGRESS, Setup,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -37,7 +39,13 @@ impl CompiledSimulation {
     pub(super) fn run_watched(&mut self, until_ps: u64, observer: &mut dyn Watcher) -> Outcome {
         let setup = self.setup.clone();
         let watch = &mut Watch::new(observer);
+        let mut steps: u64 = 0;
         loop {
+            steps += 1;
+            if steps.is_multiple_of(STEPS_OF_PROGRESS) {
+                let (time_ps, handled) = (self.now_ps, self.handled);
+                watch.observer.progress(Progress { time_ps, handled, rounds: self.rounds() });
+            }
             if let Some(fault) = &self.stopped {
                 return Outcome::Stopped(fault.clone());
             }

@@ -74,7 +74,7 @@ impl CompiledSimulation {
             Arrival::NoHandler { event, port, .. } => {
                 packet.unhandled = Some((*event, *port));
             }
-            Arrival::Transit(_) => {}
+            Arrival::Transit(_) => self.rounds += 1,
             Arrival::Dropped => {
                 self.switches[at as usize].counts.dropped += 1;
                 watch.see(now_ps, at, || ObservationKind::Dropped {

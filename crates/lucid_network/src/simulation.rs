@@ -59,6 +59,7 @@ pub struct CompiledSimulation {
     pub(super) handled: u64,
     pub(super) passes: u64,
     pub(super) skipped_rounds: u64,
+    pub(super) rounds: u64,
     /// Passes in which P4 of the user's changed something.
     pub(super) changed_by_user: u64,
     /// The reference interpreter beside the devices.
@@ -130,6 +131,7 @@ impl CompiledSimulation {
             handled: 0,
             passes: 0,
             skipped_rounds: 0,
+            rounds: 0,
             changed_by_user: 0,
             replayer: Replayer::new(&setup),
             expected: HashMap::new(),
@@ -176,6 +178,11 @@ impl CompiledSimulation {
     /// Rounds of events that waited that devices made without the program. They count as passes.
     pub fn skipped_rounds(&self) -> u64 {
         self.skipped_rounds
+    }
+
+    /// Passes in which the program only sent an event on its way.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
     }
 
     /// The state of a switch as the program's globals.

@@ -7,7 +7,9 @@ mod handling;
 mod sending;
 
 use super::inputs::{Input, Inputs, Phase, rank};
-use super::observation::{Counts, DropReason, Observation, ObservationKind, Observer};
+use super::observation::{
+    Counts, DropReason, Observation, ObservationKind, Observer, Progress, STEPS_OF_PROGRESS,
+};
 use super::random::{Purpose, Stream};
 use super::resolve::Resolver;
 use super::setup::Setup;
@@ -239,7 +241,13 @@ impl Simulation {
         self.interpreter.wants_log = wanted;
         self.interpreter.wants_accesses = wanted && observer.wants_accesses();
         let notifier = &mut Notifier { observer, wanted };
+        let mut steps: u64 = 0;
         loop {
+            steps += 1;
+            if steps.is_multiple_of(STEPS_OF_PROGRESS) {
+                let (time_ps, handled) = (self.now_ps, self.handled());
+                notifier.observer.progress(Progress { time_ps, handled, rounds: 0 });
+            }
             if let Some(fault) = &self.stopped {
                 return Outcome::Stopped(fault.clone());
             }
