@@ -118,6 +118,7 @@ impl SwitchCore {
             && self.options.pass_limit.is_none()
             && self.options.ingress_latency_ps == 0
             && self.options.egress_latency_ps == 0
+            && self.options.pass_timing.is_none()
             && self.recorder.is_none()
             && !self.caller_takes_any()
             && self.traffic.can_transmit_now(length_bytes as u64, now_ps)
@@ -297,11 +298,13 @@ impl Switch {
     pub fn next_effect_ps(&mut self) -> Option<u64> {
         let next_ps = self.next_event_ps()?;
         let core = &mut self.core;
-        let waiting = core.waiting_for_ingress().len() as u64;
-        let turn_ps = (waiting + core.looped_back.len() as u64) * core.options.ingress_interval_ps;
+        if core.circulating.count == 0 {
+            return Some(next_ps);
+        }
+        let packets = core.waiting_for_ingress().len() + core.looped_back.len();
+        let turn_ps = packets as u64 * core.options.ingress_interval_ps;
         let now_ps = core.now_ps;
-        if core.circulating.count == 0
-            || self.only_program.is_none()
+        if self.only_program.is_none()
             || core.has_flow_control()
             || core.traffic.next_ready().is_some()
             || !core.can_circulate(0, now_ps)

@@ -104,7 +104,8 @@ impl CirculationRule for WaitingFrames {
     fn circulation(&self, port: u32, bytes: &[u8], sent_ps: u64) -> Option<Circulation> {
         let is_frame =
             word(bytes, ADDRESS_BYTES - 2..ADDRESS_BYTES)? == u64::from(LUCID_ETHER_TYPE);
-        if !is_frame || port != self.recirculation_port {
+        let delay_ns = word(bytes, DELAY)?;
+        if !is_frame || delay_ns == 0 || port != self.recirculation_port {
             return None;
         }
         let length = self.lengths.get(&(word(bytes, ADDRESS_BYTES..FRAME_BYTES)? as u16))?;
@@ -115,7 +116,7 @@ impl CirculationRule for WaitingFrames {
         };
         let kind = word(bytes, 0..2)? as u16;
         let is_known_place = self.places.iter().any(|place| place.field() == kind);
-        let (stamp, delay_ns) = (word(bytes, STAMP)? as u16, word(bytes, DELAY)?);
+        let stamp = word(bytes, STAMP)? as u16;
         let sent_ns = sent_ps / NANOSECOND_PS;
         let age_ns = u64::from((sent_ns as u16).wrapping_sub(stamp));
         let stamped_ns = sent_ns.checked_sub(age_ns)?;
@@ -124,11 +125,9 @@ impl CirculationRule for WaitingFrames {
             (true, Backend::V1Model) => age_ns == 1,
             (true, Backend::Tna) => (1..=MAX_ROUND_PS / NANOSECOND_PS).contains(&age_ns),
         };
-        if !is_whole || !is_known_place || !is_stamped || delay_ns == 0 {
-            return None;
-        }
         let until_ps = (stamped_ns + delay_ns) * NANOSECOND_PS;
-        Some(Circulation { until_ps, max_round_ps: MAX_ROUND_PS })
+        let circulation = Circulation { until_ps, max_round_ps: MAX_ROUND_PS };
+        (is_whole && is_known_place && is_stamped).then_some(circulation)
     }
 
     fn update(&self, bytes: &mut [u8], circulation: Circulation, passes: LastPasses) {

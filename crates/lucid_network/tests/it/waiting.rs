@@ -145,10 +145,10 @@ fn one_event_waits() {
 #[test]
 fn events_wait_together() {
     for (count, gap) in [(2, "0"), (40, "13ns"), (599, "1ns"), (700, "0"), (1000, "3ns")] {
-        let run = r#"{"max time": "120us", "events": [{"name": "tick", "type": "generator",
-            "count": COUNT, "gap": "GAP", "args": [{"sequence": {}}, {"uniform": [20000, 60000]}]}]}"#;
+        let run = r#"{"max time": "60us", "events": [{"name": "tick", "type": "generator",
+            "count": COUNT, "gap": "GAP", "args": [{"sequence": {}}, {"uniform": [10000, 30000]}]}]}"#;
         let run = run.replace("COUNT", &count.to_string()).replace("GAP", gap);
-        check(TICK, &run, &BOTH, &[33_333_333, 33_333_334, 90_000_000]);
+        check(TICK, &run, &BOTH, &[33_333_333, 33_333_334]);
     }
 }
 
