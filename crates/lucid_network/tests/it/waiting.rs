@@ -28,12 +28,20 @@ impl Observer for Everything {
     }
 }
 
+/// Until when devices make rounds without the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Skips {
+    Never,
+    UntilTheFirstStop,
+    ToTheEnd,
+}
+
 /// How a run is made.
 #[derive(Clone, Copy, Debug)]
 struct How {
     target: Backend,
     engine: EngineChoice,
-    skips: bool,
+    skips: Skips,
     /// Times at which the run stops and goes on, besides its end.
     stops_ps: &'static [u64],
 }
@@ -51,7 +59,7 @@ fn ran(map: &SourceMap, program: &Program, run: &Run, how: How) -> Option<(Vec<S
     let compiled = Arc::new(compiled.ok()?);
     let mut simulation =
         CompiledSimulation::new(setup.clone(), compiled, how.engine).expect("devices");
-    if !how.skips {
+    if how.skips == Skips::Never {
         simulation.run_every_round();
     }
     let mut seen = Everything::default();
@@ -77,6 +85,9 @@ fn ran(map: &SourceMap, program: &Program, run: &Run, how: How) -> Option<(Vec<S
     for stop_ps in how.stops_ps {
         let outcome = simulation.run_until(*stop_ps, &mut seen);
         all.extend(note(&simulation, format!("{outcome:?}")));
+        if how.skips == Skips::UntilTheFirstStop {
+            simulation.run_every_round();
+        }
     }
     let outcome = simulation.run(&mut seen);
     all.extend(note(&simulation, format!("{outcome:?}")));
@@ -91,14 +102,21 @@ fn compare(
     (target, engine): (Backend, EngineChoice),
     stops_ps: &'static [u64],
 ) -> (u64, usize) {
-    let how = How { target, engine, skips: true, stops_ps };
+    let how = How { target, engine, skips: Skips::ToTheEnd, stops_ps };
     let Some((short, skipped)) = ran(map, program, run, how) else { return (0, 0) };
-    let (long, none) = ran(map, program, run, How { skips: false, ..how }).expect("it compiled");
+    let other = |skips| ran(map, program, run, How { skips, ..how }).expect("it compiled");
+    let (long, none) = other(Skips::Never);
     assert_eq!(none, 0);
-    for (number, (short, long)) in short.iter().zip(&long).enumerate() {
-        assert_eq!(short, long, "line {number}, {how:?}");
+    let check = |short: &[String]| {
+        for (number, (short, long)) in short.iter().zip(&long).enumerate() {
+            assert_eq!(short, long, "line {number}, {how:?}");
+        }
+        assert_eq!(short.len(), long.len());
+    };
+    check(&short);
+    if !stops_ps.is_empty() {
+        check(&other(Skips::UntilTheFirstStop).0);
     }
-    assert_eq!(short.len(), long.len());
     (skipped, short.len())
 }
 
