@@ -141,8 +141,10 @@ impl CompiledSimulation {
     /// Has the program make each round of events that wait by going round. Without this the devices make most of them
     /// without the program, which only takes less time.
     pub fn run_every_round(&mut self) {
-        for switch in &mut self.switches {
-            switch.installed.device.set_circulation_rule(None);
+        for at in 0..self.setup.switches() {
+            self.switches[at as usize].installed.device.set_circulation_rule(None);
+            // The switch wakes for rounds too.
+            self.schedule_wake(at);
         }
     }
 
