@@ -127,6 +127,11 @@ impl DeviceOptions {
         CodeOptions { drop_port: self.drop_port, min_queue_count }
     }
 
+    /// Returns whether packets may take the fast path, which has no taps and takes no time in ingress.
+    pub(crate) fn may_use_fast_path(&self) -> bool {
+        !self.tap && self.ingress_latency_ps == 0
+    }
+
     /// Returns the engine of a device with these options: traces need the interpreter.
     pub fn effective_engine(&self) -> EngineChoice {
         if self.trace { EngineChoice::Interpreter } else { self.engine }

@@ -18,7 +18,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: codes::WRONG_TYPE,
         title: "a field of a network file has a value of another type",
         text: "Each field takes values of one type: a text, a number, a list, an object. docs/networks.md lists all \
-               fields; `plane net --schema` writes a JSON schema, with which editors check the file.",
+               fields.",
         wrong: "topology: {kind: star, size: 4, program: router.p4}\nevents: none\n",
         right: "topology: {kind: star, size: 4, program: router.p4}\nevents: []\n",
     },

@@ -16,7 +16,7 @@ pub fn json_schema() -> String {
     let mut document = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Planewright network",
-        "description": "A network that `plane net` runs; docs/networks.md describes the fields.",
+        "description": "Switches, hosts, links and traffic; docs/networks.md describes the fields.",
     });
     if let (Value::Object(document), Value::Object(root)) = (&mut document, root) {
         document.extend(root);

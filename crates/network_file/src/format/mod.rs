@@ -6,6 +6,7 @@ pub mod address;
 pub mod condition;
 mod decode;
 pub mod quantity;
+mod scalar;
 pub mod shape;
 pub mod value;
 

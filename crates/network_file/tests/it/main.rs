@@ -2,6 +2,7 @@
 //! Tests of network files.
 
 mod documentation;
+mod random;
 mod reading;
 mod schema;
 mod topologies;
