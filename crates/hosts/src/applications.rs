@@ -11,9 +11,10 @@ pub mod tcp_server;
 pub mod udp_sender;
 pub mod udp_server;
 
-use crate::host::AddError;
+use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::Program;
+use crate::stack::Stack;
 use arithmetic::random::stream::Stream;
 pub use flows::{Arrivals, FlowRecord, FlowSizes, FlowsOptions, FlowsReport, ListedFlow};
 use frames::{FrameListenerOptions, FrameSenderOptions};
@@ -86,13 +87,18 @@ pub enum Report {
     FrameListener(frames::FrameListenerReport),
 }
 
+/// A program that reports what it measured.
+pub(crate) trait Measured: Program {
+    fn report(&self, stack: &Stack) -> Report;
+}
+
 impl Application {
     /// Checks the options, and makes the program that runs it.
     pub(crate) fn into_program(
         self,
         host: &HostOptions,
         random: Stream,
-    ) -> Result<Box<dyn Program>, AddError> {
+    ) -> Result<Box<dyn Measured>, AddError> {
         Ok(match self {
             Application::Ping(options) => Box::new(ping::Ping::new(options, host)?),
             Application::TcpBulk(options) => Box::new(tcp_bulk::TcpBulk::new(options)?),

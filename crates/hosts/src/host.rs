@@ -1,40 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Host`]: a node with protocols and applications.
 
-use crate::applications::{Application, Report};
+use crate::applications::{Application, Measured, Report};
+use crate::error::AddError;
 use crate::interface::{HostOptions, InterfaceStatistics};
-use crate::program::{Binding, Io, Program};
-use crate::stack::{Delivery, Stack, TimerTarget};
+use crate::program::Io;
+use crate::stack::{Binding, Delivery, Stack, TimerTarget};
 use network::frame::Frame;
 use network::node::{Node, NodeError, Outbox};
-use std::fmt;
-
-/// Why a host cannot run an application.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AddError {
-    /// Another application of the host serves the port.
-    PortInUse(u16),
-    /// An option has a value that cannot work; the text names it and says what to write.
-    Option(String),
-}
-
-impl fmt::Display for AddError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AddError::PortInUse(port) => {
-                write!(formatter, "another application of this host serves port {port}")
-            }
-            AddError::Option(text) => formatter.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for AddError {}
 
 /// A host with one port, 0.
 pub struct Host {
     stack: Stack,
-    programs: Vec<Box<dyn Program>>,
+    programs: Vec<Box<dyn Measured>>,
     /// Programs that see all frames.
     frame_listeners: Vec<usize>,
 }
@@ -86,10 +64,10 @@ impl Host {
         &mut self,
         program: usize,
         outbox: &mut Outbox,
-        call: impl FnOnce(&mut dyn Program, &mut Io<'_>),
+        call: impl FnOnce(&mut dyn Measured, &mut Io<'_>),
     ) {
         if let Some(called) = self.programs.get_mut(program) {
-            call(called.as_mut(), &mut Io { stack: &mut self.stack, outbox, program });
+            call(&mut **called, &mut Io { stack: &mut self.stack, outbox, program });
         }
     }
 

@@ -3,6 +3,7 @@
 //! report what they measured. The same options, seed and frames give the same bytes on every machine.
 
 pub mod applications;
+mod error;
 mod host;
 mod interface;
 mod program;
@@ -10,5 +11,6 @@ mod stack;
 pub mod tcp;
 pub mod wire;
 
-pub use host::{AddError, Host};
+pub use error::AddError;
+pub use host::Host;
 pub use interface::{HostOptions, InterfaceStatistics, Ipv4Network, Route};

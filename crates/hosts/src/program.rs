@@ -1,47 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Program`]: an application in a host, and what it can do there ([`Io`]).
 
-use crate::applications::Report;
-use crate::stack::{Stack, TimerTarget};
+use crate::stack::{Binding, Datagram, EchoReply, Stack, TimerTarget};
 use crate::tcp::{Connection, TcpEvents, TcpOptions};
 use crate::wire::View;
-use crate::wire::ipv4::Ecn;
 use network::frame::Frame;
 use network::node::Outbox;
 use std::net::Ipv4Addr;
 
 /// The number of a connection in a host while it exists.
 pub(crate) type ConnectionId = usize;
-
-/// A port that a program serves.
-#[derive(Clone, Debug)]
-pub(crate) enum Binding {
-    Udp(u16),
-    Tcp {
-        port: u16,
-        options: TcpOptions,
-        keeps_bytes: bool,
-    },
-    /// All frames that arrive.
-    Frames,
-}
-
-/// A UDP datagram that arrived.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Datagram<'a> {
-    pub source: (Ipv4Addr, u16),
-    pub ecn: Ecn,
-    pub payload: View<'a>,
-}
-
-/// The answer to an echo request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EchoReply {
-    pub source: Ipv4Addr,
-    pub sequence: u16,
-    pub ttl: u8,
-    pub payload_bytes: u32,
-}
 
 /// An application. Its calls come in order of time.
 pub(crate) trait Program {
@@ -71,8 +39,6 @@ pub(crate) trait Program {
     fn unreachable(&mut self, _destination: Ipv4Addr, _io: &mut Io<'_>) {}
 
     fn frame(&mut self, _frame: &Frame, _io: &mut Io<'_>) {}
-
-    fn report(&self, stack: &Stack) -> Report;
 }
 
 /// What a program can do during a call.

@@ -3,8 +3,8 @@
 
 mod sizes;
 
-use super::{Report, SECOND_PS, option_error};
-use crate::host::AddError;
+use super::{Measured, Report, SECOND_PS, option_error};
+use crate::error::AddError;
 use crate::program::{ConnectionId, Io, Program};
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
@@ -211,7 +211,9 @@ impl Program for Flows {
             self.open.remove(&id);
         }
     }
+}
 
+impl Measured for Flows {
     fn report(&self, stack: &Stack) -> Report {
         let mut flows = self.records.clone();
         // The order of the map does not matter: each connection has its own record.

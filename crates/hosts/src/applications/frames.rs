@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Frames as they are: sent at given times (a capture's replay, a script), and recorded as they arrive.
 
-use super::Report;
-use crate::program::{Binding, Io, Program};
-use crate::stack::Stack;
+use super::{Measured, Report};
+use crate::program::{Io, Program};
+use crate::stack::{Binding, Stack};
 use network::frame::Frame;
 
 /// Options of a frame sender.
@@ -64,7 +64,9 @@ impl Program for FrameSender {
     fn timer(&mut self, _: u64, io: &mut Io<'_>) {
         self.send(io);
     }
+}
 
+impl Measured for FrameSender {
     fn report(&self, _: &Stack) -> Report {
         Report::FrameSender(self.report.clone())
     }
@@ -118,7 +120,9 @@ impl Program for FrameListener {
             self.report.frames.push((io.now_ps(), frame.clone()));
         }
     }
+}
 
+impl Measured for FrameListener {
     fn report(&self, _: &Stack) -> Report {
         Report::FrameListener(self.report.clone())
     }

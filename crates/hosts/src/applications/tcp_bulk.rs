@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bulk TCP: one connection that sends bytes, as `iperf3`'s client does.
 
-use super::{Report, SECOND_PS, option_error};
-use crate::host::AddError;
+use super::{Measured, Report, SECOND_PS, option_error};
+use crate::error::AddError;
 use crate::program::{ConnectionId, Io, Program};
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions, TcpStatistics};
@@ -225,7 +225,9 @@ impl Program for TcpBulk {
             self.connection = None;
         }
     }
+}
 
+impl Measured for TcpBulk {
     fn report(&self, stack: &Stack) -> Report {
         let mut report = self.report.clone();
         if let Some(connection) = self.connection.and_then(|id| stack.connection(id)) {

@@ -2,8 +2,8 @@
 //! UDP datagrams at a constant rate or as a Poisson process. Each carries its number and its time of departure, so that the
 //! server measures loss, delay and jitter.
 
-use super::{Report, SECOND_PS, option_error};
-use crate::host::AddError;
+use super::{Measured, Report, SECOND_PS, option_error};
+use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Io, Program};
 use crate::stack::Stack;
@@ -169,8 +169,8 @@ impl UdpSender {
 }
 
 impl Program for UdpSender {
-    fn bindings(&self) -> Vec<crate::program::Binding> {
-        self.options.source_port.map(crate::program::Binding::Udp).into_iter().collect()
+    fn bindings(&self) -> Vec<crate::stack::Binding> {
+        self.options.source_port.map(crate::stack::Binding::Udp).into_iter().collect()
     }
 
     fn start_ps(&self) -> Option<u64> {
@@ -209,7 +209,9 @@ impl Program for UdpSender {
     fn unreachable(&mut self, _: Ipv4Addr, _: &mut Io<'_>) {
         self.report.unreachable += 1;
     }
+}
 
+impl Measured for UdpSender {
     fn report(&self, _: &Stack) -> Report {
         Report::UdpSender(self.report.clone())
     }
