@@ -6,7 +6,6 @@ pub mod applications;
 mod error;
 mod host;
 mod interface;
-mod ports;
 mod program;
 mod stack;
 pub mod tcp;
