@@ -185,6 +185,9 @@ pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetu
             commands.line(&format!("table_set_default egress_values set_egress_values {own}"));
         }
     } else {
+        if compiled.addresses_packets {
+            commands.line(&format!("pvs_add this_switch {}", switch.number));
+        }
         commands.line(&format!("table_set_default configuration configure {own}"));
     }
     if !switch.routes.is_empty() {
