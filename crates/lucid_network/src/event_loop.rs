@@ -4,7 +4,7 @@
 
 use super::arrival::{frame_for_here, is_bare};
 use super::deploy;
-use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
+use super::in_flight::{Flight, InFlightPacket, Provenance, TakenPacket};
 use super::passes::{DevicePass, Half, passes};
 use super::simulation::CompiledSimulation;
 use super::unsupported_packets::not_itself;
@@ -60,9 +60,14 @@ impl CompiledSimulation {
                 match item {
                     WAKE => self.wake(&setup, watch, at),
                     item => {
-                        let InFlightPacket { port, bytes, provenance } =
+                        let InFlightPacket { flight, bytes, provenance } =
                             self.in_flight.remove(item as usize);
-                        self.arrive((at, port), bytes, provenance);
+                        match flight {
+                            Flight::Leaves { port, event } => {
+                                self.depart(&setup, watch, (at, port), event, bytes, provenance);
+                            }
+                            Flight::Arrives { port } => self.arrive((at, port), bytes, provenance),
+                        }
                     }
                 }
             }

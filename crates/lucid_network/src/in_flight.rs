@@ -3,6 +3,7 @@
 //! ingress to egress.
 
 use lucid::core::EventId;
+use lucid_reference::interpreter::EventValue;
 use std::sync::Arc;
 
 /// Who decided what a packet is and where it goes.
@@ -30,12 +31,21 @@ impl Provenance {
         Provenance { cause: None, occurrence: None, owner: PacketOwner::Program };
 }
 
-/// A packet on its way to a switch's port.
+/// A packet between two switches.
 #[derive(Clone, Debug)]
 pub(super) struct InFlightPacket {
-    pub(super) port: u32,
+    pub(super) flight: Flight,
     pub(super) bytes: Vec<u8>,
     pub(super) provenance: Provenance,
+}
+
+/// What comes next for a packet between two switches.
+#[derive(Clone, Debug)]
+pub(super) enum Flight {
+    /// It leaves its switch by a port, as this event if that is known.
+    Leaves { port: u32, event: Option<Arc<EventValue>> },
+    /// It comes to a port of another switch.
+    Arrives { port: u32 },
 }
 
 /// What is known of a packet that ingress took, until its copies have left the device.
@@ -43,6 +53,8 @@ pub(super) struct InFlightPacket {
 pub(super) struct TakenPacket {
     pub(super) cause: Option<u64>,
     pub(super) occurrence: u64,
+    /// When ingress took it, in picoseconds.
+    pub(super) taken_ps: u64,
     /// The event whose handler ran, if one did.
     pub(super) handled: Option<EventId>,
     /// The event that has no handler here, and the port that it came by.

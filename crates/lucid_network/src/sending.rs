@@ -2,15 +2,16 @@
 //! Packets that left a device: back to it by the recirculation port, over links, or out of the network.
 
 use super::arrival::{bare_event, frame, is_bare};
-use super::in_flight::{InFlightPacket, PacketOwner, Provenance, TakenPacket};
+use super::in_flight::{Flight, InFlightPacket, PacketOwner, Provenance, TakenPacket};
 use super::passes::SentPacket;
 use super::simulation::CompiledSimulation;
 use super::watch::Watch;
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
+use lucid_compiler::Backend;
 use lucid_compiler::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
-use lucid_reference::interpreter::EventValue;
+use lucid_reference::interpreter::{Arguments, EventValue};
 use lucid_reference::simulation::inputs::{Phase, rank};
 use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup};
 use std::sync::Arc;
@@ -53,28 +54,26 @@ impl CompiledSimulation {
             self.switches[at as usize].looping.push_back(Some(provenance));
             return;
         }
-        let carried = self.carried(setup, (at, port), time_ps, &bytes);
-        if let Some(Ok((to, arrives_ps))) = carried {
-            let in_flight = InFlightPacket { port: to.1, bytes, provenance };
-            let item = self.in_flight.insert(in_flight) as u32;
-            self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), item);
+        if self.is_carried(setup, (at, port), &bytes) {
+            let leaves_ps = self.leaves_ps(setup, packet, time_ps);
+            if leaves_ps > self.now_ps {
+                let flight = Flight::Leaves { port, event };
+                let in_flight = InFlightPacket { flight, bytes, provenance };
+                let item = self.in_flight.insert(in_flight) as u32;
+                self.queue.push(leaves_ps, rank(Phase::Egress, at, port), item);
+            } else {
+                self.depart(setup, watch, (at, port), event, bytes, provenance);
+            }
             return;
         }
         let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
         let is_frame = frame(setup, &bytes).is_some();
-        // Without P4 of the user's, bare bytes that a handler's packet became are an event that it generated.
-        let is_another =
-            cause.is_some() && !is_known && !is_frame && !self.compiled.options.has_user_p4();
-        let event = match watch.wanted && !is_another {
-            true => event.or_else(|| self.contained(setup, packet, &bytes)),
+        let is_unclaimed = cause.is_some() && !is_known;
+        let event = match watch.wanted && !self.is_another(setup, is_unclaimed, &bytes) {
+            true => event.or_else(|| self.contained(setup, packet.unhandled, &bytes)),
             false => event,
         };
         let counts = &mut self.switches[at as usize].counts;
-        if let Some(Err(reason)) = carried {
-            counts.dropped += 1;
-            watch.see(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
-            return;
-        }
         counts.left += 1;
         let port = match (packet.unhandled, port) {
             // It leaves where it came in.
@@ -104,37 +103,93 @@ impl CompiledSimulation {
         }
     }
 
-    /// To where and when a packet is carried that leaves by a port, if anything is there. Exit events leave
-    /// the network whatever the port leads to.
-    fn carried(
-        &mut self,
-        setup: &Setup,
-        from: (u32, u32),
-        time_ps: u64,
-        bytes: &[u8],
-    ) -> Option<Carried> {
+    /// Whether bytes that a handler sent are an event whose name they do not say: without P4 of the user's, bare bytes that
+    /// a handler's packet became are an event that it generated.
+    fn is_another(&self, setup: &Setup, is_unclaimed: bool, bytes: &[u8]) -> bool {
+        is_unclaimed && frame(setup, bytes).is_none() && !self.compiled.options.has_user_p4()
+    }
+
+    /// When a packet leaves its switch for another one, in picoseconds. On v1model, whose pipeline takes no time, what a
+    /// handler sends leaves after the generate delay at the earliest.
+    fn leaves_ps(&self, setup: &Setup, packet: &TakenPacket, sent_ps: u64) -> u64 {
+        let is_late = match self.compiled.options.target {
+            Backend::V1Model => packet.handled.is_some(),
+            Backend::Tna => false,
+        };
+        match is_late {
+            true => sent_ps.max(packet.taken_ps.saturating_add(setup.timing().generate_delay_ps)),
+            false => sent_ps,
+        }
+    }
+
+    /// Whether a packet that leaves by a port goes to another switch. Exit events leave the network whatever the port
+    /// leads to.
+    fn is_carried(&self, setup: &Setup, from: (u32, u32), bytes: &[u8]) -> bool {
         let is_linked = self.topology.other_end(from).is_some();
         if !is_linked && from.1 != DIRECT_PORT {
-            return None;
+            return false;
         }
-        let frame = frame(setup, bytes);
-        if is_linked {
-            let is_exit = frame.is_some_and(|frame| {
-                let sort = |event: EventId| setup.program().events[event.0 as usize].sort;
-                frame.place == PlaceKind::Here
-                    && frame.event.is_some_and(|(event, _)| sort(event) == EventSort::Exit)
-            });
-            if is_exit {
-                return None;
+        let Some(frame) = frame(setup, bytes) else { return is_linked };
+        let is_exit = |(event, _): &(EventId, Arguments)| {
+            setup.program().events[event.0 as usize].sort == EventSort::Exit
+        };
+        match is_linked {
+            true => frame.place != PlaceKind::Here || !frame.event.as_ref().is_some_and(is_exit),
+            false => frame.place == PlaceKind::Switch,
+        }
+    }
+
+    /// A packet leaves its switch for another one, by a link or directly.
+    pub(super) fn depart(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        (at, port): (u32, u32),
+        event: Option<Arc<EventValue>>,
+        bytes: Vec<u8>,
+        provenance: Provenance,
+    ) {
+        let carried = match self.topology.other_end((at, port)) {
+            Some(_) => {
+                let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
+                self.topology.carry((at, port), self.now_ps, || length_bytes)
             }
-            let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
-            return self.topology.carry(from, time_ps, || length_bytes);
+            None => self.carry_directly(setup, at, &bytes),
+        };
+        match carried {
+            Some(Ok((to, arrives_ps))) => {
+                let flight = Flight::Arrives { port: to.1 };
+                let in_flight = InFlightPacket { flight, bytes, provenance };
+                let item = self.in_flight.insert(in_flight) as u32;
+                self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), item);
+            }
+            Some(Err(reason)) => {
+                let is_unclaimed = provenance.cause.is_some() && provenance.occurrence.is_none();
+                let is_named = watch.wanted && !self.is_another(setup, is_unclaimed, &bytes);
+                let event = match is_named {
+                    true => event.or_else(|| self.contained(setup, None, &bytes)),
+                    false => event,
+                };
+                let occurrence = provenance.occurrence;
+                let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
+                self.switches[at as usize].counts.dropped += 1;
+                watch.see(self.now_ps, at, || ObservationKind::Dropped {
+                    occurrence,
+                    event,
+                    reason,
+                });
+            }
+            None => {}
         }
-        let to = frame.filter(|frame| frame.place == PlaceKind::Switch)?.place_number;
-        let lost = &mut self.switches[from.0 as usize].direct_loss;
+    }
+
+    /// Carries a packet to the switch that its frame names, without a link.
+    fn carry_directly(&mut self, setup: &Setup, from: u32, bytes: &[u8]) -> Option<Carried> {
+        let to = frame(setup, bytes)?.place_number;
+        let lost = &mut self.switches[from as usize].direct_loss;
         Some(match lost.chance(setup.timing().direct_loss) {
             true => Err(DropReason::Loss),
-            false => Ok(((to, 0), time_ps)),
+            false => Ok(((to, 0), self.now_ps)),
         })
     }
 
@@ -143,14 +198,14 @@ impl CompiledSimulation {
     fn contained(
         &self,
         setup: &Setup,
-        packet: &TakenPacket,
+        unhandled: Option<(EventId, u32)>,
         bytes: &[u8],
     ) -> Option<Arc<EventValue>> {
         if let Some(frame) = frame(setup, bytes) {
             let (event, arguments) = frame.event?;
             return Some(setup.event_value(event, &arguments, u64::from(frame.delay_ns)));
         }
-        let candidates = match packet.unhandled {
+        let candidates = match unhandled {
             Some((event, _)) => vec![event],
             None => (0..setup.program().events.len() as u32)
                 .map(EventId)

@@ -310,7 +310,11 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
     let tolerance = tolerance(&setup, simulation.compiled().delay_period_ps);
     if difference.is_none() {
         let legal = check_legal_around(&setup, tolerance, &schedule, &interference);
-        difference = legal.err().map(|violation| Difference {
+        // Where a fault stops the run, what was to come is not missing.
+        let is_known =
+            |dispatch: Option<usize>| dispatch.is_some() || !matches!(outcome, Outcome::Stopped(_));
+        let violation = legal.err().filter(|violation| is_known(violation.dispatch));
+        difference = violation.map(|violation| Difference {
             dispatch: violation.dispatch,
             message: format!("{} (rule `{}`)", violation.message, violation.rule.name()),
         });
