@@ -226,6 +226,10 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             }
 #endif
             lengths.apply();
+#if HAS_BARE
+            // A packet event that is due here goes round as its bytes, and meets no egress handler after this one.
+            if (hdr.frame.place_kind == PLACE_HERE && hdr.frame.delay_ns == 0) { meta.leaves = 1; }
+#endif
             if (is_bare == 1 && meta.leaves == 1) {
                 hdr.frame.setInvalid();
             } else {

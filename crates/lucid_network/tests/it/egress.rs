@@ -127,3 +127,53 @@ fn packets_meet_their_egress_handlers() {
         &["left: 2"],
     );
 }
+
+/// Packet events meet their egress handler once, whether they waited, or another event's egress handler generated them.
+#[test]
+fn packet_events_meet_one_egress_handler() {
+    check(
+        "global Array.t<32> came = Array.create(4);
+         global Array.t<32> runs = Array.create(4);
+         memop plus(int stored, int x) { return stored + x; }
+         packet event go(int<112> fill, int<8> n, Payload.t rest);
+         event other(int<112> fill, int<8> n);
+         event note(int<8> n);
+         handle note(int<8> n) { Array.setm(came, 2, plus, 1); }
+         handle other(int<112> fill, int<8> n) { Array.setm(came, 3, plus, 1); }
+         @egress handle other(int<112> fill, int<8> n) {
+             Array.setm(runs, 1, plus, 1);
+             generate go(fill, n, Payload.empty());
+         }
+         handle go(int<112> fill, int<8> n, Payload.t rest) {
+             Array.setm(came, 0, plus, (int<32>)n);
+             match n with
+             | 1 -> { generate Event.delay(go(fill, 9, rest), 3000); }
+             | 2 -> { generate Event.delay(go(fill, 9, rest), 3000); generate note(n); }
+             | 3 -> { generate go(fill, 9, rest); generate note(n); }
+             | 4 -> { generate other(fill, 9); }
+             | 5 -> { generate other(fill, 9); generate note(n); generate Event.delay(other(fill, 9), 2000); }
+             | 6 -> { generate Event.delay(go(fill, 9, rest), 150000); }
+             | _ -> { skip; }
+         }
+         @egress handle go(int<112> fill, int<8> n, Payload.t rest) {
+             int count = Array.update(runs, 0, plus, 1, plus, 1);
+             generate go(fill, n + 10, rest);
+         }
+         parser main(bitstring pkt) {
+             int<112> fill = read(pkt);
+             int<8> n = read(pkt);
+             generate(go(fill, n, Payload.parse(pkt)));
+         }",
+        &format!(
+            r#"{{"max time": "5ms", "events": [{}]}}"#,
+            [1, 2, 3, 4, 5, 6]
+                .map(|n| format!(
+                    r#"{{"type": "packet", "bytes": "{:028x}{n:02x}a1a2", "timestamp": {}}}"#,
+                    0x0a0b,
+                    400_000 * n
+                ))
+                .join(", ")
+        ),
+        &["left: 0"],
+    );
+}

@@ -11,7 +11,7 @@ use lucid_testing::generator::{Features, Generated, generate};
 
 /// Numbers of a seed's tape: small programs and large ones.
 fn tape(seed: u64) -> Vec<u32> {
-    testing::tape::from_seed(seed, [60, 150, 400, 250, 900][seed as usize % 5])
+    testing::tape::from_seed(seed, [150, 400, 800, 250, 1500][seed as usize % 5])
 }
 
 fn differs(generated: &Generated, target: Backend, seed: u64) -> Result<Ran, String> {

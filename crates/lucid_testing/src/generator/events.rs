@@ -63,7 +63,7 @@ impl Generator {
         };
         if self.features.packets {
             event.sort = match self.choose(if self.has_parser { 6 } else { 8 }) {
-                1 | 2 | 3 => Sort::Packet,
+                1..=3 => Sort::Packet,
                 4 => Sort::Exit,
                 _ => Sort::Plain,
             };

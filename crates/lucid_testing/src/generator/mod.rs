@@ -127,8 +127,13 @@ const MAX_GENERATED: u32 = 3;
 /// Switches of a network.
 const SWITCHES: u32 = 3;
 
+/// Numbers in front of a tape that decide what comes in, so that runs of large programs are no empty ones.
+const RUN_NUMBERS: usize = 150;
+
 /// The program of a tape.
 pub fn generate(tape: &[u32], features: Features) -> Generated {
+    let for_run = if features.packets { RUN_NUMBERS.min(tape.len() / 2) } else { 0 };
+    let (for_run, tape) = tape.split_at(for_run);
     let mut generator = Generator {
         choices: Choices::from_tape(tape.iter().copied()),
         features,
@@ -152,6 +157,9 @@ pub fn generate(tape: &[u32], features: Features) -> Generated {
         may_generate: false,
     };
     generator.program();
+    if features.packets {
+        generator.choices = Choices::from_tape(for_run.iter().copied());
+    }
     let run = generator.run();
     Generated { source: generator.text, run }
 }
