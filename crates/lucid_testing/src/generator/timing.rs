@@ -64,7 +64,7 @@ impl Generator {
 
     /// The end of a periodic event's handler: it generates itself.
     pub(super) fn come_again(&mut self, event: usize) {
-        // Beside up to three others.
+        self.line("// Again and again.");
         let event = self.constructor_of(event, "hops");
         let period_ns = self.timing.max_time_ns / (8 + self.choose(16) as u64);
         let period = match self.choose(3) {
