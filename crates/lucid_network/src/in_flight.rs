@@ -31,21 +31,13 @@ impl Provenance {
         Provenance { cause: None, occurrence: None, owner: PacketOwner::Program };
 }
 
-/// A packet between two switches.
+/// A packet that is to leave a switch's port for another switch, or on its way to a port.
 #[derive(Clone, Debug)]
 pub(super) struct InFlightPacket {
-    pub(super) flight: Flight,
     pub(super) bytes: Vec<u8>,
     pub(super) provenance: Provenance,
-}
-
-/// What comes next for a packet between two switches.
-#[derive(Clone, Debug)]
-pub(super) enum Flight {
-    /// It leaves its switch by a port, as this event if that is known.
-    Leaves { port: u32, event: Option<Arc<EventValue>> },
-    /// It comes to a port of another switch.
-    Arrives { port: u32 },
+    /// The event that a handler sent, if that is known.
+    pub(super) event: Option<Arc<EventValue>>,
 }
 
 /// What is known of a packet that ingress took, until its copies have left the device.

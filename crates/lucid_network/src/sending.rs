@@ -2,7 +2,7 @@
 //! Packets that left a device: back to it by the recirculation port, over links, or out of the network.
 
 use super::arrival::{bare_event, frame, is_bare};
-use super::in_flight::{Flight, InFlightPacket, PacketOwner, Provenance, TakenPacket};
+use super::in_flight::{InFlightPacket, PacketOwner, Provenance, TakenPacket};
 use super::passes::SentPacket;
 use super::simulation::CompiledSimulation;
 use super::watch::Watch;
@@ -12,8 +12,8 @@ use lucid::syntax::ast::EventSort;
 use lucid_compiler::Backend;
 use lucid_compiler::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
 use lucid_reference::interpreter::{Arguments, EventValue};
-use lucid_reference::simulation::inputs::{Phase, rank};
 use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup};
+use network::event_loop::Phase;
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
@@ -56,13 +56,12 @@ impl CompiledSimulation {
         }
         if self.is_carried(setup, (at, port), &bytes) {
             let leaves_ps = self.leaves_ps(setup, packet, time_ps);
-            if leaves_ps > self.now_ps {
-                let flight = Flight::Leaves { port, event };
-                let in_flight = InFlightPacket { flight, bytes, provenance };
-                let item = self.in_flight.insert(in_flight) as u32;
-                self.queue.push(leaves_ps, rank(Phase::Egress, at, port), item);
+            let in_flight = InFlightPacket { bytes, provenance, event };
+            if leaves_ps > self.now_ps() {
+                let flight = self.fabric.keep(in_flight);
+                self.fabric.schedule(leaves_ps, Phase::Egress, (at, port), flight);
             } else {
-                self.depart(setup, watch, (at, port), event, bytes, provenance);
+                self.depart(setup, watch, (at, port), in_flight);
             }
             return;
         }
@@ -125,7 +124,7 @@ impl CompiledSimulation {
     /// Whether a packet that leaves by a port goes to another switch. Exit events leave the network whatever the port
     /// leads to.
     fn is_carried(&self, setup: &Setup, from: (u32, u32), bytes: &[u8]) -> bool {
-        let is_linked = self.topology.other_end(from).is_some();
+        let is_linked = self.fabric.links.other_end(from).is_some();
         if !is_linked && from.1 != DIRECT_PORT {
             return false;
         }
@@ -145,52 +144,44 @@ impl CompiledSimulation {
         setup: &Setup,
         watch: &mut Watch<'_>,
         (at, port): (u32, u32),
-        event: Option<Arc<EventValue>>,
-        bytes: Vec<u8>,
-        provenance: Provenance,
+        packet: InFlightPacket,
     ) {
-        let carried = match self.topology.other_end((at, port)) {
-            Some(_) => {
-                let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
-                self.topology.carry((at, port), self.now_ps, || length_bytes)
-            }
+        let InFlightPacket { bytes, provenance, event } = packet;
+        let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
+        let now_ps = self.now_ps();
+        let carried = match self.fabric.links.carry((at, port), now_ps, || length_bytes) {
+            Some((to, Ok(carried))) => Ok((to, carried.arrives_ps)),
+            Some((_, Err(loss))) => Err(loss.into()),
             None => self.carry_directly(setup, at, &bytes),
         };
-        match carried {
-            Some(Ok((to, arrives_ps))) => {
-                let flight = Flight::Arrives { port: to.1 };
-                let in_flight = InFlightPacket { flight, bytes, provenance };
-                let item = self.in_flight.insert(in_flight) as u32;
-                self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), item);
+        let reason = match carried {
+            Ok((to, arrives_ps)) => {
+                let flight = self.fabric.keep(InFlightPacket { bytes, provenance, event });
+                self.fabric.schedule(arrives_ps, Phase::Ingress, to, flight);
+                return;
             }
-            Some(Err(reason)) => {
-                let is_unclaimed = provenance.cause.is_some() && provenance.occurrence.is_none();
-                let is_named = watch.wanted && !self.is_another(setup, is_unclaimed, &bytes);
-                let event = match is_named {
-                    true => event.or_else(|| self.contained(setup, None, &bytes)),
-                    false => event,
-                };
-                let occurrence = provenance.occurrence;
-                let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
-                self.switches[at as usize].counts.dropped += 1;
-                watch.see(self.now_ps, at, || ObservationKind::Dropped {
-                    occurrence,
-                    event,
-                    reason,
-                });
-            }
-            None => {}
-        }
+            Err(reason) => reason,
+        };
+        let is_unclaimed = provenance.cause.is_some() && provenance.occurrence.is_none();
+        let is_named = watch.wanted && !self.is_another(setup, is_unclaimed, &bytes);
+        let event = match is_named {
+            true => event.or_else(|| self.contained(setup, None, &bytes)),
+            false => event,
+        };
+        let occurrence = provenance.occurrence;
+        let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
+        self.switches[at as usize].counts.dropped += 1;
+        watch.see(now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
     }
 
     /// Carries a packet to the switch that its frame names, without a link.
-    fn carry_directly(&mut self, setup: &Setup, from: u32, bytes: &[u8]) -> Option<Carried> {
-        let to = frame(setup, bytes)?.place_number;
+    fn carry_directly(&mut self, setup: &Setup, from: u32, bytes: &[u8]) -> Carried {
+        let to = frame(setup, bytes).map_or(from, |frame| frame.place_number);
         let lost = &mut self.switches[from as usize].direct_loss;
-        Some(match lost.chance(setup.timing().direct_loss) {
+        match lost.chance(setup.timing().direct_loss) {
             true => Err(DropReason::Loss),
-            false => Ok(((to, 0), self.now_ps)),
-        })
+            false => Ok(((to, 0), self.now_ps())),
+        }
     }
 
     /// The event in bytes that left a device. Bare packets do not say which packet event they are: of
