@@ -253,8 +253,10 @@ impl Verifier<'_, '_> {
             let declared = &setup.program().events[one.event.0 as usize];
             let is_exit = declared.sort == EventSort::Exit;
             let mut ports = Vec::new();
+            let back = setup.recirculation_ports()[at as usize];
             if ran.dispatch.stage == Stage::Egress {
-                ports.push(ran.dispatch.port);
+                let goes_round = ran.dispatch.port == back;
+                ports.push(if is_exit && goes_round { NO_PORT } else { ran.dispatch.port });
             } else if setup.prepared().events[one.event.0 as usize].egress.is_none() {
                 let from = (at, one.event);
                 for_each_route(setup, links, from, &one.to, &mut |route| match route {
@@ -263,7 +265,6 @@ impl Verifier<'_, '_> {
                     Route::Recirculate | Route::Switch(_) => {}
                 });
             }
-            let back = setup.recirculation_ports()[at as usize];
             ports.retain(|port| is_exit || *port != back && links.other_end((at, *port)).is_none());
             let bytes = wire_bytes(setup, one.event, &one.arguments);
             let due_ps = match ran.dispatch.stage {

@@ -89,7 +89,7 @@ fn run(context: &Context<'_>, handlers: &[(String, Vec<usize>)]) -> Vec<Piece> {
             }
         }
         text.push_str(&format!(
-            "meta.event = hdr.frame.number; meta.generated = 0; \
+            "meta.event = hdr.frame.number; meta.generated = 0; meta.empty_0 = 0; \
              {name}_here.apply(hdr, meta, standard_metadata); {outgoing} \
              if (meta.generated == 0) {{ mark_to_drop(standard_metadata); }} else {{ \
              hdr.frame.number = hdr.frame_0.number; meta.empty = meta.empty | meta.empty_0; }} }}"

@@ -88,7 +88,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
         "parser IngressParser(packet_in pkt, out headers_t hdr, out ig_md_t ig_md, \
          out ingress_intrinsic_metadata_t ig_intr_md) { value_set<bit<32>>(1) this_switch;",
     );
-    if context.options.own_recirculation_ports {
+    if context.options.has_own_recirculation_ports() {
         context.put(Span::NONE, "value_set<PortId_t>(1) own_recirculation_port;");
     }
     context.pieces.extend(pieces);

@@ -201,7 +201,7 @@ impl States<'_, '_> {
     }
 
     fn expression(&mut self, value: &Expression, values: &HashMap<LocalId, String>) -> String {
-        let own_ports = self.context.options.own_recirculation_ports;
+        let own_ports = self.context.options.has_own_recirculation_ports();
         let mut names = ParserNames {
             values,
             own_ports,

@@ -10,7 +10,7 @@ use lucid_compiler::{Backend, Delay};
 fn check(source: &str, run: &str, said: &[&str]) {
     for delay in [Delay::Recirculation, Delay::Queue] {
         let targets = &[Backend::V1Model, Backend::Tna];
-        check_delayed(source, run, (targets, Some(delay)), &["left by", "dropped"], said);
+        check_delayed(source, run, (targets, Some(delay)), &["left by", "left:", "dropped"], said);
     }
 }
 
@@ -175,5 +175,49 @@ fn packet_events_meet_one_egress_handler() {
                 .join(", ")
         ),
         &["left: 0"],
+    );
+}
+
+/// Of two events that meet the same egress handler one keeps its payload.
+#[test]
+fn egress_handlers_keep_payloads_beside_events_that_lose_theirs() {
+    check(
+        "global Array.t<32> runs = Array.create(4);
+         memop plus(int stored, int x) { return stored + x; }
+         event go(int<8> n, Payload.t rest);
+         handle go(int<8> n, Payload.t rest) {
+             if (n == 1) {
+                 generate Event.delay(go(5, Payload.empty()), 2000);
+                 generate go(6, rest);
+             }
+             if (n == 2) { generate go(7, Payload.empty()); generate_port(3, go(8, rest)); }
+         }
+         @egress handle go(int<8> n, Payload.t rest) {
+             Array.setm(runs, 0, plus, 1);
+             generate go(n + 10, rest);
+         }",
+        r#"{"max time": "5ms", "events": [{"name": "go", "args": [1, "a1a2a3a4"]},
+            {"name": "go", "args": [2, "b1b2b3"], "timestamp": 5000}]}"#,
+        &["left by port 3: go(n=18, rest=b1b2b3)"],
+    );
+}
+
+/// Exit events that are sent by the recirculation port leave by no port in particular.
+#[test]
+fn exit_events_leave_instead_of_going_round() {
+    check(
+        "exit event out(int<8> n);
+         event go(int<8> n);
+         event again(int<8> n);
+         handle go(int<8> n) {
+             generate again(n);
+             if (n == 1) { generate_port(recirculation_port, out(n)); }
+             if (n == 2) { generate_port(3, out(n)); }
+         }
+         handle again(int<8> n) { skip; }
+         @egress handle again(int<8> n) { generate out(n + 10); }",
+        r#"{"max time": "5ms", "events": [{"name": "go", "args": [1]},
+            {"name": "go", "args": [2], "timestamp": 5000}]}"#,
+        &["left: out(n=1)", "left: out(n=11)", "left by port 3: out(n=2)", "left: 4"],
     );
 }

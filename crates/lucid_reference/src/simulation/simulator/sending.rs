@@ -220,8 +220,9 @@ impl Simulation {
             &flight.content,
             Content::Event(event, _) if setup.program.events[event.0 as usize].sort == EventSort::Exit
         );
-        flight.port = port;
-        if !is_exit && port == setup.recirculation_ports[from as usize] {
+        let goes_round = port == setup.recirculation_ports[from as usize];
+        flight.port = if is_exit && goes_round { NO_PORT } else { port };
+        if !is_exit && goes_round {
             self.serialize(setup, &mut flight);
             let flight = self.fabric.keep(flight);
             self.fabric.schedule(self.now_ps(), Phase::Ingress, (from, port), flight);
