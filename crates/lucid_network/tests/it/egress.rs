@@ -221,3 +221,19 @@ fn exit_events_leave_instead_of_going_round() {
         &["left: out(n=1)", "left: out(n=11)", "left by port 3: out(n=2)", "left: 4"],
     );
 }
+
+/// The port that an egress handler sees of an event that leaves by no port in particular.
+#[test]
+fn egress_handlers_see_the_port_outside() {
+    check(
+        "event go(int<8> n);
+         event out(int<9> port, int<9> other);
+         handle go(int<8> n) { generate_ports(flood 2, out(0, 0)); generate_port(3, out(0, 0)); }
+         @egress handle out(int<9> port, int<9> other) {
+             generate out(ingress_port, ingress_port << 6);
+         }",
+        r#"{"max time": "5ms", "switches": 2, "links": {"0:1": "1:1"}, "events": [
+            {"name": "go", "args": [1], "locations": ["1:0"]}]}"#,
+        &["left: out(port=510, other=384)", "left by port 3: out(port=3, other=192)"],
+    );
+}

@@ -62,7 +62,7 @@
 //!
 //! If an event has an **egress handler**, that runs when the event is due, before it leaves the
 //! switch by a port or out of the network, by recirculation too; what it generates leaves at once by
-//! the same port instead of the event, and `ingress_port` is that port there. An event for a switch by
+//! the same port instead of the event, and `ingress_port` is that port there, 510 for no port in particular. An event for a switch by
 //! its number goes by no port of the program's and meets no egress handler. A **control handler** runs
 //! right after the ingress handler of the same event, or alone.
 //!
