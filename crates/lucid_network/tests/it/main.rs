@@ -21,3 +21,4 @@ mod small;
 mod tables;
 mod user;
 mod v1model;
+mod waiting;
