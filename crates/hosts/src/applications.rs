@@ -88,7 +88,7 @@ pub enum Report {
 }
 
 /// A program that reports what it measured.
-pub(crate) trait Measured: Program {
+pub(crate) trait Measures: Program {
     fn report(&self, stack: &Stack) -> Report;
 }
 
@@ -98,7 +98,7 @@ impl Application {
         self,
         host: &HostOptions,
         random: Stream,
-    ) -> Result<Box<dyn Measured>, AddError> {
+    ) -> Result<Box<dyn Measures>, AddError> {
         Ok(match self {
             Application::Ping(options) => Box::new(ping::Ping::new(options, host)?),
             Application::TcpBulk(options) => Box::new(tcp_bulk::TcpBulk::new(options)?),

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Host`]: a node with protocols and applications.
 
-use crate::applications::{Application, Measured, Report};
+use crate::applications::{Application, Measures, Report};
 use crate::error::AddError;
 use crate::interface::{HostOptions, InterfaceStatistics};
-use crate::program::Io;
-use crate::stack::{Binding, Delivery, Stack, TimerTarget};
+use crate::program::{Binding, Io, Program};
+use crate::stack::{Delivery, Stack, TimerTarget};
 use network::frame::Frame;
 use network::node::{Node, NodeError, Outbox};
 
 /// A host with one port, 0.
 pub struct Host {
     stack: Stack,
-    programs: Vec<Box<dyn Measured>>,
+    programs: Vec<Box<dyn Measures>>,
     /// Programs that see all frames.
     frame_listeners: Vec<usize>,
 }
@@ -64,10 +64,10 @@ impl Host {
         &mut self,
         program: usize,
         outbox: &mut Outbox,
-        call: impl FnOnce(&mut dyn Measured, &mut Io<'_>),
+        call: impl FnOnce(&mut dyn Program, &mut Io<'_>),
     ) {
         if let Some(called) = self.programs.get_mut(program) {
-            call(&mut **called, &mut Io { stack: &mut self.stack, outbox, program });
+            call(called.as_mut(), &mut Io { stack: &mut self.stack, outbox, program });
         }
     }
 

@@ -6,6 +6,7 @@ pub mod applications;
 mod error;
 mod host;
 mod interface;
+mod ports;
 mod program;
 mod stack;
 pub mod tcp;

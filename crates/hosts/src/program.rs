@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Program`]: an application in a host, and what it can do there ([`Io`]).
 
-use crate::stack::{Binding, Datagram, EchoReply, Stack, TimerTarget};
+pub(crate) use crate::ports::{Binding, ConnectionId, Datagram, EchoReply};
+use crate::stack::{Stack, TimerTarget};
 use crate::tcp::{Connection, TcpEvents, TcpOptions};
 use crate::wire::View;
 use network::frame::Frame;
 use network::node::Outbox;
 use std::net::Ipv4Addr;
-
-/// The number of a connection in a host while it exists.
-pub(crate) type ConnectionId = usize;
 
 /// An application. Its calls come in order of time.
 pub(crate) trait Program {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Stack`]: a host's protocols below its applications: sockets, demultiplexing by hash maps, ICMP answers, and timers.
 
-mod delivery;
 mod sockets;
 
 use crate::interface::{Asked, HostOptions, Interface};
+use crate::ports::{Datagram, EchoReply};
 use crate::tcp::{Connection, Outgoing};
 use crate::wire::arp::ArpPacket;
 use crate::wire::ethernet::{self, EthernetHeader};
@@ -15,7 +15,6 @@ use crate::wire::udp::UdpHeader;
 use crate::wire::{View, WireError};
 use arithmetic::random::mix;
 use arithmetic::random::stream::Stream;
-pub(crate) use delivery::{Binding, Datagram, Delivery, EchoReply};
 use network::frame::Frame;
 use network::node::Outbox;
 use sockets::Sockets;
@@ -39,6 +38,26 @@ pub(crate) enum TimerTarget {
     Connection { id: usize },
     Arp { hop: Ipv4Addr },
     LoopBack,
+}
+
+/// What arrived for an application.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Delivery<'a> {
+    Nothing,
+    /// A connection took a segment.
+    Connection(usize),
+    Datagram {
+        program: usize,
+        datagram: Datagram<'a>,
+    },
+    EchoReply {
+        program: usize,
+        reply: EchoReply,
+    },
+    Unreachable {
+        program: usize,
+        destination: Ipv4Addr,
+    },
 }
 
 /// Protocols and timers of a host.
@@ -432,7 +451,7 @@ impl Stack {
     }
 
     /// Has a program serve a port. False if another one does.
-    pub(crate) fn bind(&mut self, program: usize, binding: &Binding) -> bool {
+    pub(crate) fn bind(&mut self, program: usize, binding: &crate::program::Binding) -> bool {
         self.sockets.bind(program, binding)
     }
 }

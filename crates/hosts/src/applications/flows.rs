@@ -3,7 +3,7 @@
 
 mod sizes;
 
-use super::{Measured, Report, SECOND_PS, option_error};
+use super::{Measures, Report, SECOND_PS, option_error};
 use crate::error::AddError;
 use crate::program::{ConnectionId, Io, Program};
 use crate::stack::Stack;
@@ -213,7 +213,7 @@ impl Program for Flows {
     }
 }
 
-impl Measured for Flows {
+impl Measures for Flows {
     fn report(&self, stack: &Stack) -> Report {
         let mut flows = self.records.clone();
         // The order of the map does not matter: each connection has its own record.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Frames as they are: sent at given times (a capture's replay, a script), and recorded as they arrive.
 
-use super::{Measured, Report};
-use crate::program::{Io, Program};
-use crate::stack::{Binding, Stack};
+use super::{Measures, Report};
+use crate::program::{Binding, Io, Program};
+use crate::stack::Stack;
 use network::frame::Frame;
 
 /// Options of a frame sender.
@@ -66,7 +66,7 @@ impl Program for FrameSender {
     }
 }
 
-impl Measured for FrameSender {
+impl Measures for FrameSender {
     fn report(&self, _: &Stack) -> Report {
         Report::FrameSender(self.report.clone())
     }
@@ -122,7 +122,7 @@ impl Program for FrameListener {
     }
 }
 
-impl Measured for FrameListener {
+impl Measures for FrameListener {
     fn report(&self, _: &Stack) -> Report {
         Report::FrameListener(self.report.clone())
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ping: echo requests at an interval, and their replies.
 
-use super::{Measured, Report, SECOND_PS, option_error};
+use super::{Measures, Report, SECOND_PS, option_error};
 use crate::error::AddError;
 use crate::interface::HostOptions;
-use crate::program::{Io, Program};
-use crate::stack::{EchoReply, Stack};
+use crate::program::{EchoReply, Io, Program};
+use crate::stack::Stack;
 use crate::wire::{View, icmp, ipv4};
 use std::net::Ipv4Addr;
 
@@ -138,7 +138,7 @@ impl Program for Ping {
     }
 }
 
-impl Measured for Ping {
+impl Measures for Ping {
     fn report(&self, _: &Stack) -> Report {
         Report::Ping(self.report.clone())
     }

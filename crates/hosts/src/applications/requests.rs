@@ -2,10 +2,10 @@
 //! Requests and responses over TCP. A round is one request to each server; with several servers at once it is an incast.
 //! A request says its own length and that of its response, so that a server needs no options for them.
 
-use super::{Measured, Report, option_error};
+use super::{Measures, Report, option_error};
 use crate::error::AddError;
-use crate::program::{ConnectionId, Io, Program};
-use crate::stack::{Binding, Stack};
+use crate::program::{Binding, ConnectionId, Io, Program};
+use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
 use rustc_hash::FxHashMap;
 use std::net::Ipv4Addr;
@@ -233,7 +233,7 @@ impl Program for RequestClient {
     }
 }
 
-impl Measured for RequestClient {
+impl Measures for RequestClient {
     fn report(&self, _: &Stack) -> Report {
         Report::Requests(self.report.clone())
     }
@@ -386,7 +386,7 @@ impl Program for RequestServer {
     }
 }
 
-impl Measured for RequestServer {
+impl Measures for RequestServer {
     fn report(&self, _: &Stack) -> Report {
         Report::RequestServer(self.report.clone())
     }

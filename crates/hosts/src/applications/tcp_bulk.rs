@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bulk TCP: one connection that sends bytes, as `iperf3`'s client does.
 
-use super::{Measured, Report, SECOND_PS, option_error};
+use super::{Measures, Report, SECOND_PS, option_error};
 use crate::error::AddError;
 use crate::program::{ConnectionId, Io, Program};
 use crate::stack::Stack;
@@ -227,7 +227,7 @@ impl Program for TcpBulk {
     }
 }
 
-impl Measured for TcpBulk {
+impl Measures for TcpBulk {
     fn report(&self, stack: &Stack) -> Report {
         let mut report = self.report.clone();
         if let Some(connection) = self.connection.and_then(|id| stack.connection(id)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A TCP server that counts the bytes of its connections, or sends them back.
 
-use super::{Intervals, Measured, Report, SECOND_PS};
-use crate::program::{ConnectionId, Io, Program};
-use crate::stack::{Binding, Stack};
+use super::{Intervals, Measures, Report, SECOND_PS};
+use crate::program::{Binding, ConnectionId, Io, Program};
+use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
 use rustc_hash::FxHashMap;
 use std::net::Ipv4Addr;
@@ -113,7 +113,7 @@ impl Program for TcpServer {
     }
 }
 
-impl Measured for TcpServer {
+impl Measures for TcpServer {
     fn report(&self, _: &Stack) -> Report {
         Report::TcpServer(TcpServerReport {
             connections: self.served.clone(),

@@ -2,7 +2,7 @@
 //! UDP datagrams at a constant rate or as a Poisson process. Each carries its number and its time of departure, so that the
 //! server measures loss, delay and jitter.
 
-use super::{Measured, Report, SECOND_PS, option_error};
+use super::{Measures, Report, SECOND_PS, option_error};
 use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Io, Program};
@@ -169,8 +169,8 @@ impl UdpSender {
 }
 
 impl Program for UdpSender {
-    fn bindings(&self) -> Vec<crate::stack::Binding> {
-        self.options.source_port.map(crate::stack::Binding::Udp).into_iter().collect()
+    fn bindings(&self) -> Vec<crate::program::Binding> {
+        self.options.source_port.map(crate::program::Binding::Udp).into_iter().collect()
     }
 
     fn start_ps(&self) -> Option<u64> {
@@ -211,7 +211,7 @@ impl Program for UdpSender {
     }
 }
 
-impl Measured for UdpSender {
+impl Measures for UdpSender {
     fn report(&self, _: &Stack) -> Report {
         Report::UdpSender(self.report.clone())
     }

@@ -2,9 +2,9 @@
 //! A UDP server that measures the datagrams of each sender, or sends them back.
 
 use super::udp_sender::STAMP_BYTES;
-use super::{Intervals, Measured, Report, SECOND_PS};
-use crate::program::{Io, Program};
-use crate::stack::{Binding, Datagram, Stack};
+use super::{Intervals, Measures, Report, SECOND_PS};
+use crate::program::{Binding, Datagram, Io, Program};
+use crate::stack::Stack;
 use crate::wire::ipv4::Ecn;
 use rustc_hash::FxHashMap;
 use std::net::Ipv4Addr;
@@ -146,7 +146,7 @@ impl Program for UdpServer {
     }
 }
 
-impl Measured for UdpServer {
+impl Measures for UdpServer {
     fn report(&self, _: &Stack) -> Report {
         Report::UdpServer(UdpServerReport {
             flows: self.flows.iter().map(|(flow, _)| flow.clone()).collect(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Sockets`]: connections by addresses and ports, listeners and UDP sockets by port.
 
-use super::delivery::Binding;
+use crate::ports::Binding;
 use crate::tcp::{Connection, TcpEvents, TcpOptions};
 use crate::wire::tcp::TcpHeader;
 use rustc_hash::FxHashMap;

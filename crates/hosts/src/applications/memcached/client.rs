@@ -2,11 +2,11 @@
 //! A memcached client: gets and sets of keys with a Zipf distribution.
 
 use super::protocol::{self, FRAME_HEADER_BYTES, Protocol, Request, Response};
-use crate::applications::{Measured, Report, SECOND_PS, option_error};
+use crate::applications::{Measures, Report, SECOND_PS, option_error};
 use crate::error::AddError;
 use crate::interface::HostOptions;
-use crate::program::{Io, Program};
-use crate::stack::{Datagram, Stack};
+use crate::program::{Datagram, Io, Program};
+use crate::stack::Stack;
 use crate::wire::{View, ipv4, udp};
 use arithmetic::random::stream::Stream;
 use rustc_hash::FxHashMap;
@@ -273,7 +273,7 @@ impl Program for MemcachedClient {
     }
 }
 
-impl Measured for MemcachedClient {
+impl Measures for MemcachedClient {
     fn report(&self, _: &Stack) -> Report {
         Report::MemcachedClient(self.report.clone())
     }

@@ -2,11 +2,11 @@
 //! A memcached server: a store of keys, and one worker that takes a time for each request.
 
 use super::protocol::{self, FRAME_HEADER_BYTES, Protocol, Request, Response};
-use crate::applications::{Measured, Report, option_error};
+use crate::applications::{Measures, Report, option_error};
 use crate::error::AddError;
 use crate::interface::HostOptions;
-use crate::program::{Io, Program};
-use crate::stack::{Binding, Datagram, Stack};
+use crate::program::{Binding, Datagram, Io, Program};
+use crate::stack::Stack;
 use crate::wire::{View, ipv4, udp};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -168,7 +168,7 @@ impl Program for MemcachedServer {
     }
 }
 
-impl Measured for MemcachedServer {
+impl Measures for MemcachedServer {
     fn report(&self, _: &Stack) -> Report {
         Report::MemcachedServer(self.report.clone())
     }

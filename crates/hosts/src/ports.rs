@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a host hands to its applications, and the ports that they ask for.
+//! Ports that programs serve, and what arrives at them.
 
 use crate::tcp::TcpOptions;
 use crate::wire::View;
 use crate::wire::ipv4::Ecn;
 use std::net::Ipv4Addr;
+
+/// The number of a connection in a host while it exists.
+pub(crate) type ConnectionId = usize;
 
 /// A port that a program serves.
 #[derive(Clone, Debug)]
@@ -34,24 +37,4 @@ pub(crate) struct EchoReply {
     pub sequence: u16,
     pub ttl: u8,
     pub payload_bytes: u32,
-}
-
-/// What arrived for an application.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Delivery<'a> {
-    Nothing,
-    /// A connection took a segment.
-    Connection(usize),
-    Datagram {
-        program: usize,
-        datagram: Datagram<'a>,
-    },
-    EchoReply {
-        program: usize,
-        reply: EchoReply,
-    },
-    Unreachable {
-        program: usize,
-        destination: Ipv4Addr,
-    },
 }
