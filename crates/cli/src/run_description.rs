@@ -171,6 +171,8 @@ fn in_network<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<Network
         until_ps: arguments.until_ps,
         trace: arguments.trace,
         json: arguments.json,
+        only: &network.only,
+        all_bytes: network.all_bytes,
         state_out: network.state_out.as_deref(),
         timeline: network.timeline.as_deref(),
         record: network.record.as_deref(),

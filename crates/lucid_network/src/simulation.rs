@@ -18,7 +18,7 @@ use lucid_reference::simulation::topology::Topology;
 use lucid_reference::simulation::{Counts, Setup};
 use network::event_queue::EventQueue;
 use slab::Slab;
-use source::{Code, Diagnostic, Span};
+use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -66,6 +66,7 @@ pub struct CompiledSimulation {
     /// Handlers that ran since the observer was called.
     pub(super) batch: Vec<Replayed>,
     pub(super) stopped: Option<Box<Diagnostic>>,
+    pub(super) warnings: Diagnostics,
 }
 
 impl CompiledSimulation {
@@ -128,6 +129,7 @@ impl CompiledSimulation {
             expected: HashMap::new(),
             batch: Vec::new(),
             stopped: None,
+            warnings: Diagnostics::new(),
             setup,
             compiled,
         };
@@ -141,6 +143,11 @@ impl CompiledSimulation {
     /// What it runs.
     pub fn setup(&self) -> &Arc<Setup> {
         &self.setup
+    }
+
+    /// Warnings of the run so far.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
     }
 
     /// How far it came, in picoseconds.

@@ -119,6 +119,12 @@ pub struct NetworkOptions {
     /// Values of symbolic sizes and constants; they replace those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,
+    /// Print only what happens to events of this name, and what their handlers do; may be repeated.
+    #[arg(long, value_name = "EVENT")]
+    pub only: Vec<String>,
+    /// Print packets and payloads with all their bytes [default: their length and the first 16 bytes].
+    #[arg(long)]
+    pub all_bytes: bool,
     /// Write the contents of all arrays, counters and tables at the end, as JSON.
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,

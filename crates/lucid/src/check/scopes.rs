@@ -4,9 +4,9 @@
 //! before it in the innermost module that has one.
 
 use super::Checker;
-use super::checked::{Builtin, Definition, Instantiation, Signature};
+use super::checked::{Builtin, Definition, Instantiation, Signature, Type};
 use super::codes;
-use crate::syntax::ast::{NodeId, Path, Segment};
+use crate::syntax::ast::{Expression, NodeId, Path, Segment};
 use source::{Diagnostic, Span};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -263,7 +263,6 @@ impl Checker {
     /// Reports an undeclared path.
     pub(super) fn undeclared(&mut self, namespace: Namespace, path: &Path) {
         let last = &path.segments[path.segments.len() - 1];
-        let shown = show_path(path);
         if path.segments.len() > 1 {
             match self.lookup_modules(path) {
                 Ok(scope) => self.not_in_module(namespace, path, scope),
@@ -315,33 +314,64 @@ impl Checker {
         if !self.body.reported.insert((namespace, last.name.clone())) {
             return;
         }
+        let diagnostic = self.undeclared_name(namespace, last);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports a generated event that is not declared, with the declaration that it needs.
+    pub(super) fn undeclared_event(&mut self, path: &Path, arguments: &[Expression]) {
+        let typed: Vec<(&Expression, Type)> =
+            arguments.iter().map(|argument| (argument, self.infer(argument))).collect();
+        let [name] = &path.segments[..] else { return self.undeclared(Namespace::Values, path) };
+        if !self.body.reported.insert((Namespace::Values, name.name.clone())) {
+            return;
+        }
+        let mut diagnostic = self.undeclared_name(Namespace::Values, name);
+        let is_unknown = self.declared_later(Namespace::Values, &name.name).is_none()
+            && self.other_namespace(Namespace::Values, &name.name).is_none();
+        if is_unknown && let Some(declaration) = self.event_declaration(&name.name, &typed) {
+            let or = if diagnostic.help.is_empty() { "" } else { "or " };
+            diagnostic = diagnostic.help(format!("{or}declare it: `{declaration}`"));
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// The diagnostic of a name that is not declared here.
+    fn undeclared_name(&mut self, namespace: Namespace, name: &Segment) -> Diagnostic {
+        let shown = &name.name;
         let message = match namespace {
             Namespace::Values | Namespace::Constructors => format!("`{shown}` is not declared"),
             other => format!("{} `{shown}` is not declared", other.noun()),
         };
-        let mut diagnostic = Diagnostic::error(codes::UNDECLARED, path.span, message);
-        if let Some(later) = self.declared_later(namespace, &last.name) {
-            diagnostic = diagnostic
+        let diagnostic = Diagnostic::error(codes::UNDECLARED, name.span, message);
+        if let Some(later) = self.declared_later(namespace, shown) {
+            return diagnostic
                 .label(later, "it is declared only here")
                 .help("names can be used only after their declaration: move the declaration up");
-        } else if let Some((other, span)) = self.other_namespace(namespace, &last.name) {
-            let noun = match other {
-                Namespace::Values | Namespace::Constructors => "value",
-                _ => other.noun(),
-            };
-            diagnostic = diagnostic.label(span, format!("`{shown}` is a {noun}"));
-            if other == Namespace::Sizes {
-                diagnostic = diagnostic
-                    .help(format!("the number of a size is a value with `size_to_int({shown})`"));
-            } else if namespace == Namespace::Sizes {
-                diagnostic = diagnostic
-                    .note("widths, lengths and bounds of loops are sizes, which are no values")
-                    .help("declare a size: `size n = 4;`");
-            }
-        } else {
-            diagnostic = self.suggest(diagnostic, namespace, &last.name);
         }
-        self.diagnostics.push(diagnostic);
+        let Some((other, span)) = self.other_namespace(namespace, shown) else {
+            return self.suggest(diagnostic, namespace, shown);
+        };
+        let is_value = |space| matches!(space, Namespace::Values | Namespace::Constructors);
+        let noun = if is_value(other) { "value" } else { other.noun() };
+        if other == Namespace::Sizes && is_value(namespace) {
+            let message = format!("`{shown}` is a size, and a value is needed here");
+            return Diagnostic::error(codes::WRONG_KIND, name.span, message)
+                .label(span, format!("`{shown}` is declared as a size"))
+                .help(format!("the number of a size is a value with `size_to_int({shown})`"));
+        }
+        if namespace == Namespace::Sizes && is_value(other) {
+            let message = format!("`{shown}` is a value, and a size is needed here");
+            return Diagnostic::error(codes::WRONG_KIND, name.span, message)
+                .label(span, format!("`{shown}` is declared as a value"))
+                .note("widths, lengths and bounds of loops are sizes, which are no values")
+                .help("declare a size: `size n = 4;`");
+        }
+        let diagnostic = diagnostic.label(span, format!("`{shown}` is a {noun}"));
+        match namespace {
+            Namespace::Sizes => diagnostic.help("declare a size: `size n = 4;`"),
+            _ => diagnostic,
+        }
     }
 
     fn not_in_module(&mut self, namespace: Namespace, path: &Path, scope: ScopeId) {

@@ -49,6 +49,7 @@ pub struct Setup {
     pub(crate) externs: Vec<Vec<Value>>,
     pub(crate) links: Vec<([End; 2], LinkQuality)>,
     pub(crate) sources: Arc<Vec<Source>>,
+    pub(crate) warnings: Diagnostics,
 }
 
 impl Setup {
@@ -106,7 +107,13 @@ impl Setup {
             externs,
             links,
             sources: Arc::new(sources),
+            warnings: found,
         })
+    }
+
+    /// Warnings about the specification.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
     }
 
     /// The program that runs.

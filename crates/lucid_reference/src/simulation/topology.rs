@@ -269,6 +269,26 @@ impl Topology {
         Some(Some(quality))
     }
 
+    /// The first link that is down on the path from one switch to another that a message would take if every link
+    /// were up. `None` if none is down, or no other path is up.
+    pub(crate) fn detour(&mut self, from: u32, to: u32) -> Option<[End; 2]> {
+        if from == to {
+            return None;
+        }
+        self.next_hop(from, to, true)?;
+        let mut at = from;
+        while at != to {
+            let number = self.next_hop(at, to, false)?;
+            let direction = &self.directions[number as usize];
+            if !direction.is_up {
+                let port = self.ports.get(at as usize)?.iter().find(|(_, own)| *own == number)?.0;
+                return Some([(at, port), direction.to]);
+            }
+            at = direction.to.0;
+        }
+        None
+    }
+
     /// Latency of the link at a port.
     pub fn latency_ps(&self, from: End) -> Option<u64> {
         self.direction(from).map(|number| self.directions[number as usize].quality.latency_ps)
@@ -302,6 +322,20 @@ mod tests {
         assert_eq!(topology.carry_to_switch(0, 2, 5, || 64), Some(Ok(2005)));
         assert_eq!(topology.carry_to_switch(0, 3, 0, || 64), None);
         assert!(!topology.set_up((3, 0), false));
+    }
+
+    #[test]
+    fn a_detour_names_the_link_that_is_down() {
+        let mut topology = triangle();
+        assert_eq!(topology.detour(0, 2), None);
+        topology.set_up((2, 0), false);
+        assert_eq!(topology.detour(0, 2), Some([(0, 2), (2, 0)]));
+        assert_eq!(topology.detour(2, 0), Some([(2, 0), (0, 2)]));
+        assert_eq!(topology.detour(0, 1), None);
+        // Without another path it is lost.
+        topology.set_up((1, 0), false);
+        assert_eq!(topology.detour(0, 2), None);
+        assert_eq!(topology.detour(0, 3), None);
     }
 
     #[test]

@@ -32,6 +32,19 @@ pub fn read_until(
     (run.filter(|_| !messages.has_errors()), messages.into_diagnostics())
 }
 
+/// Whether a file is a specification with expectations.
+pub fn has_expectations(text: &str, format: Format) -> bool {
+    let messages = Messages::new(&CONVENTIONS, format);
+    let mut map = SourceMap::new();
+    let file = map.add("", text.to_string());
+    match messages.parse(file, text).map(|root| root.kind) {
+        Some(NodeKind::Object(fields)) => {
+            fields.iter().any(|field| document::normalized(&field.name) == "expect")
+        }
+        _ => false,
+    }
+}
+
 /// Reads a file of symbolics: an object with `sizes` and `symbolics`, as the reference
 /// implementation's `.symb` files.
 pub fn read_symbolics(
@@ -64,7 +77,17 @@ fn read_run(root: &Node, until_ps: Option<u64>, messages: &Messages) -> Option<R
     if let Some(node) = switches {
         let most = u128::from(MAX_SWITCHES);
         if let Some(count) = messages.integer(node, "`switches`", most) {
-            // The reference implementation takes 0 as 1.
+            if count == 0 {
+                // The reference implementation takes 0 as 1.
+                messages.push(
+                    Diagnostic::warning(
+                        codes::REPLACED,
+                        node.span,
+                        "a run has 1 switch at least, so this one has 1 and not 0",
+                    )
+                    .help("write \"switches\": 1, or leave `switches` out"),
+                );
+            }
             run.switches = (count as u32).max(1);
         }
     }
@@ -247,8 +270,10 @@ fn read_values(fields: &mut Fields<'_>, symbolics: &mut Symbolics, messages: &Me
         for field in values {
             if name == "symbolics" {
                 symbolic_value(&field.name, &field.value, symbolics, messages);
+                symbolics.value_places.entry(field.name.clone()).or_insert(field.name_span);
             } else if let Some(value) = messages.integer(&field.value, what, u128::MAX) {
                 symbolics.sizes.entry(field.name.clone()).or_insert(value);
+                symbolics.size_places.entry(field.name.clone()).or_insert(field.name_span);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! report the same observations.
 
 use super::inputs::LucidRun;
-use super::targets::ENGINE;
+use super::targets::{ENGINE, REFERENCE};
 use super::user_p4;
 use device::EngineChoice;
 use frontend::{Console, Failure};
@@ -15,6 +15,7 @@ use lucid_network::{CompiledSimulation, Verified, check_ports, verify};
 use lucid_reference::interpreter::State;
 use lucid_reference::report::{Observers, Verdicts};
 use lucid_reference::simulation::{Counts, Observer, Outcome, Simulation};
+use lucid_reference::specification::{Expectation, Run};
 use source::Diagnostics;
 use std::sync::Arc;
 
@@ -86,6 +87,16 @@ impl Executor {
         Ok(Executor::Compiled { target, simulation, verification })
     }
 
+    /// Returns the expectations of a specification that are for this execution.
+    pub fn expectations(&self, specification: &Run) -> Vec<Expectation> {
+        let execution = match self {
+            Executor::Reference(_) => REFERENCE,
+            Executor::Compiled { target, .. } => target,
+        };
+        let all = specification.expectations.iter();
+        all.filter(|expectation| expectation.is_for(execution)).cloned().collect()
+    }
+
     /// Returns the name that reports have for it.
     pub fn name(&self) -> String {
         match self {
@@ -123,6 +134,17 @@ impl Executor {
                  a mistake in Planewright, please report it with the program"
             )),
         })
+    }
+
+    /// Returns the time in picoseconds at which the comparison ended the run; `None` if the run went on to its end.
+    pub fn stopped_by_difference_ps(&self) -> Option<u64> {
+        let Executor::Compiled { simulation, verification: Verification::Done(verified), .. } =
+            self
+        else {
+            return None;
+        };
+        let is_early = simulation.now_ps() < simulation.setup().max_time_ps();
+        (verified.difference.is_some() && is_early).then(|| simulation.now_ps())
     }
 
     fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
@@ -220,7 +242,7 @@ impl Executor {
     pub fn warnings(&self) -> Diagnostics {
         match self {
             Executor::Reference(simulation) => simulation.warnings().clone(),
-            Executor::Compiled { .. } => Diagnostics::new(),
+            Executor::Compiled { simulation, .. } => simulation.warnings().clone(),
         }
     }
 }

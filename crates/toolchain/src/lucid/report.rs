@@ -5,13 +5,17 @@
 use super::executor::Executor;
 use super::inputs::LucidRun;
 use crate::files;
-use frontend::{Console, NetworkRun};
+use frontend::{Console, Failure, NetworkRun};
+use lucid::core::EventId;
 use lucid_reference::interpreter::State;
 use lucid_reference::report::{
-    Detail, JsonLines, Observers, PendingEvents, TextLog, TimeLine, Verdict, state_json, state_text,
+    Detail, JsonLines, Observers, OnlyEvents, PendingEvents, ShownBytes, TextLog, TimeLine,
+    Verdict, events_named, state_json, state_text,
 };
 use lucid_reference::simulation::{Counts, Observation, ObservationKind, Observer, Outcome};
 use lucid_reference::specification::Links;
+use source::quantity::nanoseconds;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What a run or a replay prints and writes.
@@ -21,6 +25,8 @@ pub struct Report<'r> {
     console: &'r dyn Console,
     printer: Printer<'r>,
     time_line: TimeLine<'r>,
+    /// The events of the log; empty for all.
+    only: HashSet<EventId>,
 }
 
 /// What the log has.
@@ -36,20 +42,26 @@ pub struct LogContent {
 
 impl<'r> Report<'r> {
     /// Begins the report with its title.
+    ///
+    /// # Errors
+    ///
+    /// The user names an event that the program does not have.
     pub fn new(
         arguments: &'r NetworkRun<'r>,
         run: &'r LucidRun,
         title: &str,
         executor: &str,
         console: &'r dyn Console,
-    ) -> Report<'r> {
+    ) -> Result<Report<'r>, Failure> {
         let program = run.setup.program();
+        let only = events_named(program, arguments.only);
+        let only = only.map_err(|message| Failure::Usage(format!("--only: {message}")))?;
         let time_line = TimeLine::new(program, title, run.setup.switches(), links(run));
         let mut printer = Printer::new(console);
         if !console.is_quiet() && !arguments.json {
             printer.add(&format!("{title} ({executor})\n\n"));
         }
-        Report { arguments, run, console, printer, time_line }
+        Ok(Report { arguments, run, console, printer, time_line, only })
     }
 
     /// Prints what the observers of `observe` see, as text or as JSON, and collects it for the time line.
@@ -61,22 +73,29 @@ impl<'r> Report<'r> {
         let program = self.run.setup.program();
         let (arguments, printer) = (self.arguments, &mut self.printer);
         let mut write = |text: &str| printer.add(text);
-        let (mut text, mut json);
+        let only = || self.only.clone();
+        let (mut text, mut json) = (None, None);
         let mut observers = Observers::new();
         if arguments.json {
-            json = JsonLines::new(program, content.accesses, &mut write);
-            observers.push(&mut json);
+            let lines = JsonLines::new(program, content.accesses, &mut write);
+            observers.push(json.insert(OnlyEvents::new(lines, only())));
         } else if let Some(detail) = content.detail {
+            let bytes = if arguments.all_bytes { ShownBytes::All } else { ShownBytes::First };
             let log = TextLog::new(program, detail, &mut write)
-                .with_recirculation_ports(self.run.setup.recirculation_ports());
-            text = Log { log, departures: content.departures };
-            observers.push(&mut text);
+                .with_recirculation_ports(self.run.setup.recirculation_ports())
+                .with_bytes(bytes);
+            let log = Log { log, departures: content.departures };
+            observers.push(text.insert(OnlyEvents::new(log, only())));
         }
         if arguments.timeline.is_some() {
             observers.push(&mut self.time_line);
         }
         let result = observe(&mut observers);
         drop(observers);
+        if let Some(text) = text {
+            text.into_inner().log.finish();
+        }
+        drop(json);
         self.printer.flush();
         result
     }
@@ -188,6 +207,13 @@ pub fn still_to_happen(
 ) -> Option<String> {
     if *outcome != Outcome::TimeOver {
         return None;
+    }
+    if let Some(time_ps) = executor.stopped_by_difference_ps() {
+        let time = nanoseconds(time_ps);
+        return Some(format!(
+            "the run stopped at {time} ns, at the first difference from the reference interpreter; what was to \
+             happen later did not run"
+        ));
     }
     let setup = &run.setup;
     let still = waiting.text(setup.program(), setup.max_time_ps(), executor.next_input_ps())?;

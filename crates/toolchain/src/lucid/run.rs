@@ -11,7 +11,9 @@ use super::{replay, user_p4};
 use crate::port_captures::written_text;
 use frontend::{Console, Execution, ExitStatus, Failure, NetworkRun, ProgramFile};
 use lucid_compiler::Options;
-use lucid_reference::report::{Detail, Observers, PendingEvents, Verdicts, counters_table};
+use lucid_reference::report::{
+    Detail, Detours, Observers, PendingEvents, Verdicts, counters_table,
+};
 use lucid_reference::simulation::Outcome;
 use lucid_reference::simulation::schedule::Recorder;
 use source::Diagnostics;
@@ -66,17 +68,21 @@ fn execute(
     };
     let program = run.setup.program().clone();
     // A verified run does not stop before its end, so expectations could not read arrays.
-    let expectations: &[_] = if is_verified { &[] } else { &run.specification.expectations };
-    let mut verdicts = match Verdicts::new(&program, expectations) {
+    let expectations = match is_verified {
+        true => Vec::new(),
+        false => executor.expectations(&run.specification),
+    };
+    let mut verdicts = match Verdicts::new(&program, &expectations) {
         Ok(verdicts) => verdicts,
         Err(problems) => {
             console.diagnostics(&run.map, &problems);
             return Ok(ExitStatus::WrongInput);
         }
     };
-    let mut report = Report::new(arguments, run, &run.title(), &executor.name(), console);
+    let mut report = Report::new(arguments, run, &run.title(), &executor.name(), console)?;
     let mut recorder = Recorder::new();
     let mut waiting = PendingEvents::new();
+    let mut detours = Detours::new(&run.setup);
     let mut departing = match &arguments.captures {
         Some(captures) => {
             let inputs: Vec<PathBuf> = run.files().collect();
@@ -99,6 +105,9 @@ fn execute(
         // P4 of the user may consume generated events.
         if !quiet && !has_user_p4 {
             observers.push(&mut waiting);
+        }
+        if !quiet {
+            observers.push(&mut detours);
         }
         if arguments.record.is_some() {
             observers.push(&mut recorder);
@@ -126,7 +135,9 @@ fn execute(
     }
     report.summary(&summary);
     if !quiet {
-        console.diagnostics(&run.map, &executor.warnings());
+        let mut warnings = executor.warnings();
+        warnings.append(detours.warnings());
+        console.diagnostics(&run.map, &warnings);
     }
     match executor.comparison() {
         Some(Ok(_)) if quiet => {}

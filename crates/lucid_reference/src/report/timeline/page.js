@@ -361,7 +361,8 @@ function makeInput() {
     actions[event.key]();
     redraw();
   });
-  new ResizeObserver(redraw).observe(element("lanes"));
+  new ResizeObserver(redraw).observe(element("middle"));
+  element("counters").addEventListener("toggle", redraw);
 }
 
 function hover(event) {
