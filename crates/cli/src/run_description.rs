@@ -165,6 +165,7 @@ fn in_network<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<Network
     Ok(NetworkRun {
         specification: network.spec.as_deref(),
         captures,
+        events: network.events.as_deref(),
         execution,
         symbolics: network.symbolics.as_deref(),
         seed: arguments.seed,

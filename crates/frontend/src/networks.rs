@@ -63,6 +63,8 @@ pub struct NetworkRun<'r> {
     pub specification: Option<&'r Path>,
     /// Captures of the only switch.
     pub captures: Option<RunCaptures<'r>>,
+    /// Further events that the run gets while it goes on, an entry a line; `-` is standard input.
+    pub events: Option<&'r Path>,
     /// What executes the program.
     pub execution: Execution<'r>,
     /// Values of symbolic sizes and constants; they replace those of the specification.

@@ -4,7 +4,7 @@
 
 use super::handler_runs::{ExpectedEvent, Replayed};
 use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
-use super::ports::check_ports;
+use super::ports::{check_input, check_ports};
 use super::probed::ProbeReader;
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_probes};
 use device::{Device, DeviceOptions, EngineChoice};
@@ -16,6 +16,7 @@ use lucid_reference::simulation::random::{Purpose, Stream};
 use lucid_reference::simulation::schedule::Replayer;
 use lucid_reference::simulation::topology::Topology;
 use lucid_reference::simulation::{Counts, Setup};
+use lucid_reference::specification;
 use network::event_queue::EventQueue;
 use slab::Slab;
 use source::{Code, Diagnostic, Diagnostics, Span};
@@ -200,6 +201,23 @@ impl CompiledSimulation {
     /// When the next input comes, in picoseconds.
     pub fn next_input_ps(&self) -> Option<u64> {
         self.inputs.peek().map(|next| next.0)
+    }
+
+    /// Adds an input of a specification, at its time or now, whichever is later.
+    ///
+    /// # Errors
+    ///
+    /// The input names something that the program, the network or a compiled switch does not have.
+    pub fn inject(&mut self, input: &specification::Input) -> Result<(), Diagnostics> {
+        if let Some(wrong) = check_input(input) {
+            let mut found = Diagnostics::new();
+            found.push(wrong);
+            return Err(found);
+        }
+        for one in self.setup.inputs(input)? {
+            self.inputs.inject(input.time_ps.unwrap_or(0).max(self.now_ps), one);
+        }
+        Ok(())
     }
 
     /// The links of the run.

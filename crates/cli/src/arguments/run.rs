@@ -113,6 +113,10 @@ pub struct NetworkOptions {
     /// program's name].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
+    /// Further entries of `events`, a JSON object a line, that the run waits for; `-` is standard input. The run goes
+    /// on until just before the time of each entry, and until TIME at a line `{"until": TIME}`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["verify", "record"])]
+    pub events: Option<PathBuf>,
     /// The target that the program is compiled for [default: v1model].
     #[arg(long, value_name = "TARGET", value_parser = targets())]
     pub target: Option<String>,
@@ -138,7 +142,7 @@ pub struct NetworkOptions {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["record", "engine", "verify", "target", "inputs", "p4_before", "p4_after"]
+        conflicts_with_all = ["record", "engine", "verify", "target", "inputs", "events", "p4_before", "p4_after"]
     )]
     pub replay: Option<PathBuf>,
 }

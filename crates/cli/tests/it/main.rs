@@ -8,6 +8,7 @@ mod examples;
 mod lucid;
 mod lucid_emit;
 mod lucid_examples;
+mod lucid_live;
 mod messages;
 mod p4info;
 mod port_captures;

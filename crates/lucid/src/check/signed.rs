@@ -99,7 +99,7 @@ impl Checker {
         let mask = u128::MAX >> (128 - width);
         let top_bit = 1u128 << (width - 1);
         let value = slip.magnitude.wrapping_neg() & mask;
-        let (flipped, number) = (format!("({operand} ^ {top_bit})"), value ^ top_bit);
+        let (flipped, number) = (format!("({operand} ^^ {top_bit})"), value ^ top_bit);
         self.diagnostics.push(
             Diagnostic::warning(
                 codes::SIGNED_COMPARISON,

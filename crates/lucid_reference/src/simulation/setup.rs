@@ -7,7 +7,7 @@ use super::inputs::{Input, Source, SourceKind};
 use super::resolve::Resolver;
 use super::topology::{End, LinkQuality, Topology};
 use crate::interpreter::{Arguments, EventValue, Place, Prepared, Value, bytes_of_state, prepare};
-use crate::specification::{Links, Run};
+use crate::specification::{self, Links, Run};
 use lucid::core::{DEFAULT_RECIRCULATION_PORT, EventId, Program};
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
@@ -149,6 +149,19 @@ impl Setup {
     /// Ends of each link, and what it is like.
     pub fn links(&self) -> &[([End; 2], LinkQuality)] {
         &self.links
+    }
+
+    /// Looks up the names of a further input, for all its places. Generators and captures are none.
+    ///
+    /// # Errors
+    ///
+    /// The input names something that the program or the network does not have.
+    pub fn inputs(&self, input: &specification::Input) -> Result<Vec<Input>, Diagnostics> {
+        let mut found = Diagnostics::new();
+        let (program, run, switches) = (&self.program, &self.run, self.switches);
+        let mut resolver = Resolver { program, run, switches, found: &mut found };
+        let inputs = resolver.single_inputs(input);
+        if found.has_errors() { Err(found) } else { Ok(inputs) }
     }
 
     /// Inputs during the run.

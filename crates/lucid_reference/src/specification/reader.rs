@@ -4,7 +4,7 @@
 
 use super::codes;
 use super::network::Network;
-use super::run::{Argument, Links, PS_PER_NS, Run};
+use super::run::{Argument, Input, Links, PS_PER_NS, Run};
 use super::values::{CONVENTIONS, RunValues};
 use super::{expectations, inputs, network};
 use document::{Fields, Format, Messages, Node, NodeKind};
@@ -62,6 +62,38 @@ pub fn read_symbolics(
         fields.finish();
     }
     (Some(symbolics).filter(|_| !messages.has_errors()), messages.into_diagnostics())
+}
+
+/// An entry that a run gets while it goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LiveEntry {
+    /// As an entry of `events`.
+    Input(Input),
+    /// `{"until": TIME}`: the run goes on until this time, in picoseconds.
+    Until(u64),
+}
+
+/// Reads an entry for a run that goes on. There is one unless the diagnostics hold an error.
+pub fn read_entry(map: &SourceMap, file: FileId, run: &Run) -> (Option<LiveEntry>, Diagnostics) {
+    let messages = Messages::new(&CONVENTIONS, Format::Json);
+    let root = messages.parse(file, map.text(file));
+    let is_until = |root: &Node| match &root.kind {
+        NodeKind::Object(fields) => {
+            fields.iter().any(|field| document::normalized(&field.name) == "until")
+        }
+        _ => false,
+    };
+    let entry = root.and_then(|root| match is_until(&root) {
+        true => {
+            let mut fields = Fields::of(&root, "an entry", &messages)?;
+            let until = fields.get(&["until"]).and_then(|node| messages.time(node, "`until`"));
+            fields.finish();
+            until.map(LiveEntry::Until)
+        }
+        false => inputs::input(&root, &Network::of(run), run.max_time_ps, &messages)
+            .map(LiveEntry::Input),
+    });
+    (entry.filter(|_| !messages.has_errors()), messages.into_diagnostics())
 }
 
 fn read_run(root: &Node, until_ps: Option<u64>, messages: &Messages) -> Option<Run> {

@@ -15,8 +15,9 @@ use lucid_network::{CompiledSimulation, Verified, check_ports, verify};
 use lucid_reference::interpreter::State;
 use lucid_reference::report::{Observers, Verdicts};
 use lucid_reference::simulation::{Counts, Observer, Outcome, Simulation};
-use lucid_reference::specification::{Expectation, Run};
+use lucid_reference::specification::{Expectation, Input, Run};
 use source::Diagnostics;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Executes a program.
@@ -182,7 +183,22 @@ impl Executor {
         verdicts: &mut Verdicts<'_>,
         observers: &mut Observers<'_>,
     ) -> Outcome {
-        for time_ps in verdicts.times() {
+        let mut times = verdicts.times().into();
+        self.advance(None, &mut times, verdicts, observers)
+    }
+
+    /// Runs until a time, included, or to the end; stops at those of the times at which expectations read arrays, and
+    /// removes them.
+    pub fn advance(
+        &mut self,
+        until_ps: Option<u64>,
+        times: &mut VecDeque<u64>,
+        verdicts: &mut Verdicts<'_>,
+        observers: &mut Observers<'_>,
+    ) -> Outcome {
+        let is_before = |time_ps: &u64| until_ps.is_none_or(|until_ps| *time_ps <= until_ps);
+        while let Some(time_ps) = times.front().copied().filter(is_before) {
+            times.pop_front();
             let outcome = {
                 let mut both = Observers::new();
                 both.push(&mut *verdicts);
@@ -197,7 +213,22 @@ impl Executor {
         let mut both = Observers::new();
         both.push(&mut *verdicts);
         both.push(&mut *observers);
-        self.run(&mut both)
+        match until_ps {
+            Some(until_ps) => self.run_until(until_ps, &mut both),
+            None => self.run(&mut both),
+        }
+    }
+
+    /// Adds an input while the run goes on.
+    ///
+    /// # Errors
+    ///
+    /// The input names something that the program or the network does not have.
+    pub fn inject(&mut self, input: &Input) -> Result<(), Diagnostics> {
+        match self {
+            Executor::Reference(simulation) => simulation.inject(input),
+            Executor::Compiled { simulation, .. } => simulation.inject(input),
+        }
     }
 
     /// Returns the cell at an index, or both cells of a pair.

@@ -9,6 +9,7 @@ mod executor;
 pub mod includes;
 pub mod inputs;
 mod layout;
+mod live;
 mod replay;
 mod report;
 mod run;

@@ -57,7 +57,7 @@ impl<'r> Report<'r> {
         let only = events_named(program, arguments.only);
         let only = only.map_err(|message| Failure::Usage(format!("--only: {message}")))?;
         let time_line = TimeLine::new(program, title, run.setup.switches(), links(run));
-        let mut printer = Printer::new(console);
+        let mut printer = Printer::new(console, arguments.events.is_some());
         if !console.is_quiet() && !arguments.json {
             printer.add(&format!("{title} ({executor})\n\n"));
         }
@@ -170,22 +170,23 @@ impl<O: Observer> Observer for Log<O> {
     }
 }
 
-/// Collects lines and prints them in large pieces.
+/// Collects lines and prints them in large pieces, or each at once.
 struct Printer<'c> {
     console: &'c dyn Console,
     text: String,
+    at_once: bool,
 }
 
 const PRINTED_AT_ONCE: usize = 32 << 10;
 
 impl<'c> Printer<'c> {
-    fn new(console: &'c dyn Console) -> Printer<'c> {
-        Printer { console, text: String::new() }
+    fn new(console: &'c dyn Console, at_once: bool) -> Printer<'c> {
+        Printer { console, text: String::new(), at_once }
     }
 
     fn add(&mut self, line: &str) {
         self.text.push_str(line);
-        if self.text.len() >= PRINTED_AT_ONCE {
+        if self.at_once || self.text.len() >= PRINTED_AT_ONCE {
             self.flush();
         }
     }

@@ -5,6 +5,7 @@
 use super::captures::Departures;
 use super::executor::{Executor, Verification};
 use super::inputs::{LucidRun, RunRequest, read_run};
+use super::live::LiveEvents;
 use super::report::{LogContent, Report, final_state_text, still_to_happen, verdicts_text};
 use super::targets::target_of;
 use super::{replay, user_p4};
@@ -80,6 +81,8 @@ fn execute(
         }
     };
     let mut report = Report::new(arguments, run, &run.title(), &executor.name(), console)?;
+    let live = arguments.events.map(|path| LiveEvents::open(path, arguments.json, run, console));
+    let mut live = live.transpose()?;
     let mut recorder = Recorder::new();
     let mut waiting = PendingEvents::new();
     let mut detours = Detours::new(&run.setup);
@@ -115,13 +118,17 @@ fn execute(
         if let Some(departing) = &mut departing {
             observers.push(departing);
         }
-        executor.observe(&mut verdicts, &mut observers)
+        match &mut live {
+            Some(live) => live.observe(&mut executor, &mut verdicts, &mut observers),
+            None => executor.observe(&mut verdicts, &mut observers),
+        }
     });
     let captured = departing.map(Departures::finish).transpose()?;
     let (counts, states) = (executor.counts(), executor.states());
     let verdicts =
         verdicts.finish(&counts, &|switch, global, index| executor.cell(switch, global, index));
     let mut failed = verdicts.iter().any(|verdict| !verdict.passed);
+    failed |= live.is_some_and(|live| live.has_errors());
     let mut summary = String::new();
     if !quiet {
         summary.push_str(&format!("\n{}", counters_table(&counts)));

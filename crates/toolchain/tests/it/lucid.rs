@@ -184,6 +184,7 @@ fn a_run_judges_its_expectations() {
         let run = NetworkRun {
             specification,
             captures: None,
+            events: None,
             execution: Execution::Compiled(compiled),
             symbolics: None,
             seed: None,

@@ -333,6 +333,6 @@ pub const EXPLANATIONS: &[Explanation] = &[
         text: "Lucid's integers are unsigned: `-5` in 32 bits is 4294967291, and no integer is below 0. Numbers \
                in two's complement have the order of unsigned numbers once the top bit of both is flipped.",
         wrong: "event e(int x) { if (x < -5) { printf(\"%d\", x); } }\n",
-        right: "event e(int x) { if ((x ^ 2147483648) < 2147483643) { printf(\"%d\", x); } }\n",
+        right: "event e(int x) { if ((x ^^ 2147483648) < 2147483643) { printf(\"%d\", x); } }\n",
     },
 ];

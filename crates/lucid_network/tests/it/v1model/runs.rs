@@ -284,7 +284,7 @@ fn egress_handlers_run_as_events_leave() {
 /// The calculations of actions come after those of handlers in front of them, and each keeps its polynomial.
 #[test]
 fn actions_of_tables_hash() {
-    let text = "action int mixed(int salt)(int x, int<16> y) { return hash<32>(7, salt, x, y) ^ salt; }
+    let text = "action int mixed(int salt)(int x, int<16> y) { return hash<32>(7, salt, x, y) ^^ salt; }
          action int summed(int salt)(int x, int<16> y) { return (int<32>)(hash<16>(checksum, y, salt)); }
          action int wide(int salt)(int x, int<16> y) { return hash<48>(3, x)[40:9] + x; }
          global Table.t<<int, int, (int, int<16>), int>> t = Table.create(8, [mixed; summed; wide], mixed, 5);
@@ -293,7 +293,7 @@ fn actions_of_tables_hash() {
              int before = hash<32>(1, k);
              int result = Table.lookup(t, k, (before, y));
              int after = hash<32>(2, result);
-             Array.set(found, k & 7, after ^ result);
+             Array.set(found, k & 7, after ^^ result);
          }";
     let run = r#"{"max time": 100000, "events": [
         {"type": "command", "name": "Table.install",

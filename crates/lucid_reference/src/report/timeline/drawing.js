@@ -66,12 +66,16 @@ function rows(model) {
 // The most that a lane is high, without sub-rows; a sub-row needs so much.
 const MOST_LANE = 160, SUB_ROW = 2 * RADIUS + 6;
 
-// The height that lanes may take: that of the middle without what is above and below them.
+// The height that lanes may take: that of the middle without what is above and below them. Of what takes the rest
+// of the middle the least height counts.
 function room(canvas) {
   const box = canvas.parentElement, middle = box.parentElement;
-  let height = middle.clientHeight;
+  // Without the box's own border.
+  let height = middle.clientHeight - (box.offsetHeight - box.clientHeight);
   for (const other of middle.children) {
-    if (other !== box && getComputedStyle(other).position !== "absolute") height -= other.offsetHeight;
+    const { position, flexGrow, minHeight } = getComputedStyle(other);
+    if (other === box || position === "absolute") continue;
+    height -= Number(flexGrow) > 0 ? parseFloat(minHeight) : other.offsetHeight;
   }
   return Math.max(120, height) - AXIS;
 }

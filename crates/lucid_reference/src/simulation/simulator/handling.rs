@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Handles an event at a switch: the parser if it is a packet, then the handler, and the observations.
 
-use super::super::codes;
 use super::super::faults;
 use super::super::observation::{DropReason, ObservationKind, Occurrence, Stage};
 use super::super::setup::Setup;
@@ -9,7 +8,7 @@ use super::{Content, EVENT_TIME_PS, InFlightEvent, NO_CAUSE, Notifier, Simulatio
 use crate::interpreter::{Arguments, EventValue, LogRecord, PreparedBody, SwitchContext};
 use lucid::core::{EventId, GlobalId};
 use lucid::syntax::ast::EventSort;
-use source::{Diagnostic, Span};
+use source::Span;
 use std::sync::Arc;
 
 /// One run of a handler.
