@@ -13,15 +13,11 @@ use device::{IngressSource, PauseFrame};
 use lucid::core::EventId;
 use lucid_reference::interpreter::{Arguments, Parsed, SwitchContext, packet_bytes, parse};
 use lucid_reference::simulation::faults::warn_table_full;
-use lucid_reference::simulation::inputs::{Input, Phase, rank};
+use lucid_reference::simulation::inputs::Input;
 use lucid_reference::simulation::{ObservationKind, Observer, Occurrence, Outcome, Setup};
+use network::event_loop::{self, End, Event, Fabric, Participants};
+use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// The item of the queue that is no packet on a link: a device has something to do.
-const WAKE: u32 = u32::MAX;
-
-/// A rank behind that of every port: what arrives at one time is with the device before it works.
-const BEHIND_PORTS: u32 = u32::MAX;
 
 impl CompiledSimulation {
     /// Runs to the end of the specification's time.
@@ -35,42 +31,15 @@ impl CompiledSimulation {
     }
 
     pub(super) fn run_watched(&mut self, until_ps: u64, observer: &mut dyn Watcher) -> Outcome {
+        if let Some(fault) = &self.stopped {
+            return Outcome::Stopped(fault.clone());
+        }
         let setup = self.setup.clone();
-        let watch = &mut Watch::new(observer);
-        loop {
-            if let Some(fault) = &self.stopped {
-                return Outcome::Stopped(fault.clone());
-            }
-            let (next, is_input) = match (self.inputs.peek(), self.queue.peek()) {
-                (None, None) => return Outcome::Finished,
-                (None, Some(queued)) => (queued, false),
-                (Some(input), None) => (input, true),
-                (Some(input), Some(queued)) => (input.min(queued), input <= queued),
-            };
-            if next.0 > until_ps {
-                self.now_ps = self.now_ps.max(until_ps);
-                return Outcome::TimeOver;
-            }
-            self.now_ps = next.0;
-            if is_input {
-                if let Some((_, input)) = self.inputs.pop() {
-                    self.input(&setup, watch, input);
-                }
-            } else if let Some((_, rank, item)) = self.queue.pop() {
-                let at = (rank >> 32) as u32 & 0x3fff_ffff;
-                match item {
-                    WAKE => self.wake(&setup, watch, at),
-                    item => {
-                        let InFlightPacket { port, bytes, provenance } =
-                            self.in_flight.remove(item as usize);
-                        self.arrive((at, port), bytes, provenance);
-                    }
-                }
-            }
-            let batch = std::mem::take(&mut self.batch);
-            if !batch.is_empty() && !watch.observer.after_dispatches(self, &batch) {
-                return Outcome::TimeOver;
-            }
+        let mut run = Run { simulation: self, setup: &setup, watch: Watch::new(observer) };
+        match event_loop::run_until(&mut run, until_ps) {
+            End::Finished => Outcome::Finished,
+            End::TimeOver => Outcome::TimeOver,
+            End::Stopped(outcome) => outcome,
         }
     }
 
@@ -89,11 +58,11 @@ impl CompiledSimulation {
                     Ok(answered) => {
                         if let Some(table) = answered.table_full {
                             target.counts.tables_full += 1;
-                            let place = (switch, self.now_ps);
+                            let place = (switch, self.now_ps());
                             let (warnings, program) = (&mut self.warnings, setup.program());
                             warn_table_full(warnings, program, table, place, None);
                         }
-                        watch.see(self.now_ps, switch, || ObservationKind::Commanded {
+                        watch.see(self.now_ps(), switch, || ObservationKind::Commanded {
                             text: answered.text,
                             result: answered.result,
                         });
@@ -102,9 +71,9 @@ impl CompiledSimulation {
                 }
             }
             Input::Link { ends, up } => {
-                self.topology.set_up(ends[0], up);
+                self.fabric.links.set_up(ends[0], up, self.fabric.now_ps());
                 self.switches.iter_mut().for_each(|switch| switch.knows_links = false);
-                watch.see(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
+                watch.see(self.now_ps(), ends[0].0, || ObservationKind::Link { ends, up });
             }
         }
     }
@@ -124,7 +93,7 @@ impl CompiledSimulation {
             let occurrence = Occurrence(self.next_occurrence());
             self.switches[at as usize].counts.left += 1;
             watch.observer.is_to_leave((at, port), bytes.clone());
-            watch.see(self.now_ps, at, || ObservationKind::Left {
+            watch.see(self.now_ps(), at, || ObservationKind::Left {
                 occurrence,
                 event: setup.event_value(event, &arguments, 0),
                 port,
@@ -134,7 +103,7 @@ impl CompiledSimulation {
             return;
         }
         let parsed =
-            parse(setup.prepared(), &bytes, &self.surroundings(setup, (at, port), self.now_ps));
+            parse(setup.prepared(), &bytes, &self.surroundings(setup, (at, port), self.now_ps()));
         if parsed != Parsed::Event(event, arguments) {
             let fault = not_itself(setup, event);
             self.stopped.get_or_insert(Box::new(fault));
@@ -146,7 +115,7 @@ impl CompiledSimulation {
     /// A packet arrives at a port of a switch.
     fn arrive(&mut self, (at, port): (u32, u32), bytes: Vec<u8>, provenance: Provenance) {
         let switch = &mut self.switches[at as usize];
-        match switch.installed.device.inject(port, self.now_ps, bytes) {
+        match switch.installed.device.inject(port, self.fabric.now_ps(), bytes) {
             Ok(number) => {
                 switch.arriving.insert(number, provenance);
                 self.schedule_wake(at);
@@ -157,24 +126,16 @@ impl CompiledSimulation {
 
     /// Has a device woken when it next has something to do.
     pub(super) fn schedule_wake(&mut self, at: u32) {
-        let switch = &mut self.switches[at as usize];
-        if let Some(next_ps) = switch.installed.device.next_event_ps()
-            && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
-        {
-            switch.wakes_at_ps = Some(next_ps);
-            self.queue.push(next_ps, rank(Phase::Ingress, at, BEHIND_PORTS), WAKE);
-        }
+        let next_ps = self.switches[at as usize].installed.device.next_event_ps();
+        self.fabric.wake_at(at, next_ps);
     }
 
     /// Runs what is due at a device, and reports it to the observer.
     fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
         self.learn_links(setup, at);
-        let switch = &mut self.switches[at as usize];
-        if switch.wakes_at_ps.is_some_and(|due_ps| due_ps <= self.now_ps) {
-            switch.wakes_at_ps = None;
-        }
-        let device = &mut switch.installed.device;
-        if let Err(error) = device.advance(self.now_ps) {
+        self.fabric.woken(at);
+        let device = &mut self.switches[at as usize].installed.device;
+        if let Err(error) = device.advance(self.fabric.now_ps()) {
             let message = error.to_string();
             self.fault(at, &message);
             return;
@@ -278,9 +239,63 @@ impl CompiledSimulation {
             return;
         }
         switch.knows_links = true;
-        let routes = deploy::routes(&mut self.topology, at, setup.switches());
+        let routes = deploy::routes(&mut self.fabric.links, at, setup.switches());
         if let Err(message) = switch.installed.reroute(routes) {
             self.fault(at, &message);
         }
+    }
+}
+
+/// A simulation in a run, with its watcher.
+struct Run<'r, 'w> {
+    simulation: &'r mut CompiledSimulation,
+    setup: &'r Setup,
+    watch: Watch<'w>,
+}
+
+impl Run<'_, '_> {
+    /// Shows the handlers that ran, and stops at a fault or if the watcher has seen enough.
+    fn flow(&mut self) -> ControlFlow<Outcome> {
+        let batch = std::mem::take(&mut self.simulation.batch);
+        if !batch.is_empty() && !self.watch.observer.after_dispatches(self.simulation, &batch) {
+            return ControlFlow::Break(Outcome::TimeOver);
+        }
+        match &self.simulation.stopped {
+            Some(fault) => ControlFlow::Break(Outcome::Stopped(fault.clone())),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Participants for Run<'_, '_> {
+    type Item = InFlightPacket;
+    type Stop = Outcome;
+
+    fn fabric(&mut self) -> &mut Fabric<InFlightPacket> {
+        &mut self.simulation.fabric
+    }
+
+    fn next_input(&mut self) -> Option<(u64, u64)> {
+        self.simulation.inputs.peek()
+    }
+
+    fn take_input(&mut self) -> ControlFlow<Outcome> {
+        if let Some((_, input)) = self.simulation.inputs.pop() {
+            self.simulation.input(self.setup, &mut self.watch, input);
+        }
+        self.flow()
+    }
+
+    fn take_event(&mut self, event: Event) -> ControlFlow<Outcome> {
+        let Event { node, flight, .. } = event;
+        match flight {
+            None => self.simulation.wake(self.setup, &mut self.watch, node),
+            Some(flight) => {
+                let InFlightPacket { port, bytes, provenance } =
+                    self.simulation.fabric.take(flight);
+                self.simulation.arrive((node, port), bytes, provenance);
+            }
+        }
+        self.flow()
     }
 }

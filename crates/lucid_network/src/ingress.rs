@@ -33,7 +33,7 @@ impl CompiledSimulation {
         let target = self.compiled.options.target;
         // A parser for Tofino knows when the packet arrived, not when the pass begins.
         let time_ps = match target {
-            Backend::V1Model => self.now_ps,
+            Backend::V1Model => self.now_ps(),
             Backend::Tna => arrived_ps,
         };
         let around = self.surroundings(setup, (at, port), time_ps);
@@ -44,7 +44,7 @@ impl CompiledSimulation {
         }
         let is_known = cause.is_none() || occurrence.is_some();
         let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
-        let now_ps = self.now_ps;
+        let now_ps = self.now_ps();
         let payload = match &arrival {
             Arrival::Dispatch { arguments, .. } | Arrival::Transit(Some((_, arguments))) => {
                 payload_of(arguments)

@@ -11,8 +11,8 @@ use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
 use lucid_compiler::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
 use lucid_reference::interpreter::EventValue;
-use lucid_reference::simulation::inputs::{Phase, rank};
 use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup};
+use network::event_loop::Phase;
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
@@ -56,8 +56,8 @@ impl CompiledSimulation {
         let carried = self.carried(setup, (at, port), time_ps, &bytes);
         if let Some(Ok((to, arrives_ps))) = carried {
             let in_flight = InFlightPacket { port: to.1, bytes, provenance };
-            let item = self.in_flight.insert(in_flight) as u32;
-            self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), item);
+            let flight = self.fabric.keep(in_flight);
+            self.fabric.schedule(arrives_ps, Phase::Ingress, to, flight);
             return;
         }
         let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
@@ -72,7 +72,7 @@ impl CompiledSimulation {
         let counts = &mut self.switches[at as usize].counts;
         if let Some(Err(reason)) = carried {
             counts.dropped += 1;
-            watch.see(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
+            watch.see(self.now_ps(), at, || ObservationKind::Dropped { occurrence, event, reason });
             return;
         }
         counts.left += 1;
@@ -113,7 +113,7 @@ impl CompiledSimulation {
         time_ps: u64,
         bytes: &[u8],
     ) -> Option<Carried> {
-        let is_linked = self.topology.other_end(from).is_some();
+        let is_linked = self.fabric.links.other_end(from).is_some();
         if !is_linked && from.1 != DIRECT_PORT {
             return None;
         }
@@ -128,7 +128,11 @@ impl CompiledSimulation {
                 return None;
             }
             let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
-            return self.topology.carry(from, time_ps, || length_bytes);
+            let (to, carried) = self.fabric.links.carry(from, time_ps, || length_bytes)?;
+            return Some(match carried {
+                Ok(carried) => Ok((to, carried.arrives_ps)),
+                Err(loss) => Err(loss.into()),
+            });
         }
         let to = frame.filter(|frame| frame.place == PlaceKind::Switch)?.place_number;
         let lost = &mut self.switches[from.0 as usize].direct_loss;

@@ -7,18 +7,18 @@ use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
 use super::ports::{check_input, check_ports};
 use super::probed::ProbeReader;
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_probes};
+use arithmetic::random::stream::Stream;
 use device::{Device, DeviceOptions, EngineChoice};
 use lucid::core::GlobalId;
 use lucid_compiler::Compiled;
 use lucid_reference::interpreter::State;
 use lucid_reference::simulation::inputs::Inputs;
-use lucid_reference::simulation::random::{Purpose, Stream};
+use lucid_reference::simulation::random::Purpose;
 use lucid_reference::simulation::schedule::Replayer;
-use lucid_reference::simulation::topology::Topology;
 use lucid_reference::simulation::{Counts, Setup};
 use lucid_reference::specification;
-use network::event_queue::EventQueue;
-use slab::Slab;
+use network::event_loop::Fabric;
+use network::links::Links;
 use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -33,8 +33,6 @@ pub(super) struct Switch {
     pub(super) looping: VecDeque<Option<Provenance>>,
     /// Packets in queues, by port and queue, in order; `None` as above.
     pub(super) queued: HashMap<(u32, u32), VecDeque<Option<Arc<TakenPacket>>>>,
-    /// When the queue has something for the device to do.
-    pub(super) wakes_at_ps: Option<u64>,
     pub(super) counts: Counts,
     /// Whether its forwarding table is as the links are.
     pub(super) knows_links: bool,
@@ -48,13 +46,10 @@ pub struct CompiledSimulation {
     pub(super) setup: Arc<Setup>,
     pub(super) compiled: Arc<Compiled>,
     pub(super) probes: ProbeReader,
-    pub(super) topology: Topology,
     pub(super) switches: Vec<Switch>,
-    pub(super) queue: EventQueue<u32>,
-    /// On links.
-    pub(super) in_flight: Slab<InFlightPacket>,
+    /// Links, and packets on them.
+    pub(super) fabric: Fabric<InFlightPacket>,
     pub(super) inputs: Inputs,
-    pub(super) now_ps: u64,
     occurrences: u64,
     pub(super) handled: u64,
     pub(super) passes: u64,
@@ -108,20 +103,16 @@ impl CompiledSimulation {
                 arriving: HashMap::new(),
                 looping: VecDeque::new(),
                 queued: HashMap::new(),
-                wakes_at_ps: None,
                 counts: Counts::default(),
                 knows_links: true,
-                direct_loss: Stream::new(setup.seed(), Purpose::DirectLoss, number.into()),
+                direct_loss: Purpose::DirectLoss.stream(setup.seed(), number.into()),
             });
         }
         let mut simulation = CompiledSimulation {
-            topology: setup.topology(),
             probes: ProbeReader::new(&compiled.probes, &pipeline),
             switches,
-            queue: EventQueue::new(),
-            in_flight: Slab::new(),
+            fabric: Fabric::new(setup.topology()),
             inputs: Inputs::new(setup.sources().clone(), setup.seed()),
-            now_ps: 0,
             occurrences: 0,
             handled: 0,
             passes: 0,
@@ -153,7 +144,7 @@ impl CompiledSimulation {
 
     /// How far it came, in picoseconds.
     pub fn now_ps(&self) -> u64 {
-        self.now_ps
+        self.fabric.now_ps()
     }
 
     /// Handlers run at all switches.
@@ -193,7 +184,7 @@ impl CompiledSimulation {
                 && one.looping.is_empty()
                 && one.installed.device.buffered_bytes() == 0
         };
-        self.in_flight.is_empty()
+        self.fabric.in_flight() == 0
             && self.inputs.peek().is_none()
             && self.switches.iter().all(is_quiet)
     }
@@ -215,14 +206,14 @@ impl CompiledSimulation {
             return Err(found);
         }
         for one in self.setup.inputs(input)? {
-            self.inputs.inject(input.time_ps.unwrap_or(0).max(self.now_ps), one);
+            self.inputs.inject(input.time_ps.unwrap_or(0).max(self.now_ps()), one);
         }
         Ok(())
     }
 
     /// The links of the run.
-    pub(super) fn topology(&self) -> &Topology {
-        &self.topology
+    pub(super) fn links(&self) -> &Links {
+        &self.fabric.links
     }
 
     /// What it was compiled to.

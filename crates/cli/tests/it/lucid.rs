@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const PROGRAM: &str = "\
+pub const PROGRAM: &str = "\
 symbolic int<32> step;
 global Array.t<32> counts = Array.create(4);
 global Array.t<32> noise = Array.create(4);
@@ -21,7 +21,7 @@ event count(int<32> slot) {
 }
 ";
 
-const RUN: &str = "\
+pub const RUN: &str = "\
 symbolics: {step: 2}
 seed: 5
 events:
@@ -35,7 +35,7 @@ expect:
 ";
 
 /// A folder with the program `count.dpt` and these further files.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+pub fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, text) in [("count.dpt", PROGRAM)].iter().chain(files) {
         std::fs::write(folder.path().join(name), text).expect("a file");
@@ -43,7 +43,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn plane(folder: &Path, words: &str) -> Output {
+pub fn plane(folder: &Path, words: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_plane"))
         .args(words.split_whitespace())
         .current_dir(folder)
@@ -51,7 +51,7 @@ fn plane(folder: &Path, words: &str) -> Output {
         .expect("plane starts")
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -425,129 +425,5 @@ fn p4_of_the_users_around_the_dispatcher() {
         let said = text(&wrong.stderr);
         assert_eq!(wrong.status.code(), Some(status), "{words}: {said}");
         assert!(said.contains(message), "{words}: {said}");
-    }
-}
-
-/// A program that sends packets on with a payload, and loses some at a link that is down.
-const RELAY: &str = "\
-packet event relay(int<16> number, Payload.t rest);
-event lost(int<32> number) { skip; }
-handle relay(int<16> number, Payload.t rest) {
-  printf(\"relayed\");
-  generate_port(2, relay(number, rest));
-  generate_port(1, lost(7));
-}
-parser main(bitstring bits) { int<16> number = read(bits); generate relay(number, Payload.parse(bits)); }
-";
-
-#[test]
-fn lines_are_short_and_can_be_filtered() {
-    let packet = format!("0005{}", "ab".repeat(400));
-    let specification = format!(
-        "switches: 2\nlinks: {{0:1: 1:1}}\nevents:\n  - {{type: link, link: 0:1, state: down}}\n{}",
-        format!("  - {{type: packet, bytes: \"{packet}\"}}\n").repeat(3)
-    );
-    let folder = folder(&[("relay.dpt", RELAY), ("relay.yaml", &specification)]);
-    for engine in ["", " --engine reference"] {
-        let printed = |words: &str| {
-            let ran = plane(folder.path(), &format!("run relay.dpt{engine} --no-warnings{words}"));
-            assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
-            text(&ran.stdout)
-        };
-        let short = printed("");
-        let first = "left by port 2: relay(number=5, rest=400 bytes abab";
-        assert_eq!(short.matches(first).count(), 3, "{short}");
-        assert!(short.contains(" as 402 bytes 0005abab"), "{short}");
-        assert!(short.lines().all(|line| line.len() < 200), "{short}");
-        // Three equal drops are a line and their number.
-        assert_eq!(short.matches(" dropped, the link is down: lost(").count(), 1, "{short}");
-        let more = "dropped 2 more times until now, the link is down: lost(number=7)";
-        assert!(short.contains(more), "{short}");
-
-        assert_eq!(printed(" --all-bytes").matches(&packet).count(), 3);
-
-        let lost = printed(" --only lost");
-        assert!(lost.contains("lost(") && !lost.contains("relay("), "{lost}");
-        assert!(!lost.contains("relayed"), "{lost}");
-        let both = printed(" --only lost --only relay");
-        assert!(
-            both.contains("lost(") && both.contains("relay(number") && both.contains("relayed")
-        );
-        let json = printed(" --only relay --json");
-        let lines = json.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-        let lines: Vec<Value> = lines.collect();
-        assert!(
-            lines.len() >= 6
-                && lines.iter().all(|line| line["event"] != "lost" || line["by"] != Value::Null)
-        );
-    }
-    let wrong = plane(folder.path(), "run relay.dpt --only rely");
-    assert_eq!(wrong.status.code(), Some(2));
-}
-
-#[test]
-fn tests_of_a_folder_run_on_a_target() {
-    let failing = RUN.replace("count: 3", "count: 4");
-    let other = "# not a specification of a run\nentries: []\n";
-    let files = [("count.yaml", RUN), ("other.yaml", other), ("broken.json", "{")];
-    let folder = folder(&files);
-    std::fs::create_dir(folder.path().join("below")).expect("a folder");
-    for (name, text) in [("below/count.dpt", PROGRAM), ("below/count.yaml", &failing)] {
-        std::fs::write(folder.path().join(name), text).expect("a file");
-    }
-    for (words, status, said) in [
-        (
-            "test count.yaml --target tna --verify",
-            0,
-            "1 passed, 0 failed (compiled for tna, jit, beside",
-        ),
-        (
-            "test count.yaml --verify",
-            0,
-            "compiled for v1model, jit, beside the reference interpreter",
-        ),
-        (
-            "test count.yaml --target v1model --engine interp",
-            0,
-            "compiled for v1model, interpreter",
-        ),
-        ("test . --target tna", 1, "1 passed, 1 failed (compiled for tna, jit)"),
-        ("test .", 1, "1 passed, 1 failed (Lucid reference interpreter)"),
-    ] {
-        let ran = plane(folder.path(), words);
-        let output = text(&ran.stdout) + &text(&ran.stderr);
-        assert_eq!(
-            (ran.status.code(), output.contains(said)),
-            (Some(status), true),
-            "{words}: {output}"
-        );
-    }
-    std::fs::remove_dir_all(folder.path().join("below")).expect("removable");
-    std::fs::remove_file(folder.path().join("count.yaml")).expect("removable");
-    std::fs::write(folder.path().join("x.stf"), "").expect("a file");
-    for (words, status, said) in [
-        (
-            "test . --target tna",
-            1,
-            "`.` has no tests: they are specifications of runs with `expect`",
-        ),
-        (
-            "test x.stf --verify",
-            1,
-            "--verify applies only to specifications of Lucid runs; `x.stf`",
-        ),
-        (
-            "test . --verify --engine reference",
-            2,
-            "--verify cannot be combined with --engine reference",
-        ),
-    ] {
-        let ran = plane(folder.path(), words);
-        let output = text(&ran.stdout) + &text(&ran.stderr);
-        assert_eq!(
-            (ran.status.code(), output.contains(said)),
-            (Some(status), true),
-            "{words}: {output}"
-        );
     }
 }

@@ -22,6 +22,11 @@ pub(super) fn counted(list: &[String]) -> String {
     }
 }
 
+/// The names of a built-in function's parameters.
+pub(super) fn named(parameters: &[(&'static str, Type)]) -> Vec<String> {
+    parameters.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
 impl Checker {
     /// What a declared function, event, constructor, action or parser takes: `2 arguments (int<32> x, bool b)`.
     /// Types are those of the declaration, with its own variables.

@@ -3,7 +3,7 @@
 //! the instantiation of polymorphic declarations at each use.
 
 use super::Checker;
-use super::argument_lists::counted;
+use super::argument_lists::{counted, named};
 use super::body::{DeferredCheck, Frame};
 use super::builtins::BuiltinType;
 use super::checked::{
@@ -495,11 +495,6 @@ impl Checker {
     pub(super) fn dropped(&mut self, e: &Expression, ty: Type) {
         self.body.later.push(DeferredCheck::Dropped { ty, span: e.span });
     }
-}
-
-/// The names of a built-in function's parameters.
-fn named(parameters: &[(&'static str, Type)]) -> Vec<String> {
-    parameters.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
 /// What the variables behind a view stand for, once the variables of the view do.

@@ -28,6 +28,7 @@ mod scopes;
 mod signed;
 mod statements;
 mod types;
+mod undeclared;
 mod unused;
 mod variables;
 

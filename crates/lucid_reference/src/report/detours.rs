@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Warns about events for a switch by its number that take another path because a link is down. The paths are those of
-//! [`Topology`]; a detour is judged by the links that are up when the event is generated.
+//! [`Links`]; a detour is judged by the links that are up when the event is generated.
 
-use crate::simulation::topology::{End, Topology};
 use crate::simulation::{Destination, Observation, ObservationKind, Observer, Setup, codes};
 use lucid::core::EventId;
+use network::links::{End, Links};
 use source::quantity::nanoseconds;
 use source::{Diagnostic, Diagnostics};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Collects detours from the observations of a run.
 pub struct Detours<'s> {
     setup: &'s Setup,
-    topology: Topology,
+    links: Links,
     /// Links that are down.
     down: u32,
     /// By event.
@@ -32,7 +32,7 @@ struct Detour {
 impl<'s> Detours<'s> {
     /// None yet.
     pub fn new(setup: &'s Setup) -> Detours<'s> {
-        Detours { setup, topology: setup.topology(), down: 0, found: BTreeMap::new() }
+        Detours { setup, links: setup.topology(), down: 0, found: BTreeMap::new() }
     }
 
     /// A warning for each event that took another path.
@@ -76,7 +76,7 @@ impl Observer for Detours<'_> {
     fn observe(&mut self, observation: Observation) {
         match observation.kind {
             ObservationKind::Link { ends, up } => {
-                self.topology.set_up(ends[0], up);
+                self.links.set_up(ends[0], up, observation.time_ps);
                 self.down = if up { self.down.saturating_sub(1) } else { self.down + 1 };
             }
             ObservationKind::Generated {
@@ -85,7 +85,7 @@ impl Observer for Detours<'_> {
                 ..
             } if self.down > 0 => {
                 let from = observation.switch;
-                let Some(link) = self.topology.detour(from, to) else { return };
+                let Some(link) = self.links.detour(from, to) else { return };
                 let time_ps = observation.time_ps;
                 let new = Detour { time_ps, from, to, link, count: 0 };
                 self.found.entry(event.event).or_insert(new).count += 1;

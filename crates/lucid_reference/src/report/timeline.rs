@@ -2,6 +2,8 @@
 //! The time line of a run: collects observations and writes one self-contained HTML file. The folder `timeline`
 //! has the page's style and script.
 
+mod outages;
+
 use super::counters::{counter, counter_names};
 use super::values::{
     call_argument_text, event_text, global_name, hexadecimal, real_port, reason_text, value_text,
@@ -11,6 +13,7 @@ use crate::simulation::{
     Counts, Destination, Observation, ObservationKind, Observer, Occurrence, Stage,
 };
 use lucid::core::Program;
+use outages::Outages;
 use serde_json::{Value as Json, json};
 use source::quantity::nanoseconds;
 use std::collections::{BTreeMap, HashMap};
@@ -47,16 +50,8 @@ pub struct TimeLine<'p> {
     generated_by: HashMap<Occurrence, Occurrence>,
     /// The last handler of each switch: what it did follows.
     handler: HashMap<Occurrence, usize>,
-    outages: Vec<Outage>,
+    outages: Outages,
     omitted: u64,
-}
-
-/// The time in which a link is down.
-struct Outage {
-    ends: [(u32, u32); 2],
-    from_ps: u64,
-    /// `None`: to the end of the run.
-    to_ps: Option<u64>,
 }
 
 /// Something with a mark of its own.
@@ -92,7 +87,7 @@ impl<'p> TimeLine<'p> {
             details: BTreeMap::new(),
             generated_by: HashMap::new(),
             handler: HashMap::new(),
-            outages: Vec::new(),
+            outages: Outages::default(),
             omitted: 0,
         }
     }
@@ -144,10 +139,7 @@ impl<'p> TimeLine<'p> {
             "links": links,
             "names": names,
             "parameters": parameters,
-            "outages": self.outages.iter().map(|outage| {
-                let [from, to] = outage.ends;
-                json!([from.0, from.1, to.0, to.1, outage.from_ps, outage.to_ps])
-            }).collect::<Vec<Json>>(),
+            "outages": self.outages.json(),
             "omitted": self.omitted,
             "counters": { "names": counters, "rows": rows },
         }));
@@ -205,18 +197,6 @@ impl<'p> TimeLine<'p> {
         self.items.push(item);
         if self.is_full() {
             self.generated_by = HashMap::new();
-        }
-    }
-
-    /// A link goes down or up. A link that is down already stays down.
-    fn link(&mut self, ends: [(u32, u32); 2], time_ps: u64, up: bool) {
-        let is_same = |outage: &&mut Outage| {
-            outage.to_ps.is_none() && (outage.ends == ends || outage.ends == [ends[1], ends[0]])
-        };
-        match (self.outages.iter_mut().find(is_same), up) {
-            (Some(outage), true) => outage.to_ps = Some(time_ps),
-            (None, false) => self.outages.push(Outage { ends, from_ps: time_ps, to_ps: None }),
-            _ => {}
         }
     }
 
@@ -367,7 +347,7 @@ impl Observer for TimeLine<'_> {
                 self.detail(*by, || json!(["call", text]));
             }
             ObservationKind::Link { ends: [from, to], up } => {
-                self.link([*from, *to], observation.time_ps, *up);
+                self.outages.link([*from, *to], observation.time_ps, *up);
                 let state = if *up { "up" } else { "down" };
                 let text = format!("link {}:{} - {}:{} {state}", from.0, from.1, to.0, to.1);
                 let item = self.item(&observation, LINK);
@@ -445,27 +425,6 @@ mod tests {
     fn what_the_page_knows() {
         let data = data(&page("example"));
         testing::assert_snapshot!(format!("{:#}", data));
-    }
-
-    #[test]
-    fn a_link_that_is_down_is_an_outage_with_its_beginning_and_end() {
-        let program = example::program();
-        let mut line = TimeLine::new(&program, "links", 3, Vec::new());
-        let (one, other) = ([(0, 1), (1, 1)], [(1, 2), (2, 1)]);
-        let swapped = [one[1], one[0]];
-        for (time_ps, ends, up) in [
-            (5, one, false),
-            (6, one, false),
-            (7, other, false),
-            (9, swapped, true),
-            (10, swapped, true),
-            (20, one, false),
-        ] {
-            let kind = ObservationKind::Link { ends, up };
-            line.observe(Observation { time_ps, switch: ends[0].0, kind });
-        }
-        let expected = json!([[0, 1, 1, 1, 5, 9], [1, 2, 2, 1, 7, null], [0, 1, 1, 1, 20, null]]);
-        assert_eq!(data(&line.html(&[]))["outages"], expected);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use crate::interpreter::{CallArgument, EventValue};
 use lucid::core::{ActionId, EventId, GlobalId};
+use network::links::Loss;
 use std::sync::Arc;
 
 /// Number of an occurrence of an event: each event that is put into the network gets the next.
@@ -136,6 +137,15 @@ pub enum DropReason {
     Parser,
     /// A queue was full.
     QueueFull,
+}
+
+impl From<Loss> for DropReason {
+    fn from(loss: Loss) -> DropReason {
+        match loss {
+            Loss::Random => DropReason::Loss,
+            Loss::Down => DropReason::LinkDown,
+        }
+    }
 }
 
 /// Counters of one switch; they mean the same for the simulation and for compiled programs.

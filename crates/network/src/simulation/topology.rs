@@ -9,8 +9,8 @@
 //! queues, where the program sees them.
 
 use super::{Simulation, SimulationError};
-use crate::link::LinkOptions;
-use crate::node::Host;
+use crate::links::LinkOptions;
+use crate::node::Recorder;
 use device::{Device, PortOptions, TrafficManagerOptions};
 use document::{Conventions, FieldNames, Fields, Format, Messages, Node, NodeKind};
 use source::quantity::{self, Decimals, Notation, Units};
@@ -343,7 +343,7 @@ impl Topology {
             &SwitchDescription,
             TrafficManagerOptions,
         ) -> Result<Device, E>,
-    ) -> Result<Simulation<Vec<u8>>, BuildError<E>> {
+    ) -> Result<Simulation, BuildError<E>> {
         let mut network = Simulation::new(seed);
         for (number, (name, description)) in self.switches.iter().enumerate() {
             let made = device(number as u64, name, description, self.traffic_manager(name));
@@ -351,7 +351,7 @@ impl Topology {
             network.add(name.clone(), made);
         }
         for name in self.hosts.keys() {
-            network.add(name.clone(), Host::new(sends.remove(name).unwrap_or_default()));
+            network.add(name.clone(), Recorder::new(sends.remove(name).unwrap_or_default()));
         }
         if let Some((name, _)) = sends.pop_first() {
             return Err(BuildError::NoSuchHost(name));
@@ -364,11 +364,11 @@ impl Topology {
             // The port of a switch limits the rate itself; for a host the link does.
             let options = |from: &(String, u32)| LinkOptions {
                 latency_ps: link.latency_ps,
-                rate_bps: link.rate_bps.filter(|_| self.hosts.contains_key(&from.0)),
-                loss_per_million: 0,
+                sender_rate_bps: link.rate_bps.filter(|_| self.hosts.contains_key(&from.0)),
+                ..LinkOptions::default()
             };
             network
-                .connect_directions(one, other, options(&link.ends[0]), options(&link.ends[1]))
+                .connect_directions(one, other, [options(&link.ends[0]), options(&link.ends[1])])
                 .map_err(BuildError::Simulation)?;
         }
         Ok(network)

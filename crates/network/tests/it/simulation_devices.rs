@@ -8,13 +8,11 @@ mod hand_built;
 use device::{
     CongestionThresholds, Device, DeviceOptions, DropReason, PortOptions, TrafficManagerOptions,
 };
-use network::link::LinkOptions;
-use network::node::Host;
+use network::links::LinkOptions;
+use network::node::{NodeId, Recorder};
+use network::simulation::Simulation;
 use network::simulation::topology::Topology;
-use network::simulation::{NodeId, Simulation};
 use std::collections::BTreeMap;
-
-type Network = Simulation<Vec<u8>>;
 
 /// Forwards between ports 1 and 2 and counts hops in `hdr.h.a`.
 fn forwarder(device_id: u64, port_2: PortOptions) -> Device {
@@ -42,12 +40,12 @@ fn packet(number: u8) -> Vec<u8> {
 }
 
 /// left - one - two - right, by links with 1000 ps latency.
-fn line(sends: Vec<(u64, Vec<u8>)>, one: Device, two: Device) -> (Network, [NodeId; 4]) {
+fn line(sends: Vec<(u64, Vec<u8>)>, one: Device, two: Device) -> (Simulation, [NodeId; 4]) {
     let mut network = Simulation::new(0);
-    let left = network.add("left", Host::new(sends));
+    let left = network.add("left", Recorder::new(sends));
     let one = network.add("one", one);
     let two = network.add("two", two);
-    let right = network.add("right", Host::<Vec<u8>>::default());
+    let right = network.add("right", Recorder::default());
     let link = LinkOptions { latency_ps: 1_000, ..LinkOptions::default() };
     network.connect((left, 0), (one, 1), link).expect("free");
     network.connect((one, 2), (two, 1), link).expect("free");
@@ -55,8 +53,14 @@ fn line(sends: Vec<(u64, Vec<u8>)>, one: Device, two: Device) -> (Network, [Node
     (network, [left, one, two, right])
 }
 
-fn received(network: &Network, host: NodeId) -> Vec<(u64, Vec<u8>)> {
-    network.node::<Host<Vec<u8>>>(host).expect("a host").received().to_vec()
+fn received(network: &Simulation, host: NodeId) -> Vec<(u64, Vec<u8>)> {
+    network
+        .node::<Recorder>(host)
+        .expect("a recorder")
+        .received()
+        .iter()
+        .map(|(time, frame)| (*time, frame.bytes.clone()))
+        .collect()
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn two_devices_forward_both_ways() {
         forwarder(1, PortOptions::default()),
         forwarder(2, PortOptions::default()),
     );
-    network.node_mut::<Host<Vec<u8>>>(right).expect("a host").send(700, packet(3));
+    network.node_mut::<Recorder>(right).expect("a host").send(700, packet(3));
     network.run_to_completion().expect("ends");
     let hops_2 = |number| vec![number, 0, 0, 0, 0, 2, 0, 0, 0, 0];
     assert_eq!(received(&network, right), [(3_500, hops_2(1)), (3_600, hops_2(2))]);

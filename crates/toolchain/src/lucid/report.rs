@@ -273,3 +273,56 @@ fn links(run: &LucidRun) -> Vec<[(u32, u32); 2]> {
         Links::FullMesh => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lucid::executor::Verification;
+    use crate::lucid::inputs::{RunRequest, read_run};
+    use device::EngineChoice;
+    use frontend::MemoryFiles;
+    use lucid_compiler::{Options, compile};
+    use lucid_network::CompiledSimulation;
+    use lucid_reference::report::Verdicts;
+    use std::sync::Arc;
+
+    const COUNT: &str = "
+        global Array.t<32> last = Array.create(4);
+        event count(int x) { Array.set(last, 0, x); generate Event.delay(count(x + 1), 1000); }";
+
+    fn run_of(program: &str) -> LucidRun {
+        let specification = r#"{"max time": 100000, "events": [{"name": "count", "args": [0]}]}"#;
+        let files = MemoryFiles::new([("count.dpt", program), ("count.json", specification)]);
+        let request =
+            RunRequest { specification: Some(Path::new("count.json")), ..RunRequest::from(&files) };
+        read_run(&request, None).unwrap_or_else(|failure| panic!("{}", failure.text()))
+    }
+
+    /// What a run by its own program, and one by another program in its place, leave to happen.
+    #[test]
+    fn a_run_that_stops_at_a_difference_does_not_ask_for_more_time() {
+        let run = run_of(COUNT);
+        for (program, expected) in [
+            (COUNT.to_string(), "the run was over at 100000 ns; 1 event was waiting"),
+            (COUNT.replace("last, 0, x", "last, 0, x + (x >> 2)"), "the run stopped at 4"),
+        ] {
+            let other = run_of(&program);
+            let options = Options::default();
+            let compiled = compile(other.setup.program(), &other.map, &options).expect("compiles");
+            let engine = EngineChoice::Jit;
+            let simulation = CompiledSimulation::new(run.setup.clone(), Arc::new(compiled), engine);
+            let simulation = Box::new(simulation.expect("a device"));
+            let (target, verification) = (options.target.name(), Verification::Pending);
+            let mut executor = Executor::Compiled { target, simulation, verification };
+            let mut verdicts = Verdicts::new(run.setup.program(), &[]).expect("nothing expected");
+            let mut waiting = PendingEvents::new();
+            let mut observers = Observers::new();
+            observers.push(&mut waiting);
+            let outcome = executor.observe(&mut verdicts, &mut observers);
+            drop(observers);
+            let still = still_to_happen(&run, &outcome, &waiting, &executor).unwrap_or_default();
+            assert!(still.starts_with(expected), "{still}");
+            assert_eq!(still.contains("lets it run longer"), program == COUNT, "{still}");
+        }
+    }
+}

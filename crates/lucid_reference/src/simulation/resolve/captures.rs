@@ -6,13 +6,13 @@ use super::super::codes;
 use super::super::inputs::{Input, Source, SourceKind};
 use super::super::packet_fields::PacketField;
 use super::super::setup::ReadCapture;
-use super::super::topology::End;
 use super::Resolver;
 use crate::interpreter::Value;
 use crate::specification::{Argument, CaptureEvent, FieldSpans};
 use lucid::core::arithmetic::mask;
 use lucid::core::{EventId, Type};
 use network::capture::{CaptureReader, CapturedPacket};
+use network::links::End;
 use source::Diagnostic;
 use std::sync::Arc;
 
