@@ -283,6 +283,7 @@ mod tests {
     use frontend::MemoryFiles;
     use lucid_compiler::{Options, compile};
     use lucid_network::CompiledSimulation;
+    use lucid_network::options::delay_options;
     use lucid_reference::report::Verdicts;
     use std::sync::Arc;
 
@@ -307,7 +308,7 @@ mod tests {
             (COUNT.replace("last, 0, x", "last, 0, x + (x >> 2)"), "the run stopped at 4"),
         ] {
             let other = run_of(&program);
-            let options = Options::default();
+            let options = delay_options(&run.setup, Options::default());
             let compiled = compile(other.setup.program(), &other.map, &options).expect("compiles");
             let engine = EngineChoice::Jit;
             let simulation = CompiledSimulation::new(run.setup.clone(), Arc::new(compiled), engine);
