@@ -200,8 +200,7 @@ pub fn figure_14(measuring: &mut Measuring<'_>) -> Result<Table, (SourceMap, Dia
     );
     table.remark(
         "Delays are spread evenly over a period. Ours are never early: an event leaves the queue at the first release \
-         after it is due, so it waits up to a period, half of it on average, and then takes its rounds through the \
-         pipeline, which the worst case has on top of the period. The paper's events are off by half a period to both \
+         after it is due, so it is late by up to a period, and by about half of it on average. The paper's events are off by half a period to both \
          sides. A round takes 600 ns besides its time on the wire. The buffer is counted in cells of 80 bytes. \
          The program is the one for Tofino: the packet generator's frames go through it to the port, and are \
          counted.",

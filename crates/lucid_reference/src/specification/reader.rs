@@ -68,7 +68,7 @@ pub fn read_symbolics(
 #[derive(Clone, Debug, PartialEq)]
 pub enum LiveEntry {
     /// As an entry of `events`.
-    Input(Input),
+    Input(Box<Input>),
     /// `{"until": TIME}`: the run goes on until this time, in picoseconds.
     Until(u64),
 }
@@ -91,7 +91,7 @@ pub fn read_entry(map: &SourceMap, file: FileId, run: &Run) -> (Option<LiveEntry
             until.map(LiveEntry::Until)
         }
         false => inputs::input(&root, &Network::of(run), run.max_time_ps, &messages)
-            .map(LiveEntry::Input),
+            .map(|input| LiveEntry::Input(Box::new(input))),
     });
     (entry.filter(|_| !messages.has_errors()), messages.into_diagnostics())
 }

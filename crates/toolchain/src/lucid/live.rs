@@ -88,7 +88,7 @@ impl<'r> LiveEvents<'r> {
                 }
             }
             match entry {
-                LiveEntry::Input(input) => self.inject(executor, input),
+                LiveEntry::Input(input) => self.inject(executor, *input),
                 LiveEntry::Until(time_ps) => {
                     self.now_ps = time_ps.saturating_add(1);
                     self.next_ps = self.next_ps.max(self.now_ps);
