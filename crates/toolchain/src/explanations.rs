@@ -12,6 +12,7 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(control::EXPLANATIONS.iter());
     list.extend(network::capture::EXPLANATIONS.iter());
     list.extend(network::simulation::topology::EXPLANATIONS.iter());
+    list.extend(network_file::EXPLANATIONS.iter());
     list.extend(pisa::target::EXPLANATIONS.iter());
     list.extend(pisa::graph::EXPLANATIONS.iter());
     list.extend(pisa::greedy::EXPLANATIONS.iter());
