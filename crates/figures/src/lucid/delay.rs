@@ -200,8 +200,8 @@ pub fn figure_14(measuring: &mut Measuring<'_>) -> Result<Table, (SourceMap, Dia
     );
     table.remark(
         "Delays are spread evenly over a period. Ours are never early: an event leaves the queue at the first release \
-         after it is due, so it is late by up to a period, and by about half of it on average. The paper's events are off by half a period to both \
-         sides. A round takes 600 ns besides its time on the wire. The buffer is counted in cells of 80 bytes. \
+         after it is due, so it is late by up to a period, and by about half of it on average. The paper's events are \
+         off by half a period to both sides. A round takes 600 ns besides its time on the wire. The buffer is counted in cells of 80 bytes. \
          The program is the one for Tofino: the packet generator's frames go through it to the port, and are \
          counted.",
     );
