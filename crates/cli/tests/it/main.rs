@@ -12,6 +12,7 @@ mod lucid_lines;
 mod lucid_live;
 mod lucid_tests;
 mod messages;
+mod net;
 mod p4info;
 mod port_captures;
 mod run_captures;

@@ -10,6 +10,7 @@ pub mod includes;
 pub mod inputs;
 mod layout;
 mod live;
+mod progress;
 mod replay;
 mod report;
 mod run;

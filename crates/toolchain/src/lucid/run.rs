@@ -6,6 +6,7 @@ use super::captures::Departures;
 use super::executor::{Executor, Verification};
 use super::inputs::{LucidRun, RunRequest, read_run};
 use super::live::LiveEvents;
+use super::progress::ProgressDisplay;
 use super::report::{LogContent, Report, final_state_text, still_to_happen, verdicts_text};
 use super::targets::target_of;
 use super::{replay, user_p4};
@@ -102,6 +103,7 @@ fn execute(
         accesses: arguments.trace,
         departures: departing.is_none() || arguments.trace,
     };
+    let mut progress = ProgressDisplay::new(run, console);
     let outcome = report.log(content, |log| {
         let mut observers = Observers::new();
         observers.push(log);
@@ -118,11 +120,14 @@ fn execute(
         if let Some(departing) = &mut departing {
             observers.push(departing);
         }
+        observers.push(&mut progress);
         match &mut live {
             Some(live) => live.observe(&mut executor, &mut verdicts, &mut observers),
             None => executor.observe(&mut verdicts, &mut observers),
         }
     });
+    let advice = progress.advice();
+    drop(progress);
     let captured = departing.map(Departures::finish).transpose()?;
     let (counts, states) = (executor.counts(), executor.states());
     let verdicts =
@@ -160,6 +165,9 @@ fn execute(
         list.push(*fault);
         console.diagnostics(&run.map, &list);
         failed = true;
+    }
+    if let Some(advice) = advice.filter(|_| !quiet) {
+        console.note(advice);
     }
     if let Some(captured) = captured.filter(|_| !quiet) {
         console.note(written_text(&captured).trim_end());
