@@ -79,17 +79,17 @@ impl Messages {
 
     /// Adds the error that a value is of another type than the one that its field takes.
     pub fn wrong_type(&self, node: &Node, what: &str, expected: &str) {
-        self.wrong(self.conventions.wrong_type, node, what, expected);
+        self.push(self.wrong(self.conventions.wrong_type, node, what, expected));
     }
 
     /// Adds the error that a value of the right type is not one of those that its field takes.
     pub fn wrong_value(&self, node: &Node, what: &str, expected: &str) {
-        self.wrong(self.conventions.wrong_value, node, what, expected);
+        self.push(self.wrong(self.conventions.wrong_value, node, what, expected));
     }
 
-    fn wrong(&self, code: Code, node: &Node, what: &str, expected: &str) {
+    fn wrong(&self, code: Code, node: &Node, what: &str, expected: &str) -> Diagnostic {
         let message = format!("{what} must be {expected}, not {}", node.kind.described());
-        self.push(Diagnostic::error(code, node.span, message));
+        Diagnostic::error(code, node.span, message)
     }
 
     /// Reads a whole number of at most `max`.
@@ -144,7 +144,13 @@ impl Messages {
         match &node.kind {
             NodeKind::Text(text) => Some(text),
             _ => {
-                self.wrong_type(node, what, "a text");
+                let diagnostic = self.wrong(self.conventions.wrong_type, node, what, "a text");
+                let is_bare =
+                    matches!(node.kind, NodeKind::Int(_) | NodeKind::Float(_) | NodeKind::Bool(_));
+                self.push(match is_bare {
+                    true => diagnostic.help("put it in quotes"),
+                    false => diagnostic,
+                });
                 None
             }
         }
