@@ -13,8 +13,11 @@ use device::{IngressSource, PauseFrame};
 use lucid::core::EventId;
 use lucid_reference::interpreter::{Arguments, Parsed, SwitchContext, packet_bytes, parse};
 use lucid_reference::simulation::inputs::Input;
-use lucid_reference::simulation::{ObservationKind, Observer, Occurrence, Outcome, Setup};
+use lucid_reference::simulation::{
+    ObservationKind, Observer, Occurrence, Outcome, Progress, STEPS_OF_PROGRESS, Setup,
+};
 use network::event_loop::{self, End, Event, Fabric, Participants};
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -34,10 +37,17 @@ impl CompiledSimulation {
             return Outcome::Stopped(fault.clone());
         }
         let setup = self.setup.clone();
-        let mut run = Run { simulation: self, setup: &setup, watch: Watch::new(observer) };
+        let watch = Watch::new(observer);
+        let mut run = Run { simulation: self, setup: &setup, watch, until_ps, steps: 0 };
         match event_loop::run_until(&mut run, until_ps) {
             End::Finished => Outcome::Finished,
-            End::TimeOver => Outcome::TimeOver,
+            End::TimeOver => {
+                let Run { simulation, mut watch, .. } = run;
+                for at in 0..setup.switches() {
+                    simulation.circulate(&setup, &mut watch, at, until_ps);
+                }
+                Outcome::TimeOver
+            }
             End::Stopped(outcome) => outcome,
         }
     }
@@ -120,12 +130,20 @@ impl CompiledSimulation {
 
     /// Has a device woken when it next has something to do.
     pub(super) fn schedule_wake(&mut self, at: u32) {
-        let next_ps = self.switches[at as usize].installed.device.next_event_ps();
+        let next_ps = self.switches[at as usize].installed.device.next_effect_ps();
         self.fabric.wake_at(at, next_ps);
     }
 
-    /// Runs what is due at a device, and reports it to the observer.
-    fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+    /// Makes the rounds of packets that wait at a device until a time, and accounts for them.
+    fn circulate(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, until_ps: u64) {
+        let device = &mut self.switches[at as usize].installed.device;
+        device.run_circulation(until_ps);
+        let passes = passes(device.drain_taps());
+        self.account(setup, watch, at, passes);
+    }
+
+    /// Runs what is due at a device, and reports it to the observer. The run ends at `until_ps`.
+    fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, until_ps: u64) {
         self.learn_links(setup, at);
         self.fabric.woken(at);
         let device = &mut self.switches[at as usize].installed.device;
@@ -139,6 +157,12 @@ impl CompiledSimulation {
         device.drain_transmitted();
         let passes = passes(device.drain_taps());
         self.account(setup, watch, at, passes);
+        // Packets that wait go round until something else can happen to the switch.
+        let next_input_ps = self.inputs.peek().map(|next| next.0);
+        let next_ps = [next_input_ps, self.fabric.next_time_ps()].into_iter().flatten().min();
+        let before_ps = next_ps.unwrap_or(u64::MAX);
+        let device = &mut self.switches[at as usize].installed.device;
+        device.run_circulation(until_ps.min(before_ps.saturating_sub(1)));
         self.schedule_wake(at);
     }
 
@@ -146,7 +170,8 @@ impl CompiledSimulation {
     /// that left.
     fn account(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, passes: Vec<DevicePass>) {
         let mut known: Vec<Option<Arc<TakenPacket>>> = Vec::new();
-        for pass in &passes {
+        let mut gone_round: VecDeque<Option<Provenance>> = VecDeque::new();
+        for (number, pass) in passes.iter().enumerate() {
             let packet = match &pass.half {
                 Half::Ingress { port, source, arrived_ps, bytes } => {
                     let switch = &mut self.switches[at as usize];
@@ -170,6 +195,20 @@ impl CompiledSimulation {
                 Half::Egress { port, queue, .. } => {
                     let queued = self.switches[at as usize].queued.get_mut(&(*port, *queue));
                     queued.and_then(|queued| queued.pop_front()).flatten()
+                }
+                Half::Circulation { rounds } if number == 0 => {
+                    self.rotate(at, *rounds);
+                    None
+                }
+                Half::Circulation { rounds } => {
+                    // They follow what the passes before send.
+                    for _ in 0..*rounds {
+                        let looping = &mut self.switches[at as usize].looping;
+                        let next = looping.pop_front().flatten();
+                        gone_round.push_back(next);
+                        self.count_rounds(next, 1);
+                    }
+                    None
                 }
             };
             for place in &pass.queued {
@@ -195,7 +234,15 @@ impl CompiledSimulation {
                 watch.see(*time_ps, at, || ObservationKind::Printed { by, text });
             }
         }
-        for ((pass, packet), sender) in passes.into_iter().zip(known).zip(senders) {
+        for (number, ((pass, packet), sender)) in
+            passes.into_iter().zip(known).zip(senders).enumerate()
+        {
+            if let Half::Circulation { rounds } = pass.half
+                && number > 0
+            {
+                let looping = &mut self.switches[at as usize].looping;
+                looping.extend(gone_round.drain(..rounds as usize));
+            }
             for sent in pass.sent {
                 match &packet {
                     Some(packet) => self.send(setup, watch, (at, sender), packet, sent),
@@ -208,6 +255,26 @@ impl CompiledSimulation {
                 }
             }
         }
+    }
+
+    /// Packets that come back to a switch went round again, one after the other.
+    fn rotate(&mut self, at: u32, rounds: u64) {
+        let mut looping = std::mem::take(&mut self.switches[at as usize].looping);
+        let count = looping.len() as u64;
+        let (turns, rest) = (rounds.checked_div(count).unwrap_or(0), rounds.checked_rem(count));
+        let rest = rest.unwrap_or(0) as usize;
+        for (number, packet) in looping.iter().enumerate() {
+            self.count_rounds(*packet, turns + u64::from(number < rest));
+        }
+        looping.rotate_left(rest);
+        self.switches[at as usize].looping = looping;
+    }
+
+    /// Counts rounds of a packet as the passes that they are. Those of packet generators do not count.
+    fn count_rounds(&mut self, packet: Option<Provenance>, rounds: u64) {
+        let rounds = if packet.is_some() { rounds } else { 0 };
+        self.passes += rounds;
+        self.skipped_rounds += rounds;
     }
 
     pub(super) fn surroundings<'s>(
@@ -245,6 +312,9 @@ struct Run<'r, 'w> {
     simulation: &'r mut CompiledSimulation,
     setup: &'r Setup,
     watch: Watch<'w>,
+    until_ps: u64,
+    /// Events taken so far.
+    steps: u64,
 }
 
 impl Run<'_, '_> {
@@ -282,8 +352,17 @@ impl Participants for Run<'_, '_> {
 
     fn take_event(&mut self, event: Event) -> ControlFlow<Outcome> {
         let Event { node, flight, .. } = event;
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_OF_PROGRESS) {
+            let simulation = &self.simulation;
+            self.watch.observer.progress(Progress {
+                time_ps: simulation.now_ps(),
+                handled: simulation.handled(),
+                rounds: simulation.rounds(),
+            });
+        }
         match flight {
-            None => self.simulation.wake(self.setup, &mut self.watch, node),
+            None => self.simulation.wake(self.setup, &mut self.watch, node, self.until_ps),
             Some(flight) => {
                 let InFlightPacket { port, bytes, provenance } =
                     self.simulation.fabric.take(flight);

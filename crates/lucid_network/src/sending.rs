@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packets that left a device: back to it by the recirculation port, over links, or out of the network.
 
-use super::arrival::{bare_event, frame, is_bare};
+use super::arrival::{Frame, bare_event, frame, is_bare};
 use super::in_flight::{InFlightPacket, PacketOwner, Provenance, TakenPacket};
 use super::passes::SentPacket;
 use super::simulation::CompiledSimulation;
@@ -48,8 +48,17 @@ impl CompiledSimulation {
             None => (is_known.then_some(packet.occurrence), None),
         };
         let owner = if packet.is_users { PacketOwner::UserP4 } else { PacketOwner::Program };
-        let provenance = Provenance { cause, occurrence, owner };
+        let mut provenance =
+            Provenance { cause, occurrence, is_known: occurrence.is_some(), owner };
         if comes_back {
+            // A frame keeps its number while it waits.
+            let is_in_transit = sender.is_none() && packet.handled.is_none();
+            let waits = |frame: Frame| is_in_transit && frame.delay_ns > 0;
+            provenance.occurrence = match occurrence {
+                None if frame(setup, &bytes).is_some_and(waits) => Some(packet.occurrence),
+                None => Some(self.next_occurrence()),
+                known => known,
+            };
             self.switches[at as usize].looping.push_back(Some(provenance));
             return;
         }

@@ -7,6 +7,7 @@ use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
 use super::ports::check_ports;
 use super::probed::ProbeReader;
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_probes};
+use super::waiting_frames::WaitingFrames;
 use arithmetic::random::stream::Stream;
 use device::{Device, DeviceOptions, EngineChoice};
 use lucid::core::GlobalId;
@@ -52,6 +53,8 @@ pub struct CompiledSimulation {
     occurrences: u64,
     pub(super) handled: u64,
     pub(super) passes: u64,
+    pub(super) skipped_rounds: u64,
+    pub(super) rounds: u64,
     /// Passes in which P4 of the user's changed something.
     pub(super) changed_by_user: u64,
     /// The reference interpreter beside the devices.
@@ -96,8 +99,12 @@ impl CompiledSimulation {
         for number in 0..setup.switches() {
             let place =
                 Position { number, engine, like: switches.first().map(|one| &one.installed) };
+            let mut installed = InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?;
+            if let Some(frames) = WaitingFrames::of(&setup, &compiled, number) {
+                installed.device.set_circulation_rule(Some(Arc::new(frames)));
+            }
             switches.push(Switch {
-                installed: InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?,
+                installed,
                 arriving: HashMap::new(),
                 looping: VecDeque::new(),
                 queued: HashMap::new(),
@@ -114,6 +121,8 @@ impl CompiledSimulation {
             occurrences: 0,
             handled: 0,
             passes: 0,
+            skipped_rounds: 0,
+            rounds: 0,
             changed_by_user: 0,
             replayer: Replayer::new(&setup),
             expected: HashMap::new(),
@@ -127,6 +136,16 @@ impl CompiledSimulation {
             simulation.schedule_wake(at);
         }
         Ok(simulation)
+    }
+
+    /// Has the program make each round of events that wait by going round. Without this the devices make most of them
+    /// without the program, which only takes less time.
+    pub fn run_every_round(&mut self) {
+        for at in 0..self.setup.switches() {
+            self.switches[at as usize].installed.device.set_circulation_rule(None);
+            // The switch wakes for rounds too.
+            self.schedule_wake(at);
+        }
     }
 
     /// What it runs.
@@ -147,6 +166,16 @@ impl CompiledSimulation {
     /// Packets through pipelines: handlers, and frames in transit.
     pub fn passes(&self) -> u64 {
         self.passes
+    }
+
+    /// Passes in which the program only sent an event on its way.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Rounds of events that waited that devices made without the program. They count as passes.
+    pub fn skipped_rounds(&self) -> u64 {
+        self.skipped_rounds
     }
 
     /// The state of a switch as the program's globals.

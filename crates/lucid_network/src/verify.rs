@@ -18,7 +18,7 @@ use lucid_reference::simulation::schedule::{
     Interference, Recorder, RemovedEvent, Schedule, Tolerance, check_legal_around,
 };
 use lucid_reference::simulation::{
-    EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Setup, Stage,
+    EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Progress, Setup, Stage,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -148,6 +148,10 @@ impl Observer for Verifier<'_, '_> {
         if self.observer.wants() {
             self.observer.observe(observation);
         }
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.observer.progress(progress);
     }
 }
 

@@ -9,5 +9,6 @@ pub mod event_queue;
 pub mod frame;
 pub mod links;
 pub mod node;
+pub mod packet_fields;
 pub mod replay;
 pub mod simulation;

@@ -13,7 +13,6 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::ops::ControlFlow;
 
-pub mod topology;
 mod watch;
 
 pub use watch::{Movement, Unwatched, Watcher};

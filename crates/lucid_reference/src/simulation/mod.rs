@@ -118,7 +118,6 @@ pub mod faults;
 pub mod inputs;
 mod node;
 mod observation;
-mod packet_fields;
 pub mod random;
 mod resolve;
 pub mod route;

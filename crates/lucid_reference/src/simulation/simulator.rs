@@ -7,7 +7,9 @@ mod handling;
 mod sending;
 
 use super::inputs::{Input, Inputs};
-use super::observation::{Counts, DropReason, Observation, ObservationKind, Observer};
+use super::observation::{
+    Counts, DropReason, Observation, ObservationKind, Observer, Progress, STEPS_OF_PROGRESS,
+};
 use super::random::Purpose;
 use super::resolve::Resolver;
 use super::setup::Setup;
@@ -231,7 +233,7 @@ impl Simulation {
         self.interpreter.wants_log = wanted;
         self.interpreter.wants_accesses = wanted && observer.wants_accesses();
         let notifier = Notifier { observer, wanted };
-        let mut run = Run { simulation: self, setup: &setup, notifier };
+        let mut run = Run { simulation: self, setup: &setup, notifier, steps: 0 };
         if let Some(fault) = &run.simulation.stopped {
             return Outcome::Stopped(fault.clone());
         }
@@ -343,6 +345,8 @@ struct Run<'r> {
     simulation: &'r mut Simulation,
     setup: &'r Setup,
     notifier: Notifier<'r>,
+    /// Events taken so far.
+    steps: u64,
 }
 
 impl Run<'_> {
@@ -375,6 +379,11 @@ impl Participants for Run<'_> {
 
     fn take_event(&mut self, event: Event) -> ControlFlow<Box<Diagnostic>> {
         let Event { is_departure, node, port, flight } = event;
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_OF_PROGRESS) {
+            let (time_ps, handled) = (self.simulation.now_ps(), self.simulation.handled());
+            self.notifier.observer.progress(Progress { time_ps, handled, rounds: 0 });
+        }
         let (simulation, setup, notifier) = (&mut *self.simulation, self.setup, &mut self.notifier);
         match flight {
             None => simulation.serve(setup, notifier, node),

@@ -11,7 +11,6 @@ use device::{
 use network::links::LinkOptions;
 use network::node::{NodeId, Recorder};
 use network::simulation::Simulation;
-use network::simulation::topology::Topology;
 use std::collections::BTreeMap;
 
 /// Forwards between ports 1 and 2 and counts hops in `hdr.h.a`.
@@ -130,41 +129,4 @@ fn a_broken_link_loses_packets_until_it_is_repaired() {
     network.run_to_completion().expect("ends");
     let numbers: Vec<u8> = received(&network, right).iter().map(|(_, bytes)| bytes[0]).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 7, 8, 9]);
-}
-
-#[test]
-fn a_topology_file_builds_a_network() {
-    let file = r#"{
-        "hosts": {"h1": {}, "h2": {}},
-        "switches": {"s1": {}, "s2": {}},
-        "links": [["h1", "s1-p1", "0", 0.08], ["s1-p2", "s2-p1", "1ns"], ["s2-p2", "h2", 0, 0.08]]
-    }"#;
-    let topology = Topology::parse(source::FileId(0), file).expect("no mistakes");
-    let mut numbers = Vec::new();
-    let mut device = |number, name: &str, _: &_, traffic_manager| {
-        numbers.push((number, name.to_string()));
-        let code = hand_built::program(
-            |code| {
-                code.when("standard_metadata.ingress_port", 1, |code| {
-                    code.set("standard_metadata.egress_spec", 2);
-                });
-            },
-            |code| code.copy("standard_metadata.enq_qdepth", "hdr.h.a"),
-        );
-        let options = DeviceOptions { traffic_manager, ..DeviceOptions::default() };
-        Device::new(code, options)
-    };
-    // Ten bytes take a millisecond at 0.08 Mbit/s: once from the host, once from the last switch.
-    let millisecond = 1_000_000_000;
-    let sends = BTreeMap::from([("h1".to_string(), vec![(0, packet(1)), (0, packet(2))])]);
-    let mut network = topology.build(0, sends, &mut device).expect("builds");
-    network.run_to_completion().expect("ends");
-    let host = network.named("h2").expect("a host");
-    let times: Vec<u64> = received(&network, host).iter().map(|(time, _)| *time).collect();
-    assert_eq!(times, [2 * millisecond + 1_000, 3 * millisecond + 1_000]);
-
-    let sends = BTreeMap::from([("h9".to_string(), Vec::new())]);
-    let error = topology.build(0, sends, &mut device).err().expect("no such host");
-    assert_eq!(error.to_string(), "the topology has no host `h9` to send packets");
-    assert_eq!(numbers[0], (0, "s1".to_string()));
 }

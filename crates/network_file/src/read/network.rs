@@ -9,6 +9,7 @@ use crate::codes;
 use crate::fields::link::DIRECTION;
 use crate::fields::network::NETWORK;
 use crate::fields::node::{HOST, SWITCH};
+use crate::format::address::Mac;
 use crate::format::decode;
 use crate::format::shape::{Section, Shape};
 use crate::format::value::{Located, Record, Value};
@@ -16,6 +17,8 @@ use crate::generate::{self, Plan, PlannedNode};
 use crate::model::{ArpEntry, End, Network, Node};
 use document::{Messages, Node as DocumentNode};
 use source::Span;
+use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// Reads a network; `None` if the document is not an object. With errors in it, the result is not complete.
 pub(super) fn read(root: &DocumentNode, options: &Options, messages: &Messages) -> Option<Network> {
@@ -202,24 +205,45 @@ fn generated_links(plan: &Plan, topology: &Record, defaults: &Defaults, context:
     }
 }
 
-/// Gives generated hosts the Ethernet address of their gateway, as programs of switches need not answer ARP.
+/// Gives generated hosts the Ethernet address of their switch for the gateway and for the other hosts of the switch, as
+/// programs of switches need not answer ARP.
 fn gateway_neighbours(plan: &Plan, network: &mut Network) {
-    let ends: Vec<[End; 2]> = network.links.iter().map(|link| link.ends).collect();
-    for [one, other] in ends.iter().flat_map(|[one, other]| [[one, other], [other, one]]) {
-        let (Node::Host(number), Node::Switch(switch)) = (one.node, other.node) else { continue };
-        let host = &network.hosts[number];
-        let (Some(gateway), Some(routes)) = (&host.gateway, &network.switches[switch].routes)
-        else {
-            continue;
-        };
-        let address = gateway.value;
-        let is_known = host.arp.iter().any(|entry| entry.address == address);
-        if number >= plan.hosts.len() || routes.address != address || is_known {
-            continue;
+    let mut at_switch: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut ports: HashMap<usize, (usize, Mac)> = HashMap::new();
+    let generated = plan.hosts.len().min(network.hosts.len());
+    for link in &network.links {
+        for (end, other) in [(link.ends[0], link.ends[1]), (link.ends[1], link.ends[0])] {
+            let (Node::Host(host), Node::Switch(switch)) = (end.node, other.node) else { continue };
+            let Some(routes) = &network.switches[switch].routes else { continue };
+            let port = routes.ports.iter().find(|port| port.port == other.port);
+            if let Some(port) = port.filter(|_| host < generated && end.port == 0) {
+                at_switch.entry(switch).or_default().push(host);
+                ports.insert(host, (switch, port.mac));
+            }
         }
-        if let Ok(at) = routes.ports.binary_search_by_key(&other.port, |port| port.port) {
-            let entry = ArpEntry { address, mac: routes.ports[at].mac, span: gateway.span };
-            network.hosts[number].arp.push(entry);
+    }
+    for number in 0..generated {
+        let Some((switch, mac)) = ports.get(&number).copied() else { continue };
+        let host = &network.hosts[number];
+        let gateway = host.gateway.iter().filter(|gateway| {
+            network.switches[switch]
+                .routes
+                .as_ref()
+                .is_some_and(|routes| routes.address == gateway.value)
+        });
+        let others = at_switch[&switch].iter().filter(|other| **other != number);
+        let others = others.flat_map(|other| &network.hosts[*other].addresses);
+        let is_near =
+            |address: &IpAddr| host.addresses.iter().any(|own| own.value.contains(*address));
+        let addresses: Vec<(IpAddr, Span)> = gateway
+            .map(|gateway| (gateway.value, gateway.span))
+            .chain(others.map(|other| (other.value.address, host.span)))
+            .filter(|(address, _)| is_near(address))
+            .collect();
+        for (address, span) in addresses {
+            if network.hosts[number].arp.iter().all(|entry| entry.address != address) {
+                network.hosts[number].arp.push(ArpEntry { address, mac, span });
+            }
         }
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fields of captured packets by name, for events made of captures.
+//! Fields of packets by name, as specifications and expectations write them.
 
+use crate::capture::{CapturedPacket, LinkType};
 use etherparse::{LinkSlice, NetSlice, SlicedPacket, TransportSlice};
-use network::capture::{CapturedPacket, LinkType};
 
 /// A field of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PacketField {
+#[allow(missing_docs, reason = "each is the field of its name")]
+pub enum PacketField {
     Length,
     Timestamp,
     EthernetDestination,
@@ -39,7 +40,7 @@ pub(crate) enum PacketField {
 
 impl PacketField {
     /// Names in specifications.
-    pub(crate) const NAMES: &[(&'static str, PacketField)] = &[
+    pub const NAMES: &[(&'static str, PacketField)] = &[
         ("length", PacketField::Length),
         ("timestamp", PacketField::Timestamp),
         ("ethernet.dst", PacketField::EthernetDestination),
@@ -71,24 +72,30 @@ impl PacketField {
     ];
 
     /// The field of a name.
-    pub(crate) fn named(name: &str) -> Option<PacketField> {
+    pub fn named(name: &str) -> Option<PacketField> {
         Self::NAMES.iter().find(|known| known.0 == name).map(|known| known.1)
     }
 
     /// Its value in a packet, if the packet has it. `length` is in bytes on the wire, `timestamp` in
     /// nanoseconds since 1970.
-    pub(crate) fn read(self, packet: &CapturedPacket) -> Option<u128> {
+    pub fn read(self, packet: &CapturedPacket) -> Option<u128> {
         match self {
             PacketField::Length => return Some(u128::from(packet.original_length_bytes)),
             PacketField::Timestamp => return u128::try_from(packet.timestamp_ps / 1000).ok(),
             _ => {}
         }
-        let sliced = if packet.link_type == LinkType::ETHERNET {
-            SlicedPacket::from_ethernet(&packet.data).ok()?
-        } else {
-            SlicedPacket::from_ip(&packet.data).ok()?
-        };
-        self.read_sliced(&sliced)
+        match packet.link_type == LinkType::ETHERNET {
+            true => self.read_frame(&packet.data),
+            false => self.read_sliced(&SlicedPacket::from_ip(&packet.data).ok()?),
+        }
+    }
+
+    /// Its value in an Ethernet frame whose bytes are all there, if the frame has it; `timestamp` has none.
+    pub fn read_frame(self, bytes: &[u8]) -> Option<u128> {
+        if self == PacketField::Length {
+            return Some(bytes.len() as u128);
+        }
+        self.read_sliced(&SlicedPacket::from_ethernet(bytes).ok()?)
     }
 
     fn read_sliced(self, sliced: &SlicedPacket<'_>) -> Option<u128> {
