@@ -8,6 +8,7 @@ use super::context::Context;
 use super::event_headers::Chunk;
 use super::scheduler_tables::Route;
 use super::slots::spreads;
+use crate::addressed;
 use crate::names::Names;
 use crate::options::Delay;
 use lucid::core::EventId;
@@ -22,6 +23,8 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "frame",
             "to_switch",
             "for_this_switch",
+            "addressed_packet",
+            "due_packet",
             "here",
             "addressed",
             "leave",
@@ -61,20 +64,31 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
         chunks: Vec::new(),
         event_states: HashMap::new(),
         wants_number: false,
+        is_addressed: false,
     };
-    let main = states.context.program.main_parser;
-    let other = match main {
+    let program = states.context.program;
+    let other = match program.main_parser {
         Some(parser) => states.parser(parser, HashMap::new(), 0),
         None => "reject".to_string(),
     };
-    states.frames(&other);
+    let addressed = match program.main_parser {
+        Some(parser) if addressed::sends_packets(program) => {
+            states.is_addressed = true;
+            let differs = addressed::parsers_ask_for_port(program);
+            let own = differs.then(|| states.parser(parser, HashMap::new(), 0));
+            states.is_addressed = false;
+            Some(own.unwrap_or_else(|| other.clone()))
+        }
+        _ => None,
+    };
+    states.frames(&other, addressed.as_deref());
     let States { pieces, chunks, .. } = states;
     context.put(
         Span::NONE,
         "parser IngressParser(packet_in pkt, out headers_t hdr, out ig_md_t ig_md, \
          out ingress_intrinsic_metadata_t ig_intr_md) { value_set<bit<32>>(1) this_switch;",
     );
-    if context.options.own_recirculation_ports {
+    if context.options.has_own_recirculation_ports() {
         context.put(Span::NONE, "value_set<PortId_t>(1) own_recirculation_port;");
     }
     context.pieces.extend(pieces);
@@ -90,6 +104,8 @@ pub(super) struct States<'c, 'p> {
     pub(super) chunks: Vec<Chunk>,
     pub(super) event_states: HashMap<EventId, String>,
     pub(super) wants_number: bool,
+    /// Whether the states being written read a packet event that came to this switch by its number.
+    pub(super) is_addressed: bool,
 }
 
 impl States<'_, '_> {
@@ -97,8 +113,9 @@ impl States<'_, '_> {
         self.pieces.push((span, text.into()));
     }
 
-    /// States that read a frame; other packets go on in `other`.
-    fn frames(&mut self, other: &str) {
+    /// States that read a frame; other packets go on in `other`, packet events for this switch by its number in
+    /// `addressed`.
+    fn frames(&mut self, other: &str, addressed: Option<&str>) {
         let route = |route: Route| format!("ig_md.route = {};", route as u32);
         let ether_type = "pkt.lookahead<bit<112>>()[15:0]";
         let select = match self.context.options.delay {
@@ -151,7 +168,12 @@ impl States<'_, '_> {
              default : to_other; } }"
                 .to_string(),
             // It arrives at port 0 (the documentation of the simulation says so).
-            "state for_this_switch { ig_md.ingress_port = 0; transition here; }".to_string(),
+            match addressed {
+                Some(_) => "state for_this_switch { ig_md.ingress_port = 0; \
+                            transition addressed_packet; }",
+                None => "state for_this_switch { ig_md.ingress_port = 0; transition here; }",
+            }
+            .to_string(),
             // It waits where it was generated, and comes to other switches without a delay.
             format!(
                 "state to_other {{ transition select(ig_intr_md.ingress_port) {{ \
@@ -170,6 +192,9 @@ impl States<'_, '_> {
         if !later.is_empty() {
             self.later();
         }
+        if let Some(addressed) = addressed {
+            self.addressed(addressed);
+        }
         self.leave();
         self.due();
     }
@@ -183,6 +208,19 @@ impl States<'_, '_> {
              {} : delayed; default : {due}; }} }}",
             self.context.back_keyset()
         )
+    }
+
+    /// A packet event that is due at this switch is what the program's parser makes of the bytes behind its frame.
+    fn addressed(&mut self, main: &str) {
+        let events = self.context.events.events.iter().filter(|event| event.is_bare);
+        let cases: String = events.map(|event| format!("{} : {main};", event.number)).collect();
+        let handled = Route::Handled as u32;
+        let text = format!(
+            "{} state due_packet {{ ig_md.route = {handled}; \
+             transition select(hdr.frame.number) {{ {cases} default : due; }} }}",
+            self.by_delay("addressed_packet", "due_packet")
+        );
+        self.put(Span::NONE, text);
     }
 
     /// What has waited goes round once more to meet its egress handler.
