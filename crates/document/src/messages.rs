@@ -26,8 +26,13 @@ impl Messages {
 
     /// Reads a text into a tree; returns `None`, with diagnostics, if it is not of its notation.
     pub fn parse(&self, file: FileId, text: &str) -> Option<Node> {
-        let place = Place::new(file, text, self.format, self.conventions.syntax);
-        let parsed = match self.format {
+        self.parse_as(self.format, file, text)
+    }
+
+    /// Parses another document, in a format of its own.
+    pub fn parse_as(&self, format: Format, file: FileId, text: &str) -> Option<Node> {
+        let place = Place::new(file, text, format, self.conventions.syntax);
+        let parsed = match format {
             Format::Json => json::read(&place),
             Format::Yaml => yaml::read(&place),
             Format::Toml => toml::read(&place),
