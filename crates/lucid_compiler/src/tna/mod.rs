@@ -42,6 +42,7 @@ mod scheduler_tables;
 mod slots;
 mod switch_values;
 mod tables;
+mod validity;
 
 pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};
 pub use scheduler::add_scheduler;

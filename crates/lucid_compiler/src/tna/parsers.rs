@@ -14,8 +14,16 @@ use lucid::core::EventId;
 use source::Span;
 use std::collections::HashMap;
 
-/// The ingress parser, and the headers that the program's parsers read.
-pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
+/// Headers that only the ingress parser reads.
+pub(super) struct Read {
+    /// Those of the program's parsers.
+    pub(super) chunks: Vec<Chunk>,
+    /// Whether they read an event by its number.
+    pub(super) has_number: bool,
+}
+
+/// The ingress parser, and what it reads.
+pub(super) fn ingress(context: &mut Context<'_>) -> Read {
     let mut states = States {
         names: Names::new(&[
             "start",
@@ -68,7 +76,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
         None => "reject".to_string(),
     };
     states.frames(&other);
-    let States { pieces, chunks, .. } = states;
+    let States { pieces, chunks, wants_number: has_number, .. } = states;
     context.put(
         Span::NONE,
         "parser IngressParser(packet_in pkt, out headers_t hdr, out ig_md_t ig_md, \
@@ -79,7 +87,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
     }
     context.pieces.extend(pieces);
     context.put(Span::NONE, "}");
-    chunks
+    Read { chunks, has_number }
 }
 
 /// The parser in the making.
@@ -355,10 +363,11 @@ impl States<'_, '_> {
             None => String::new(),
         };
         let span = self.context.program.events[id.0 as usize].span;
+        let begin = super::validity::begin(self.context, id);
         self.put(
             span,
             format!(
-                "state {name} {{ {extract} ig_md.dispatched = {}; transition accept; }}",
+                "state {name} {{ {extract} ig_md.dispatched = {}; {begin} transition accept; }}",
                 event.number
             ),
         );

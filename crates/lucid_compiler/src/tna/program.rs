@@ -19,14 +19,15 @@ use std::collections::BTreeSet;
 /// The P4_16 program of a layout.
 pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diagnostics> {
     let mut context = Context::new(made);
-    let chunks = parsers::ingress(&mut context);
+    let read = parsers::ingress(&mut context);
     let ingress_parser = std::mem::take(&mut context.pieces);
-    let ingress = control(&mut context, Gress::Ingress);
-    let egress = control(&mut context, Gress::Egress);
+    let last = read_in_vain(&context, &read);
+    let ingress = control(&mut context, Gress::Ingress, &last);
+    let egress = control(&mut context, Gress::Egress, "");
     memory::absent(&mut context);
     egress_parser::write(&mut context);
     let egress_parser = std::mem::take(&mut context.pieces);
-    events::write(&mut context, chunks);
+    events::write(&mut context, read.chunks);
     let types = std::mem::take(&mut context.types);
     context.pieces.extend(types);
     metadata(&mut context, Gress::Ingress);
@@ -102,8 +103,21 @@ fn user_call(context: &Context<'_>, hook: &str) -> String {
     }
 }
 
-/// A control with its tables.
-fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
+/// Headers of the packet end in ingress where their events do: what leaves has headers of its own.
+fn read_in_vain(context: &Context<'_>, read: &parsers::Read) -> String {
+    let events = (0..context.events.events.len() as u32).map(EventId);
+    let ended = events.filter(|id| {
+        let event = context.events.event(*id);
+        event.is_handled && event.ty.is_some() && !context.events.passing.contains(id)
+    });
+    let mut headers: Vec<String> = ended.map(|id| context.events.incoming_header(id)).collect();
+    headers.extend(read.has_number.then(|| "hdr.number".to_string()));
+    headers.extend(read.chunks.iter().map(|chunk| format!("hdr.{}", chunk.name)));
+    headers.iter().map(|header| format!("{header}.setInvalid();")).collect()
+}
+
+/// A control with its tables, and statements at its end.
+fn control(context: &mut Context<'_>, gress: Gress, last: &str) -> Vec<Piece> {
     memory::write(context, gress);
     let mut apply = tables::write(context, gress);
     if gress == Gress::Ingress {
@@ -124,7 +138,7 @@ fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
     let mut pieces = vec![(Span::NONE, head)];
     pieces.extend(body);
     let end = match gress {
-        Gress::Ingress => String::new(),
+        Gress::Ingress => last.to_string(),
         // The bridge ends here, and events in whose place egress handlers generated others.
         Gress::Egress => {
             let events = context

@@ -10,6 +10,7 @@ use super::egress_tables::{self, SOURCE_AGAIN};
 use super::parts::{FORWARD_ENTRIES, SchedulerPart};
 use super::slots::{Serialisation, serialise_rules, slot_shapes, spreads};
 use super::switch_values::{extern_type, values_table};
+use super::validity;
 use crate::options::Delay;
 use crate::wire::{self, PlaceKind};
 use pisa::Gress;
@@ -67,6 +68,7 @@ pub(super) fn table(
         SchedulerPart::Dispatch => dispatch(context, stage),
         SchedulerPart::Forward => forward(context, stage),
         SchedulerPart::Serialise => serialise(context, stage),
+        SchedulerPart::Keep(slot) => validity::keep(context, stage, slot),
         SchedulerPart::EgressValues => egress_tables::values(context, stage),
         SchedulerPart::Leave => egress_tables::leave(context, stage),
         SchedulerPart::Wait => egress_tables::wait(context, stage),

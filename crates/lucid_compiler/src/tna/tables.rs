@@ -6,7 +6,7 @@
 use super::context::{Base, Context, Touched, control_name, ones};
 use super::keysets::{self, KeyOf};
 use super::operations::{self, draw_before, sequential};
-use super::parts::Part;
+use super::parts::{Part, SchedulerPart};
 use super::scheduler_tables;
 use crate::atomic::program::{Operand, Operation, StatementId};
 use crate::compiled::TableCopy;
@@ -27,7 +27,10 @@ pub(super) fn write(context: &mut Context<'_>, gress: Gress) -> Vec<String> {
             .filter(|table| table.gress == gress)
             .map(|table| table.units)
             .collect();
-        for units in ordered(context, tables) {
+        // Headers go when everything else of the stage is done.
+        let (last, tables): (Vec<_>, Vec<_>) =
+            tables.into_iter().partition(|units| units.iter().any(|unit| keeps(context, *unit)));
+        for units in ordered(context, tables).into_iter().chain(last) {
             apply.extend(table(context, stage, &units, gress));
         }
     }
@@ -40,6 +43,11 @@ fn statement_of(context: &Context<'_>, unit: UnitId) -> Option<StatementId> {
         Some(Part::Statement(id)) => Some(*id),
         Some(Part::Scheduler(_)) | None => None,
     }
+}
+
+fn keeps(context: &Context<'_>, unit: UnitId) -> bool {
+    let part = context.parts.get(unit.0 as usize);
+    matches!(part, Some(Part::Scheduler(SchedulerPart::Keep(_))))
 }
 
 /// Tables of one stage so that each reads what another one writes before that one runs, and random numbers
