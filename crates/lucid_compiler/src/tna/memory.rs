@@ -5,6 +5,7 @@
 
 use super::codes::TOO_MANY_REGISTER_ACTIONS;
 use super::context::{Context, RegisterNames, control_name, resized};
+use super::memops;
 use crate::atomic::program::{
     ArrayId, Index, MemoryAccess, MemoryUse, Operand, Operation, RegisterAction,
 };
@@ -191,6 +192,11 @@ impl Cell {
         resized(&field, self.physical_bits, self.width_bits, self.width_bits)
     }
 
+    /// The same as hardware has it, with zeros above.
+    fn whole(&self, half: Option<&str>) -> String {
+        half.map_or("value".to_string(), |half| format!("value.{half}"))
+    }
+
     fn place(&self) -> String {
         if self.is_pair { "value.first".into() } else { "value".into() }
     }
@@ -248,6 +254,24 @@ impl Body<'_, '_> {
         self.context.operand(operand, self.cell.width_bits, self.gress)
     }
 
+    /// A condition. It sees whole cells, which hardware cannot slice there, unless it computes with them.
+    fn condition(
+        &self,
+        condition: &Expression,
+        names: &[(LocalId, String)],
+        whole: &[(LocalId, String)],
+    ) -> String {
+        let is_narrow = self.cell.physical_bits != self.cell.width_bits;
+        let condition = memops::without_steps(condition);
+        match is_narrow && memops::ignores_width(&condition) {
+            true => {
+                let condition = memops::at_width(&condition, self.cell.physical_bits);
+                expressions::text(&condition, &mut MemopNames { names: whole })
+            }
+            false => expressions::text(&condition, &mut MemopNames { names }),
+        }
+    }
+
     /// One memop of two arguments, whose outcome goes to a target.
     fn simple(&mut self, side: &MemoryUse, target: &str, is_cell: bool, cell: &[String]) {
         let old = &cell[0];
@@ -265,11 +289,18 @@ impl Body<'_, '_> {
             }
             MemoryUse::Memop(id, argument) => {
                 let Some(memop) = self.context.program.memops.get(id.0 as usize) else { return };
-                let argument = self.operand(*argument);
+                let argument_of = *argument;
+                let argument = self.operand(argument_of);
                 let names = [(LocalId(0), old.clone()), (LocalId(1), argument)];
                 let text = |expression: &Expression| {
                     expressions::text(expression, &mut MemopNames { names: &names })
                 };
+                let physical = self.cell.physical_bits;
+                let whole = self.cell.whole(self.cell.is_pair.then_some("first"));
+                let whole = [
+                    (LocalId(0), whole),
+                    (LocalId(1), self.context.operand(argument_of, physical, self.gress)),
+                ];
                 match &memop.body {
                     MemopBody::Return(value) => {
                         let value = text(value);
@@ -277,7 +308,8 @@ impl Body<'_, '_> {
                     }
                     MemopBody::If(condition, then, otherwise) => {
                         let (then, otherwise) = (text(then), text(otherwise));
-                        self.text.push_str(&format!("if ({}) {{", text(condition)));
+                        let condition = self.condition(condition, &names, &whole);
+                        self.text.push_str(&format!("if ({condition}) {{"));
                         self.store(target, is_cell, &then);
                         self.text.push_str("} else {");
                         self.store(target, is_cell, &otherwise);
@@ -318,9 +350,10 @@ impl Body<'_, '_> {
         } else {
             names.extend([(LocalId(1), one), (LocalId(2), other)]);
         }
+        let whole = self.whole_names(is_pair, arguments);
         for (condition, id) in conditions.iter().zip([CONDITION_1, CONDITION_2]) {
             if let Some(condition) = condition {
-                let text = expressions::text(condition, &mut MemopNames { names: &names });
+                let text = self.condition(condition, &names, &whole);
                 names.push((id, format!("({text})")));
             }
         }
@@ -360,6 +393,18 @@ impl Body<'_, '_> {
             let value = expressions::text(value, &mut MemopNames { names: &names });
             self.text.push_str(&format!("if ({guard}) {{ rv = {value}; }}"));
         }
+    }
+
+    /// Cells and operands of a memop of three or four arguments as its conditions see them.
+    fn whole_names(&self, is_pair: bool, arguments: &[Operand; 2]) -> Vec<(LocalId, String)> {
+        let cells = match is_pair {
+            true => vec![self.cell.whole(Some("first")), self.cell.whole(Some("second"))],
+            false => vec![self.cell.whole(None)],
+        };
+        let width_bits = self.cell.physical_bits;
+        let operands =
+            arguments.iter().map(|one| self.context.operand(*one, width_bits, self.gress));
+        (0..).map(LocalId).zip(cells.into_iter().chain(operands)).collect()
     }
 
     /// Guarded updates: the first whose guard holds counts.

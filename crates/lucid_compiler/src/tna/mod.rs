@@ -30,6 +30,7 @@ pub mod generator;
 mod hashes;
 mod keysets;
 pub mod lines;
+mod memops;
 mod memory;
 mod operations;
 mod parsers;

@@ -7,7 +7,7 @@ use super::context::{Context, Made, Piece};
 use super::parts::{Part, SchedulerPart};
 use super::{egress_parser, events, memory, parsers, probes, scheduler_tables, slots, tables};
 use crate::atomic;
-use crate::atomic::program::{Operation, VariableKind};
+use crate::atomic::program::{Operand, Operation, VariableKind};
 use crate::compiled::Compiled;
 use crate::options::Delay;
 use lucid::core::EventId;
@@ -21,7 +21,7 @@ pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diag
     let mut context = Context::new(made);
     let read = parsers::ingress(&mut context);
     let ingress_parser = std::mem::take(&mut context.pieces);
-    let last = read_in_vain(&context, &read);
+    let last = end_of_headers(&context, &read);
     let ingress = control(&mut context, Gress::Ingress, &last);
     let egress = control(&mut context, Gress::Egress, "");
     memory::absent(&mut context);
@@ -103,14 +103,31 @@ fn user_call(context: &Context<'_>, hook: &str) -> String {
     }
 }
 
-/// Headers of the packet end in ingress where their events do: what leaves has headers of its own.
-fn read_in_vain(context: &Context<'_>, read: &parsers::Read) -> String {
-    let events = (0..context.events.events.len() as u32).map(EventId);
-    let ended = events.filter(|id| {
-        let event = context.events.event(*id);
-        event.is_handled && event.ty.is_some() && !context.events.passing.contains(id)
+/// Headers that are read and leave nowhere: the program says that they end here. The deparser computes checksums of some.
+fn end_of_headers(context: &Context<'_>, read: &parsers::Read) -> String {
+    let atomic = context.atomic;
+    let is_parameter = |event: EventId, operand: &Operand| {
+        let kind = operand.variable().map(|id| atomic.variable(id).kind);
+        matches!(kind, Some(VariableKind::Parameter { event: of, .. }) if of == event)
+    };
+    let is_summed = |event: EventId| {
+        atomic.statements.iter().any(|statement| match &statement.operation {
+            Operation::Checksum { arguments, .. } => {
+                arguments.iter().any(|(operand, _)| is_parameter(event, operand))
+            }
+            _ => false,
+        })
+    };
+    let events = &context.events;
+    let ended = (0..events.events.len() as u32).map(EventId).filter(|id| {
+        let event = events.event(*id);
+        let leaves = events.passing.contains(id)
+            || events.leaving.contains(id)
+            || event.has_egress
+            || events.slots.iter().any(|slot| slot.contains(id));
+        event.is_handled && event.ty.is_some() && !leaves && !is_summed(*id)
     });
-    let mut headers: Vec<String> = ended.map(|id| context.events.incoming_header(id)).collect();
+    let mut headers: Vec<String> = ended.map(|id| events.incoming_header(id)).collect();
     headers.extend(read.has_number.then(|| "hdr.number".to_string()));
     headers.extend(read.chunks.iter().map(|chunk| format!("hdr.{}", chunk.name)));
     headers.iter().map(|header| format!("{header}.setInvalid();")).collect()

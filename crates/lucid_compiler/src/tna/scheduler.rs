@@ -201,11 +201,13 @@ impl Adder<'_> {
                 }
             }
         }
-        let serialise =
-            self.parts.iter().position(|part| *part == Part::Scheduler(SchedulerPart::Serialise));
-        found.extend(serialise.map(|at| (UnitId(at as u32), DependencyKind::Anti)));
         for (before, kind) in found {
             self.depends(before, unit, kind);
+        }
+        // It takes the mark of what goes alone.
+        let serialise = Part::Scheduler(SchedulerPart::Serialise);
+        if let Some(at) = self.parts.iter().position(|part| *part == serialise) {
+            self.depends(unit, UnitId(at as u32), DependencyKind::Anti);
         }
     }
 

@@ -100,7 +100,10 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let flooded = format!("ig_tm_md.mcast_grp_b = hdr.frame.place[15:0] + {flood:#06x};");
     let round = format!("ig_tm_md.ucast_egress_port = {};", context.back());
     let wait = format!("{round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.task = {TASK_WAIT};");
-    let first = format!("{wait} {}", round_up(context, "hdr.frame"));
+    let stamp = context.stamp("ig_intr_md.ingress_mac_tstamp");
+    let up = round_up(context, "hdr.frame");
+    let first = format!("{wait} hdr.bridge.arrived = {stamp}; {up}");
+    let wait = format!("{wait} hdr.bridge.arrived = hdr.frame.source_kind;");
     let actions = [
         ("handle", Route::Handled, bare.to_string()),
         ("delay_event", Route::Wait, wait),
@@ -159,10 +162,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     };
     let spreads = spreads(context.atomic);
     let has_queue = context.options.delay == Delay::Queue;
-    let rounds_up = context.options.stamp_shift() > 0;
     let actions: Vec<_> = actions
         .into_iter()
-        .filter(|(_, route, _)| rounds_up || *route != Route::WaitFirst)
         .filter(|(_, route, _)| has_bare || !is_bare(*route))
         .filter(|(_, route, _)| spreads || *route != Route::Switches)
         .filter(|(_, route, _)| has_queue || *route != Route::Pause)

@@ -8,7 +8,7 @@ use super::keysets::{self, KeyOf};
 use super::operations::{self, draw_before, sequential};
 use super::parts::{Part, SchedulerPart};
 use super::scheduler_tables;
-use crate::atomic::program::{Operand, Operation, StatementId};
+use crate::atomic::program::{HandlerId, Index, Operand, Operation, StatementId};
 use crate::compiled::TableCopy;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text};
 use lucid::core::{ActionId, Constant, Expression, GlobalId, GlobalKind, LocalId, Type};
@@ -28,8 +28,11 @@ pub(super) fn write(context: &mut Context<'_>, gress: Gress) -> Vec<String> {
             .map(|table| table.units)
             .collect();
         // Headers go when everything else of the stage is done.
-        let (last, tables): (Vec<_>, Vec<_>) =
-            tables.into_iter().partition(|units| units.iter().any(|unit| keeps(context, *unit)));
+        let part = |units: &Vec<UnitId>| ends(context, units);
+        let (mut last, tables): (Vec<_>, Vec<_>) =
+            tables.into_iter().partition(|units| part(units).is_some());
+        last.sort_by_key(part);
+        let tables = tables.into_iter().flat_map(|units| by_index(context, units)).collect();
         for units in ordered(context, tables).into_iter().chain(last) {
             apply.extend(table(context, stage, &units, gress));
         }
@@ -45,9 +48,89 @@ fn statement_of(context: &Context<'_>, unit: UnitId) -> Option<StatementId> {
     }
 }
 
-fn keeps(context: &Context<'_>, unit: UnitId) -> bool {
-    let part = context.parts.get(unit.0 as usize);
-    matches!(part, Some(Part::Scheduler(SchedulerPart::Keep(_))))
+/// The index of a memory operation.
+fn index_of<'c>(context: &'c Context<'_>, id: StatementId) -> Option<&'c Index> {
+    match &context.atomic.statements[id.0 as usize].operation {
+        Operation::Memory { index, .. } => Some(index),
+        _ => None,
+    }
+}
+
+/// All memory operations of a table of Tofino have one index. Where a table has several, they come apart from what
+/// else it does, into tables of which one runs.
+fn by_index(context: &Context<'_>, units: Vec<UnitId>) -> Vec<Vec<UnitId>> {
+    let index = |unit: &UnitId| statement_of(context, *unit).and_then(|id| index_of(context, id));
+    let mut indexes = units.iter().filter_map(index);
+    let first = indexes.next();
+    if indexes.all(|index| Some(index) == first) {
+        return vec![units];
+    }
+    let (with, without): (Vec<_>, Vec<_>) =
+        units.into_iter().partition(|unit| index(unit).is_some());
+    if without.is_empty() { vec![with] } else { vec![with, without] }
+}
+
+/// A table for each index, of which one runs.
+fn one_of(
+    context: &mut Context<'_>,
+    stage: usize,
+    statements: &[StatementId],
+    gress: Gress,
+) -> Option<String> {
+    let mut groups: Vec<Vec<StatementId>> = Vec::new();
+    for id in statements {
+        let index = index_of(context, *id);
+        match groups.iter_mut().find(|group| index_of(context, group[0]) == index) {
+            Some(group) => group.push(*id),
+            None => groups.push(vec![*id]),
+        }
+    }
+    let handlers = |context: &Context<'_>, group: &[StatementId]| -> BTreeSet<_> {
+        group.iter().map(|id| context.atomic.statements[id.0 as usize].handler).collect()
+    };
+    let sets: Vec<_> = groups.iter().map(|group| handlers(context, group)).collect();
+    let mut text = String::new();
+    for (at, group) in groups.iter().enumerate() {
+        let apply = merged(context, stage, group, gress)?;
+        let is_alone =
+            |(other, set): (usize, &BTreeSet<_>)| other == at || set.is_disjoint(&sets[at]);
+        let conditions: Vec<String> = match sets.iter().enumerate().all(is_alone) {
+            // Of different handlers.
+            true => sets[at].iter().flatten().map(|id| runs(context, *id, gress)).collect(),
+            false => group
+                .iter()
+                .filter_map(|id| {
+                    condition(context, &context.atomic.statements[id.0 as usize].guard, gress)
+                })
+                .collect(),
+        };
+        if at + 1 == groups.len() {
+            text.push_str(&format!("{{ {apply} }}"));
+        } else {
+            let condition = match conditions.as_slice() {
+                [one] => one.clone(),
+                many => many.iter().map(|one| format!("({one})")).collect::<Vec<_>>().join(" || "),
+            };
+            text.push_str(&format!("if ({condition}) {{ {apply} }} else "));
+        }
+    }
+    Some(text)
+}
+
+/// Whether the handler of an event is to run.
+fn runs(context: &Context<'_>, id: HandlerId, gress: Gress) -> String {
+    let event = context.atomic.handlers[id.0 as usize].event;
+    let metadata = if gress == Gress::Ingress { "ig_md" } else { "eg_md" };
+    format!("{metadata}.dispatched == {}", context.events.event(event).number)
+}
+
+/// The place of a table among those behind the handlers' own.
+fn ends(context: &Context<'_>, units: &[UnitId]) -> Option<u32> {
+    units.iter().find_map(|unit| match context.parts.get(unit.0 as usize) {
+        Some(Part::Scheduler(SchedulerPart::Keep(slot))) => Some(*slot),
+        Some(Part::Scheduler(SchedulerPart::Serialise)) => Some(u32::MAX),
+        _ => None,
+    })
 }
 
 /// Tables of one stage so that each reads what another one writes before that one runs, and random numbers
@@ -106,6 +189,12 @@ fn table(
     }
     let statements: Vec<StatementId> =
         units.iter().filter_map(|unit| statement_of(context, *unit)).collect();
+    let all_at = |id: &StatementId| index_of(context, *id).is_some();
+    if statements.iter().all(all_at)
+        && statements.iter().any(|id| index_of(context, *id) != index_of(context, statements[0]))
+    {
+        return one_of(context, stage, &statements, gress);
+    }
     merged(context, stage, &statements, gress)
 }
 

@@ -136,10 +136,6 @@ fn zeros(
                 text.push_str(&format!("{field} = 0;"));
             }
         }
-        if header.padding_bits > 0 {
-            let header = context.events.outgoing_header(*slot, *generated);
-            text.push_str(&format!("{header}._pad = 0;"));
-        }
     }
     text
 }

@@ -246,7 +246,7 @@ fn read_again(text: &str) -> ReadyProgram {
     let mut read = p4::compile::compile("printed.p4", text.to_string(), &files, &options);
     let ready = ReadyProgram::of(&mut read);
     let found = render_text(&read.map, &read.diagnostics, RenderOptions::default());
-    assert!(!read.diagnostics.has_errors(), "{found}");
+    assert!(read.diagnostics.is_empty(), "{found}");
     ready.expect("it has a `main`")
 }
 
