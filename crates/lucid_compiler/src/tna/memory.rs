@@ -334,19 +334,16 @@ impl Body<'_, '_> {
         let MemopBody::Complex { conditions, cell1, cell2, returned } = &memop.body else { return };
         let is_pair = memop.argument_count == 4;
         let width_bits = self.cell.width_bits;
-        let first = self.cell.read(is_pair.then_some("first"));
+        let physical_bits = self.cell.physical_bits;
         let default = self.operand(default);
         let [one, other] = arguments.map(|operand| self.operand(operand));
-        let second = if is_pair { self.cell.read(Some("second")) } else { default.clone() };
-        let mut names = vec![(LocalId(0), "old_1".to_string())];
-        self.text.push_str(&format!("bit<{width_bits}> old_1 = {first};"));
+        let old = |name: &str| resized(name, physical_bits, width_bits, width_bits);
+        let mut names = vec![(LocalId(0), old("old_1"))];
+        let first = self.cell.place();
+        self.text.push_str(&format!("bit<{physical_bits}> old_1 = {first};"));
         if is_pair {
-            self.text.push_str(&format!("bit<{width_bits}> old_2 = {second};"));
-            names.extend([
-                (LocalId(1), "old_2".to_string()),
-                (LocalId(2), one),
-                (LocalId(3), other),
-            ]);
+            self.text.push_str(&format!("bit<{physical_bits}> old_2 = value.second;"));
+            names.extend([(LocalId(1), old("old_2")), (LocalId(2), one), (LocalId(3), other)]);
         } else {
             names.extend([(LocalId(1), one), (LocalId(2), other)]);
         }
@@ -369,10 +366,10 @@ impl Body<'_, '_> {
             })
         };
         let wants_scratch = !is_pair && returns && reads_new(NEW_CELL_2);
-        self.text.push_str(&format!("bit<{width_bits}> new_1 = old_1;"));
+        self.text.push_str(&format!("bit<{width_bits}> new_1 = {};", old("old_1")));
         self.updates(cell1, "new_1", &names);
         if is_pair || wants_scratch {
-            let start = if is_pair { "old_2".to_string() } else { default.clone() };
+            let start = if is_pair { old("old_2") } else { default.clone() };
             self.text.push_str(&format!("bit<{width_bits}> new_2 = {start};"));
             self.updates(cell2, "new_2", &names);
         }
@@ -397,14 +394,12 @@ impl Body<'_, '_> {
 
     /// Cells and operands of a memop of three or four arguments as its conditions see them.
     fn whole_names(&self, is_pair: bool, arguments: &[Operand; 2]) -> Vec<(LocalId, String)> {
-        let cells = match is_pair {
-            true => vec![self.cell.whole(Some("first")), self.cell.whole(Some("second"))],
-            false => vec![self.cell.whole(None)],
-        };
+        let cells = ["old_1", "old_2"].map(String::from).into_iter();
+        let cells = cells.take(if is_pair { 2 } else { 1 });
         let width_bits = self.cell.physical_bits;
         let operands =
             arguments.iter().map(|one| self.context.operand(*one, width_bits, self.gress));
-        (0..).map(LocalId).zip(cells.into_iter().chain(operands)).collect()
+        (0..).map(LocalId).zip(cells.chain(operands)).collect()
     }
 
     /// Guarded updates: the first whose guard holds counts.
