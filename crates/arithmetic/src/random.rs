@@ -3,6 +3,8 @@
 //! the same number, whatever else happens. All of them come from the finalizer of SplitMix64 (Steele, Lea and
 //! Flood 2014).
 
+pub mod stream;
+
 /// The increment of SplitMix64: 2^64 divided by the golden ratio, odd.
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line: its options, their types and help texts; `run` has those of `plane run`.
 
+mod net;
 mod run;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use toolchain::registry;
 
+pub use net::Net;
 pub use run::{GivenOptions, Run};
 
 static PROGRAM_NAMES: LazyLock<String> =
@@ -75,6 +77,11 @@ pub enum Command {
         docs/lucid-runs.md describes specifications. With --spec and --in, events come from the \
         specification and packets from the captures.")]
     Run(Box<Run>),
+    /// Run a network of switches, hosts and links from one file.
+    #[command(after_help = "Example:\n  plane net examples/networks/fat_tree.yaml\n\n\
+        docs/networks.md describes the file. Topologies of the P4 tutorials (topology.json) and \
+        specifications of Lucid runs are read too.")]
+    Net(Net),
     /// Run STF tests of P4 programs, and Lucid specifications with expectations.
     #[command(
         after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe default \

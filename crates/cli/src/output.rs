@@ -4,10 +4,11 @@
 
 use clap::ColorChoice;
 use frontend::{Console, Spinner, Work, diagnostics_text};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use source::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::sync::LazyLock;
 
 /// Standard output and standard error.
 pub struct Terminal {
@@ -53,10 +54,10 @@ impl Console for Terminal {
         if is_hidden {
             return Box::new(Bar(ProgressBar::hidden()));
         }
-        let bar = ProgressBar::new_spinner();
+        let bar = BARS.add(ProgressBar::new_spinner());
         let template = match work {
             Work::Packets => "{spinner} {human_pos} packets, {per_sec}",
-            Work::Search => "{spinner} {msg}, {elapsed}",
+            Work::Search | Work::Simulation => "{spinner} {msg}, {elapsed}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -64,6 +65,9 @@ impl Console for Terminal {
         Box::new(Bar(bar))
     }
 }
+
+/// The progress bars on the terminal. What is printed meanwhile stands above them.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// A progress bar that is cleared when it is dropped.
 struct Bar(ProgressBar);
@@ -88,7 +92,8 @@ impl Drop for Bar {
 /// Prints to standard output; a closed pipe ends the command.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let written = BARS.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    if let Err(error) = written {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);
         }
@@ -100,7 +105,7 @@ pub fn print(text: &str) {
 /// Prints a message to standard error.
 pub fn note(text: &str) {
     // Nothing can be done when standard error is closed.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = BARS.suspend(|| writeln!(std::io::stderr(), "{text}"));
 }
 
 /// Prints an error that has no place in a file.

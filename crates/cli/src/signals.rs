@@ -27,6 +27,16 @@ pub fn complete_captures() {
     }
 }
 
+/// Returns a flag that the first SIGINT or SIGTERM sets. A second signal ends the process at once.
+pub fn flag_interrupts() -> Arc<AtomicBool> {
+    let has_come = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let _ = flag::register_conditional_default(signal, has_come.clone());
+        let _ = flag::register(signal, has_come.clone());
+    }
+    has_come
+}
+
 /// Completes the captures and ends the process by the signal.
 fn end(signal: i32) {
     let mut names = Vec::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program's machine code: the fast path, compiled when the program is loaded, and units for single blocks and for
-//! copies, compiled when the first packet needs them. Devices that run the same program share the code.
+//! A program's machine code: the fast path, compiled when the program is loaded on a device that may use it, and units for
+//! single blocks and for copies, compiled when the first packet needs them. Devices that run the same program share the code.
 
 use crate::environment::BlockEnvironment;
 use crate::fast_path::{FastPath, ReplicaPath};
@@ -35,12 +35,9 @@ pub(crate) struct ProgramCode {
 }
 
 impl ProgramCode {
-    /// Compiles the code that the first packet needs.
-    pub fn new(
-        program: &Arc<Program>,
-        fast_path: Result<FastPath, String>,
-    ) -> Result<ProgramCode, CompileError> {
-        let code = ProgramCode {
+    /// Makes the code of a program, none of it compiled yet.
+    pub fn new(program: &Arc<Program>, fast_path: Result<FastPath, String>) -> ProgramCode {
+        ProgramCode {
             program: program.clone(),
             layout: Arc::new(StorageLayout::new(program)),
             fast_path,
@@ -49,14 +46,7 @@ impl ProgramCode {
             gated_code: LazyCode::new(),
             replicas: LazyCode::new(),
             compilations: AtomicU64::new(0),
-        };
-        match &code.fast_path {
-            Ok(fast_path) => {
-                code.compiled(&code.fast_path_code, || vec![fast_path.unit.clone()])?
-            }
-            Err(_) => code.blocks()?,
-        };
-        Ok(code)
+        }
     }
 
     fn compiled(
@@ -134,19 +124,32 @@ pub(crate) struct CompiledProgram {
 }
 
 impl CompiledProgram {
-    pub fn new(code: Arc<ProgramCode>) -> CompiledProgram {
-        let (mut notes, mut fast_path) = (Vec::new(), None);
-        match (&code.fast_path, code.fast_path_code.get()) {
-            (Ok(described), Some(Ok(compiled))) => {
-                fast_path = Some(bind_fast_path(described, compiled.clone()));
-                notes.clone_from(&described.notes);
+    /// Binds a program's code, and compiles what the first packet needs: the fast path if the program has one and the
+    /// device may use it, else the blocks.
+    pub fn new(
+        code: Arc<ProgramCode>,
+        may_use_fast_path: bool,
+    ) -> Result<CompiledProgram, CompileError> {
+        let mut bound = CompiledProgram::block_by_block(code);
+        let code = bound.code.clone();
+        match &code.fast_path {
+            Ok(described) if may_use_fast_path => {
+                let unit = || vec![described.unit.clone()];
+                let compiled = code.compiled(&code.fast_path_code, unit)?;
+                bound.fast_path = Some(bind_fast_path(described, compiled));
             }
-            (Err(why), _) => notes.push(block_by_block(why)),
-            (Ok(_), Some(Err(error))) => notes.push(block_by_block(&error.message)),
-            // `ProgramCode::new` has compiled it.
-            (Ok(_), None) => {}
+            Ok(_) | Err(_) => drop(code.blocks()?),
         }
-        CompiledProgram { code, blocks: None, fast_path, gated: None, replicas: None, notes }
+        Ok(bound)
+    }
+
+    /// Binds a program's code without a fast path. The first packet compiles the blocks.
+    pub fn block_by_block(code: Arc<ProgramCode>) -> CompiledProgram {
+        let notes = match &code.fast_path {
+            Ok(described) => described.notes.clone(),
+            Err(why) => vec![format!("every packet goes block by block: {why}")],
+        };
+        CompiledProgram { code, blocks: None, fast_path: None, gated: None, replicas: None, notes }
     }
 
     pub fn code(&self) -> &Arc<ProgramCode> {
@@ -233,11 +236,6 @@ impl CompiledProgram {
         let Bound { code, instance } = self.blocks.insert(blocks);
         Ok(code.run_on_context(block, context, instance, forwarding, cells, environment))
     }
-}
-
-/// Formats, for users, the reason why there is no fast path.
-fn block_by_block(why: &str) -> String {
-    format!("every packet goes block by block: {why}")
 }
 
 fn bind_fast_path(described: &FastPath, code: Arc<Compiled>) -> BoundFastPath {

@@ -26,6 +26,8 @@ const MAX_QUEUES: u64 = 128;
 /// Largest number of stages that a device file may name.
 const MAX_STAGES: u64 = 1 << 16;
 /// Largest queue depth in packets that a device file may ask for.
+/// The largest overhead of a packet on the wire, in bytes.
+const MAX_OVERHEAD_BYTES: u64 = 1 << 16;
 const MAX_QUEUE_DEPTH: u64 = u32::MAX as u64;
 
 /// Reads a device file. Fields that it leaves out have the values of [`DeviceOptions::default`].
@@ -136,6 +138,11 @@ fn port_options(section: &mut Fields<'_>, otherwise: PortOptions, is_port: bool)
     port.queue_count = queues.map_or(port.queue_count, |count| count as u32);
     let depth = section.number("queue_depth", 0..=MAX_QUEUE_DEPTH);
     port.queue_depth_packets = depth.map_or(port.queue_depth_packets, |depth| depth as u32);
+    if let Some(bytes) = section.number("queue_bytes", 0..=u64::MAX >> 1) {
+        port.queue_depth_bytes = Some(bytes);
+    }
+    let overhead = section.number("overhead", 0..=MAX_OVERHEAD_BYTES);
+    port.overhead_bytes = overhead.map_or(port.overhead_bytes, |bytes| bytes as u32);
     let rate = section.number("queue_rate", 0..=u64::MAX >> 1);
     port.queue_rate_pps = rate.unwrap_or(port.queue_rate_pps);
     if is_port {

@@ -4,6 +4,7 @@
 
 use crate::admission::Admission;
 use crate::burst::Burst;
+use crate::circulation::CirculationRule;
 use crate::control_request::{SharedProgram, TargetProgram};
 use crate::control_target::DeviceTarget;
 use crate::engine::Engine;
@@ -258,6 +259,26 @@ impl Device {
     /// Returns the main program's number.
     pub fn program_id(&self) -> ProgramId {
         self.switch().programs.main().name()
+    }
+
+    /// Sets the rule by which looped-back packets circulate without the program ([`crate::circulation`]); `None` is no
+    /// packet. It applies to packets that are sent from now on.
+    /// Devices with a pass limit, with time in their pipelines, with several programs or with traces run the program all
+    /// the same.
+    pub fn set_circulation_rule(&mut self, rule: Option<Arc<dyn CirculationRule>>) {
+        self.switch().set_circulation_rule(rule);
+    }
+
+    /// Makes rounds of circulating packets until this time, inclusive, or until something else is next. The clock is then
+    /// that of the last round.
+    pub fn run_circulation(&mut self, until_ps: u64) {
+        self.switch().run_circulation(until_ps);
+    }
+
+    /// Returns a time before which nothing happens but rounds of circulating packets, in picoseconds. `None` if nothing
+    /// happens.
+    pub fn next_effect_ps(&mut self) -> Option<u64> {
+        self.switch().next_effect_ps()
     }
 
     /// Returns the time of the next event, in picoseconds.

@@ -79,7 +79,7 @@ impl BlockRunner {
         let engine = match &self.engine {
             Engine::Interpreter(_) => Engine::Interpreter(Interpreter::new(self.program.clone())),
             Engine::Jit(compiled) => {
-                Engine::Jit(Box::new(CompiledProgram::new(compiled.code().clone())))
+                Engine::Jit(Box::new(CompiledProgram::block_by_block(compiled.code().clone())))
             }
         };
         let cells = self.cells.another(&self.program);

@@ -38,6 +38,7 @@ impl Switch {
             bytes,
             preserved: Vec::new(),
             parent: None,
+            circulating: None,
         };
         self.core.schedule(time_ps, Event::Reception(Box::new(arrival)));
         Ok(number)
@@ -66,9 +67,11 @@ impl Switch {
     /// See [`crate::Device::advance`].
     pub fn advance(&mut self, until_ps: u64) -> Result<(), DeviceError> {
         self.serve_waiting();
+        self.run_circulation(until_ps);
         while let Some((time_ps, next)) = self.next().filter(|next| next.0 <= until_ps) {
             self.step(time_ps, next)?;
             self.run_loopback_bursts(until_ps)?;
+            self.run_circulation(until_ps);
         }
         self.core.now_ps = self.core.now_ps.max(until_ps);
         Ok(())
@@ -103,6 +106,7 @@ impl Switch {
     fn take_step(&mut self, time_ps: u64, next: Next) -> Result<(), DeviceError> {
         let core = &mut self.core;
         core.now_ps = core.now_ps.max(time_ps);
+        core.interrupt_circulation();
         match next {
             Next::Path(path) => {
                 let Some(dequeued) = core.traffic.dequeue(path, core.now_ps) else {
@@ -252,6 +256,7 @@ impl Switch {
                 program.ingress(core, *arrival)
             });
         }
+        let Some(arrival) = self.circulate(arrival) else { return Ok(()) };
         let number = arrival.reception.number;
         let id = match self.admit_packet(arrival.port, &arrival.bytes) {
             AdmissionOutcome::Program(id) => id,

@@ -231,6 +231,7 @@ impl LoadedProgram {
                     bytes,
                     preserved: Vec::new(),
                     parent,
+                    circulating: None,
                 };
                 core.schedule(core.now_ps, Event::Reception(Box::new(arrival)));
             }

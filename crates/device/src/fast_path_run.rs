@@ -232,9 +232,8 @@ impl Switch {
         };
         let options = &self.core.options;
         let may = has_code
-            && self.core.tap.is_none()
+            && options.may_use_fast_path()
             && options.pass_limit.is_none_or(|limit| u64::from(limit) >= pass + 2)
-            && options.ingress_latency_ps == 0
             && !self.core.caller_takes_any();
         may.then(|| length_bytes as u64 + program.max_header_bytes())
     }
@@ -284,10 +283,7 @@ impl Switch {
             Some(Engine::Jit(compiled)) => compiled.has_fast_path(),
             Some(Engine::Interpreter(_)) | None => false,
         };
-        has_code
-            && self.core.tap.is_none()
-            && self.core.options.ingress_latency_ps == 0
-            && !self.core.caller_takes_any()
+        has_code && self.core.options.may_use_fast_path() && !self.core.caller_takes_any()
     }
 
     pub(crate) fn take_single(&mut self) -> Box<Burst> {

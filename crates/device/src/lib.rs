@@ -38,6 +38,8 @@ mod admission;
 mod architecture;
 mod architectures;
 mod burst;
+pub mod circulation;
+mod circulation_rounds;
 mod compiled_program;
 pub mod configuration;
 mod configuration_view;

@@ -130,11 +130,12 @@ impl LoadedProgram {
                         None => {
                             let queue_count = options.traffic_manager.min_queue_count();
                             let fast_path = architecture.fast_path(&program, queue_count);
-                            let code = ProgramCode::new(&program, fast_path);
-                            Arc::new(code.map_err(|error| LoadError::NotCompiled(error.message))?)
+                            Arc::new(ProgramCode::new(&program, fast_path))
                         }
                     };
-                Engine::Jit(Box::new(CompiledProgram::new(code)))
+                let compiled = CompiledProgram::new(code, options.may_use_fast_path())
+                    .map_err(|error| LoadError::NotCompiled(error.message))?;
+                Engine::Jit(Box::new(compiled))
             }
         };
         let store = Store::new(program.clone()).map_err(LoadError::InitialState)?;

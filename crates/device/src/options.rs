@@ -30,6 +30,10 @@ pub struct PortOptions {
     pub queue_count: u32,
     /// Capacity of each queue in packets.
     pub queue_depth_packets: u32,
+    /// Capacity of each queue in bytes beside that in packets; an empty queue accepts any packet. `None` is no limit.
+    pub queue_depth_bytes: Option<u64>,
+    /// Bytes that each packet takes on the wire beside its own: 24 for preamble, check sequence and gap of Ethernet.
+    pub overhead_bytes: u32,
     /// Rate limit of each queue in packets per second; 0 is no limit.
     pub queue_rate_pps: u64,
     /// When queues signal congestion; `None` is never.
@@ -51,6 +55,8 @@ impl Default for PortOptions {
             latency_ps: 0,
             queue_count: 8,
             queue_depth_packets: 64,
+            queue_depth_bytes: None,
+            overhead_bytes: 0,
             queue_rate_pps: 0,
             congestion: None,
             loopback: false,
@@ -119,6 +125,11 @@ impl DeviceOptions {
     pub(crate) fn code_options(&self) -> CodeOptions {
         let min_queue_count = self.traffic_manager.min_queue_count();
         CodeOptions { drop_port: self.drop_port, min_queue_count }
+    }
+
+    /// Returns whether packets may take the fast path, which has no taps and takes no time in ingress.
+    pub(crate) fn may_use_fast_path(&self) -> bool {
+        !self.tap && self.ingress_latency_ps == 0
     }
 
     /// Returns the engine of a device with these options: traces need the interpreter.

@@ -2,6 +2,7 @@
 //! Packets between passes: arrivals that wait for ingress as bytes, queued packets with headers and metadata, and packets
 //! that externs emitted.
 
+use crate::circulation::Circulating;
 use crate::ingress_source::IngressSource;
 use crate::trace::{Cause, PassId};
 use interpreter::PacketContext;
@@ -73,6 +74,8 @@ pub(crate) struct Arrival {
     pub preserved: Vec<(SlotId, Bits)>,
     /// The pass that sent it here.
     pub parent: Option<PassId>,
+    /// The rounds that it makes without the program.
+    pub circulating: Option<Circulating>,
 }
 
 /// Requests that blocks have issued and the architecture has not executed yet.

@@ -63,6 +63,15 @@ impl Statistics {
         counters.sent_bytes += length_bytes as u64;
     }
 
+    /// Counts rounds by a loopback port: packets that came in and left by it, and their bytes.
+    pub(crate) fn went_round(&mut self, port: u32, rounds: u64, bytes: u64) {
+        let counters = self.ports.entry(port).or_default();
+        counters.received_packets += rounds;
+        counters.received_bytes += bytes;
+        counters.sent_packets += rounds;
+        counters.sent_bytes += bytes;
+    }
+
     /// Counts a dropped packet.
     pub fn dropped(&mut self, reason: DropReason) {
         *self.drops.entry(reason).or_default() += 1;

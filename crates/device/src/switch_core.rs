@@ -2,6 +2,7 @@
 //! The switch core: clock, event queue, traffic manager, counters and outputs, which all programs of a device
 //! share. Independent of the loaded programs; their architectures decide which blocks run when.
 
+use crate::circulation::CirculatingPackets;
 use crate::control_request::ControlWork;
 use crate::drop_reason::DropReason;
 use crate::event::{Event, EventKey, INGRESS_SLOT_CLASS, LOOPBACK_CLASS, NextEvent};
@@ -53,6 +54,7 @@ pub(crate) struct SwitchCore {
     pub wires_take_time: bool,
     /// Looped-back packets in order of arrival. Packets that arrive out of order are in `events`.
     pub looped_back: VecDeque<(EventKey, Box<Arrival>)>,
+    pub circulating: CirculatingPackets,
     /// Time at which ingress takes the next waiting packet.
     pub next_slot_ps: Option<u64>,
     /// Time from which ingress may take a packet.
@@ -79,6 +81,7 @@ impl SwitchCore {
             has_flow_control: options.traffic_manager.has_flow_control(),
             wires_take_time: options.traffic_manager.wires_take_time(),
             looped_back: VecDeque::new(),
+            circulating: CirculatingPackets::default(),
             next_slot_ps: None,
             ingress_free_ps: 0,
             waiting: VecDeque::new(),
@@ -258,6 +261,7 @@ impl SwitchCore {
             bytes: made.bytes,
             preserved: Vec::new(),
             parent: None,
+            circulating: None,
         };
         self.schedule_generation(source);
         Some((Box::new(arrival), made.target))
@@ -319,7 +323,7 @@ impl SwitchCore {
         if interval_ps == 0 {
             return Some(arrival);
         }
-        if self.waiting.is_empty() && self.ingress_free_ps <= self.now_ps {
+        if self.is_ingress_free(self.now_ps) {
             self.ingress_free_ps = self.now_ps.saturating_add(interval_ps);
             return Some(arrival);
         }
@@ -328,6 +332,24 @@ impl SwitchCore {
         }
         self.waiting.push_back((program, arrival));
         None
+    }
+
+    /// Returns whether a packet that arrives now may enter ingress.
+    pub fn is_ingress_free(&self, now_ps: u64) -> bool {
+        self.options.ingress_interval_ps == 0
+            || self.waiting.is_empty() && self.ingress_free_ps <= now_ps
+    }
+
+    /// Returns the packets that wait for ingress, in order, with their programs if they belong to one.
+    pub fn waiting_for_ingress(&self) -> &VecDeque<(Option<ProgramId>, Box<Arrival>)> {
+        &self.waiting
+    }
+
+    /// Delays ingress and what waits for it.
+    pub fn delay_ingress(&mut self, by_ps: u64, mut each: impl FnMut(&mut Arrival)) {
+        self.ingress_free_ps += by_ps;
+        self.next_slot_ps = self.next_slot_ps.map(|slot_ps| slot_ps + by_ps);
+        self.waiting.iter_mut().for_each(|(_, arrival)| each(arrival));
     }
 
     /// Returns the first waiting packet.
@@ -524,7 +546,7 @@ impl SwitchCore {
     }
 
     /// Schedules the arrival of a looped-back packet.
-    pub fn send_back_by_loopback(&mut self, arrival: Box<Arrival>) {
+    pub fn send_back_by_loopback(&mut self, mut arrival: Box<Arrival>) {
         let key = EventKey {
             time_ps: arrival.arrived_ps,
             class: LOOPBACK_CLASS,
@@ -534,6 +556,7 @@ impl SwitchCore {
         if self.looped_back.back().is_none_or(|(last, _)| *last < key) {
             self.looped_back.push_back((key, arrival));
         } else {
+            self.end_circulation(&mut arrival);
             self.events.insert(key, Event::Loopback(arrival));
         }
     }
@@ -586,7 +609,7 @@ impl SwitchCore {
                 .with("length_bytes", length as u64)
         });
         if comes_back {
-            let arrival = Arrival {
+            let mut arrival = Arrival {
                 reception,
                 source: IngressSource::Loopback,
                 port,
@@ -594,7 +617,9 @@ impl SwitchCore {
                 bytes,
                 preserved: Vec::new(),
                 parent: pass,
+                circulating: None,
             };
+            self.begin_circulation(&mut arrival);
             return self.send_back_by_loopback(Box::new(arrival));
         }
         self.list_sent(program, port, time_ps, bytes, reception.number, queue);

@@ -94,6 +94,12 @@ pub enum TappedEvent {
         /// The reason.
         reason: DropReason,
     },
+    /// Packets came back by loopback ports and went round again without the program ([`crate::circulation`]): in order,
+    /// each packet that comes back next. Packet and pass of the event have no meaning.
+    Circulated {
+        /// The number of rounds, of all packets together.
+        rounds: u64,
+    },
     /// An action of an extern that the last block called.
     Extern {
         /// Control-plane name of the instance, or name of the function.
@@ -156,6 +162,16 @@ impl Tap {
     pub fn record(&mut self, time_ps: u64, what: TappedEvent) {
         let Tap { packet, pass, .. } = *self;
         self.seen.push(Tapped { time_ps, packet, pass, what });
+    }
+
+    /// Appends rounds of circulating packets. Those that follow one another are one event.
+    pub fn record_rounds(&mut self, time_ps: u64, more: u64) {
+        if let Some(Tapped { what: TappedEvent::Circulated { rounds }, .. }) = self.seen.last_mut()
+        {
+            *rounds += more;
+            return;
+        }
+        self.record(time_ps, TappedEvent::Circulated { rounds: more });
     }
 
     /// Moves the events of another tap to the end.

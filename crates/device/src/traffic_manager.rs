@@ -12,8 +12,8 @@ pub use queue::QueueStatistics;
 
 use crate::options::{PortOptions, TrafficManagerOptions};
 use gates::Gates;
-use paths::{Path, Paths, gap_ps};
-use queue::{Queue, Waiting};
+use paths::{Path, Paths, wire_time_ps};
+use queue::{Queue, Waiting, gap_ps};
 use std::collections::BTreeSet;
 
 /// Why a packet was not queued.
@@ -265,10 +265,12 @@ impl<T> TrafficManager<T> {
         let Some(waiting) = state.queues.get_mut(queue as usize) else {
             return Err((Refusal::NoSuchQueue, item));
         };
-        if waiting.packets.len() >= waiting.depth_limit_packets as usize {
+        if waiting.is_full(length_bytes) {
+            waiting.refuse();
             return Err((Refusal::QueueFull, item));
         }
         if buffer_limit.is_some_and(|limit| buffered.saturating_add(length_bytes) > limit) {
+            waiting.refuse();
             return Err((Refusal::BufferFull, item));
         }
         let eligible_ps = match waiting.last_eligible_ps {
@@ -335,7 +337,7 @@ impl<T> TrafficManager<T> {
     /// Reserves the wire of a path for the transmission time of a packet that reaches the wire later.
     pub fn reserve(&mut self, path: OutputPath, length_bytes: u64, now_ps: u64) {
         let state = self.path(path);
-        let until_ps = now_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
+        let until_ps = now_ps.saturating_add(wire_time_ps(&state.options, length_bytes));
         state.busy_until_ps = state.busy_until_ps.max(until_ps);
         self.last_busy_ps = self.last_busy_ps.max(until_ps);
         self.reschedule(path);
@@ -346,8 +348,7 @@ impl<T> TrafficManager<T> {
     pub fn transmit(&mut self, path: OutputPath, length_bytes: u64, now_ps: u64) -> u64 {
         let state = self.path(path);
         let begins_ps = now_ps.max(state.wire_idle_ps);
-        let sent_ps =
-            begins_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
+        let sent_ps = begins_ps.saturating_add(wire_time_ps(&state.options, length_bytes));
         state.wire_idle_ps = sent_ps;
         state.busy_until_ps = state.busy_until_ps.max(sent_ps);
         let arrives_ps = sent_ps.saturating_add(state.options.latency_ps);

@@ -45,6 +45,11 @@ impl Messages {
         self.list.borrow_mut().push(diagnostic);
     }
 
+    /// Whether a field of this name holds the author's notes, which are not read.
+    pub fn is_note(&self, name: &str) -> bool {
+        self.conventions.note_fields.contains(&name)
+    }
+
     /// Adds an error; an empty `help` is left out.
     pub fn error(&self, code: Code, span: Span, message: impl Into<String>, help: &str) {
         let diagnostic = Diagnostic::error(code, span, message);

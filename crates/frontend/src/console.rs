@@ -65,6 +65,8 @@ pub enum Work {
     Packets,
     /// A search; the message shows its progress.
     Search,
+    /// A simulation; the message shows its progress.
+    Simulation,
 }
 
 /// Shows the progress of work until it is dropped.

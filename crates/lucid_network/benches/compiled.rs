@@ -291,6 +291,59 @@ fn loading() {
     }
 }
 
+/// A program of so many handlers, each of which accesses three of so many arrays and generates one of two events.
+fn large_program(handlers: usize, arrays: usize) -> String {
+    let mut text = String::from("memop plus(int stored, int x) { return stored + x; }\n");
+    for at in 0..handlers {
+        text.push_str(&format!("event e{at}(int n);\n"));
+    }
+    for at in 0..arrays {
+        text.push_str(&format!("global Array.t<32> a{at} = Array.create(1024);\n"));
+    }
+    for at in 0..handlers {
+        let mut accessed =
+            [at * 7, at * 7 + 13, at * 3 + 29].map(|number| number % arrays).to_vec();
+        accessed.sort_unstable();
+        accessed.dedup();
+        text.push_str(&format!("handle e{at}(int n) {{\n"));
+        for array in &accessed {
+            let access = format!("Array.update(a{array}, n[9:0], plus, n, plus, {})", at + 1);
+            text.push_str(&format!("    int v{array} = {access};\n"));
+        }
+        let (next, other) = ((at + 1) % handlers, (at + 17) % handlers);
+        let first = accessed[0];
+        text.push_str(&format!(
+            "    if (v{first} > n) {{ generate e{next}(v{first}); }} else {{ generate e{other}(n + 1); }}\n}}\n"
+        ));
+    }
+    text
+}
+
+/// How long large programs take from their source to their first events.
+fn first_events() {
+    println!("\nfrom the source of a large program to 16 events");
+    println!("{:>10}  {:>8}  {:>14}  {:>14}", "handlers", "arrays", "compiled code", "interpreter");
+    for (handlers, arrays) in [(100, 50), (300, 50)] {
+        let took_ms = [EngineChoice::Jit, EngineChoice::Interpreter].map(|engine| {
+            let began = Instant::now();
+            let mut map = SourceMap::new();
+            let program = program(&mut map, &large_program(handlers, arrays));
+            let compiled = match compile(&program, &map, &Options::default()) {
+                Ok(compiled) => Arc::new(compiled),
+                Err(found) => panic!("{found:?}"),
+            };
+            let setup = setup(&program, &[("e0", 1)]);
+            let loaded = CompiledSimulation::new(setup, compiled, engine);
+            let mut simulation = loaded.expect("it loads");
+            simulation.run_until(ROUND_PS * 15, &mut NullObserver);
+            assert_eq!(simulation.handled(), 16);
+            began.elapsed().as_secs_f64() * 1e3
+        });
+        let [jit_ms, interp_ms] = took_ms;
+        println!("{handlers:>10}  {arrays:>8}  {jit_ms:>11.1} ms  {interp_ms:>11.1} ms");
+    }
+}
+
 /// The captures of the firewall's example, by the ports that the packets come in by.
 fn firewall_packets() -> Vec<(u32, Vec<u8>)> {
     let folder =
@@ -418,5 +471,6 @@ fn main() {
     }
     pausable_queue();
     loading();
+    first_events();
     firewalls();
 }

@@ -18,7 +18,7 @@ use lucid_compiler::{
 };
 use lucid_reference::interpreter::{Entry, Group, Value};
 use lucid_reference::simulation::Setup;
-use lucid_reference::simulation::topology::Topology;
+use network::links::Links;
 use source::quantity::in_largest_unit;
 use source::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,15 +68,15 @@ impl SwitchSetup {
     /// A switch of a run: routes by fewest links, of equal ones the lowest port at each switch, and
     /// directly to switches that no links lead to.
     pub fn of(setup: &Setup, switch: u32) -> SwitchSetup {
-        let mut topology = setup.topology();
-        let routes = routes(&mut topology, switch, setup.switches());
+        let mut links = setup.topology();
+        let routes = routes(&mut links, switch, setup.switches());
         SwitchSetup {
             number: switch,
             round_ps: Some(setup.timing().generate_delay_ps),
             recirculation_port: setup.recirculation_ports()[switch as usize],
             externs: setup.externs()[switch as usize].clone(),
             routes,
-            linked_ports: topology.ports_to_others(switch).collect(),
+            linked_ports: links.ports_to_others(switch).collect(),
             outside_ports: BTreeSet::new(),
             tables: installed::tables(setup, switch),
         }
@@ -109,8 +109,8 @@ impl SwitchSetup {
 }
 
 /// By which port each other switch is reached as links are now.
-pub(crate) fn routes(topology: &mut Topology, switch: u32, switches: u32) -> BTreeMap<u32, u32> {
-    let mut route = |other| topology.port_to_switch(switch, other).unwrap_or(DIRECT_PORT);
+pub(crate) fn routes(links: &mut Links, switch: u32, switches: u32) -> BTreeMap<u32, u32> {
+    let mut route = |other| links.port_to_node(switch, other).unwrap_or(DIRECT_PORT);
     let others = (0..switches).filter(|other| *other != switch);
     others.map(|other| (other, route(other))).collect()
 }

@@ -12,15 +12,14 @@ use super::watch::{Plain, Watch, Watcher};
 use device::{IngressSource, PauseFrame};
 use lucid::core::EventId;
 use lucid_reference::interpreter::{Arguments, Parsed, SwitchContext, packet_bytes, parse};
-use lucid_reference::simulation::inputs::{Input, Phase, rank};
-use lucid_reference::simulation::{ObservationKind, Observer, Occurrence, Outcome, Setup};
+use lucid_reference::simulation::inputs::Input;
+use lucid_reference::simulation::{
+    ObservationKind, Observer, Occurrence, Outcome, Progress, STEPS_OF_PROGRESS, Setup,
+};
+use network::event_loop::{self, End, Event, Fabric, Participants};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// The item of the queue that is no packet on a link: a device has something to do.
-const WAKE: u32 = u32::MAX;
-
-/// A rank behind that of every port: what arrives at one time is with the device before it works.
-const BEHIND_PORTS: u32 = u32::MAX;
 
 impl CompiledSimulation {
     /// Runs to the end of the specification's time.
@@ -34,42 +33,22 @@ impl CompiledSimulation {
     }
 
     pub(super) fn run_watched(&mut self, until_ps: u64, observer: &mut dyn Watcher) -> Outcome {
+        if let Some(fault) = &self.stopped {
+            return Outcome::Stopped(fault.clone());
+        }
         let setup = self.setup.clone();
-        let watch = &mut Watch::new(observer);
-        loop {
-            if let Some(fault) = &self.stopped {
-                return Outcome::Stopped(fault.clone());
-            }
-            let (next, is_input) = match (self.inputs.peek(), self.queue.peek()) {
-                (None, None) => return Outcome::Finished,
-                (None, Some(queued)) => (queued, false),
-                (Some(input), None) => (input, true),
-                (Some(input), Some(queued)) => (input.min(queued), input <= queued),
-            };
-            if next.0 > until_ps {
-                self.now_ps = self.now_ps.max(until_ps);
-                return Outcome::TimeOver;
-            }
-            self.now_ps = next.0;
-            if is_input {
-                if let Some((_, input)) = self.inputs.pop() {
-                    self.input(&setup, watch, input);
+        let watch = Watch::new(observer);
+        let mut run = Run { simulation: self, setup: &setup, watch, until_ps, steps: 0 };
+        match event_loop::run_until(&mut run, until_ps) {
+            End::Finished => Outcome::Finished,
+            End::TimeOver => {
+                let Run { simulation, mut watch, .. } = run;
+                for at in 0..setup.switches() {
+                    simulation.circulate(&setup, &mut watch, at, until_ps);
                 }
-            } else if let Some((_, rank, item)) = self.queue.pop() {
-                let at = (rank >> 32) as u32 & 0x3fff_ffff;
-                match item {
-                    WAKE => self.wake(&setup, watch, at),
-                    item => {
-                        let InFlightPacket { port, bytes, provenance } =
-                            self.in_flight.remove(item as usize);
-                        self.arrive((at, port), bytes, provenance);
-                    }
-                }
+                Outcome::TimeOver
             }
-            let batch = std::mem::take(&mut self.batch);
-            if !batch.is_empty() && !watch.observer.after_dispatches(self, &batch) {
-                return Outcome::TimeOver;
-            }
+            End::Stopped(outcome) => outcome,
         }
     }
 
@@ -87,7 +66,7 @@ impl CompiledSimulation {
                 match target.installed.run(&command) {
                     Ok(answered) => {
                         target.counts.tables_full += u64::from(answered.table_full.is_some());
-                        watch.see(self.now_ps, switch, || ObservationKind::Commanded {
+                        watch.see(self.now_ps(), switch, || ObservationKind::Commanded {
                             text: answered.text,
                             result: answered.result,
                         });
@@ -96,9 +75,9 @@ impl CompiledSimulation {
                 }
             }
             Input::Link { ends, up } => {
-                self.topology.set_up(ends[0], up);
+                self.fabric.links.set_up(ends[0], up, self.fabric.now_ps());
                 self.switches.iter_mut().for_each(|switch| switch.knows_links = false);
-                watch.see(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
+                watch.see(self.now_ps(), ends[0].0, || ObservationKind::Link { ends, up });
             }
         }
     }
@@ -118,7 +97,7 @@ impl CompiledSimulation {
             let occurrence = Occurrence(self.next_occurrence());
             self.switches[at as usize].counts.left += 1;
             watch.observer.is_to_leave((at, port), bytes.clone());
-            watch.see(self.now_ps, at, || ObservationKind::Left {
+            watch.see(self.now_ps(), at, || ObservationKind::Left {
                 occurrence,
                 event: setup.event_value(event, &arguments, 0),
                 port,
@@ -128,7 +107,7 @@ impl CompiledSimulation {
             return;
         }
         let parsed =
-            parse(setup.prepared(), &bytes, &self.surroundings(setup, (at, port), self.now_ps));
+            parse(setup.prepared(), &bytes, &self.surroundings(setup, (at, port), self.now_ps()));
         if parsed != Parsed::Event(event, arguments) {
             let fault = not_itself(setup, event);
             self.stopped.get_or_insert(Box::new(fault));
@@ -140,7 +119,7 @@ impl CompiledSimulation {
     /// A packet arrives at a port of a switch.
     fn arrive(&mut self, (at, port): (u32, u32), bytes: Vec<u8>, provenance: Provenance) {
         let switch = &mut self.switches[at as usize];
-        match switch.installed.device.inject(port, self.now_ps, bytes) {
+        match switch.installed.device.inject(port, self.fabric.now_ps(), bytes) {
             Ok(number) => {
                 switch.arriving.insert(number, provenance);
                 self.schedule_wake(at);
@@ -151,24 +130,24 @@ impl CompiledSimulation {
 
     /// Has a device woken when it next has something to do.
     pub(super) fn schedule_wake(&mut self, at: u32) {
-        let switch = &mut self.switches[at as usize];
-        if let Some(next_ps) = switch.installed.device.next_event_ps()
-            && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
-        {
-            switch.wakes_at_ps = Some(next_ps);
-            self.queue.push(next_ps, rank(Phase::Ingress, at, BEHIND_PORTS), WAKE);
-        }
+        let next_ps = self.switches[at as usize].installed.device.next_effect_ps();
+        self.fabric.wake_at(at, next_ps);
     }
 
-    /// Runs what is due at a device, and reports it to the observer.
-    fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+    /// Makes the rounds of packets that wait at a device until a time, and accounts for them.
+    fn circulate(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, until_ps: u64) {
+        let device = &mut self.switches[at as usize].installed.device;
+        device.run_circulation(until_ps);
+        let passes = passes(device.drain_taps());
+        self.account(setup, watch, at, passes);
+    }
+
+    /// Runs what is due at a device, and reports it to the observer. The run ends at `until_ps`.
+    fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, until_ps: u64) {
         self.learn_links(setup, at);
-        let switch = &mut self.switches[at as usize];
-        if switch.wakes_at_ps.is_some_and(|due_ps| due_ps <= self.now_ps) {
-            switch.wakes_at_ps = None;
-        }
-        let device = &mut switch.installed.device;
-        if let Err(error) = device.advance(self.now_ps) {
+        self.fabric.woken(at);
+        let device = &mut self.switches[at as usize].installed.device;
+        if let Err(error) = device.advance(self.fabric.now_ps()) {
             let message = error.to_string();
             self.fault(at, &message);
             return;
@@ -178,6 +157,12 @@ impl CompiledSimulation {
         device.drain_transmitted();
         let passes = passes(device.drain_taps());
         self.account(setup, watch, at, passes);
+        // Packets that wait go round until something else can happen to the switch.
+        let next_input_ps = self.inputs.peek().map(|next| next.0);
+        let next_ps = [next_input_ps, self.fabric.next_time_ps()].into_iter().flatten().min();
+        let before_ps = next_ps.unwrap_or(u64::MAX);
+        let device = &mut self.switches[at as usize].installed.device;
+        device.run_circulation(until_ps.min(before_ps.saturating_sub(1)));
         self.schedule_wake(at);
     }
 
@@ -185,7 +170,8 @@ impl CompiledSimulation {
     /// that left.
     fn account(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, passes: Vec<DevicePass>) {
         let mut known: Vec<Option<Arc<TakenPacket>>> = Vec::new();
-        for pass in &passes {
+        let mut gone_round: VecDeque<Option<Provenance>> = VecDeque::new();
+        for (number, pass) in passes.iter().enumerate() {
             let packet = match &pass.half {
                 Half::Ingress { port, source, arrived_ps, bytes } => {
                     let switch = &mut self.switches[at as usize];
@@ -209,6 +195,20 @@ impl CompiledSimulation {
                 Half::Egress { port, queue, .. } => {
                     let queued = self.switches[at as usize].queued.get_mut(&(*port, *queue));
                     queued.and_then(|queued| queued.pop_front()).flatten()
+                }
+                Half::Circulation { rounds } if number == 0 => {
+                    self.rotate(at, *rounds);
+                    None
+                }
+                Half::Circulation { rounds } => {
+                    // They follow what the passes before send.
+                    for _ in 0..*rounds {
+                        let looping = &mut self.switches[at as usize].looping;
+                        let next = looping.pop_front().flatten();
+                        gone_round.push_back(next);
+                        self.count_rounds(next, 1);
+                    }
+                    None
                 }
             };
             for place in &pass.queued {
@@ -234,7 +234,15 @@ impl CompiledSimulation {
                 watch.see(*time_ps, at, || ObservationKind::Printed { by, text });
             }
         }
-        for ((pass, packet), sender) in passes.into_iter().zip(known).zip(senders) {
+        for (number, ((pass, packet), sender)) in
+            passes.into_iter().zip(known).zip(senders).enumerate()
+        {
+            if let Half::Circulation { rounds } = pass.half
+                && number > 0
+            {
+                let looping = &mut self.switches[at as usize].looping;
+                looping.extend(gone_round.drain(..rounds as usize));
+            }
             for sent in pass.sent {
                 match &packet {
                     Some(packet) => self.send(setup, watch, (at, sender), packet, sent),
@@ -247,6 +255,26 @@ impl CompiledSimulation {
                 }
             }
         }
+    }
+
+    /// Packets that come back to a switch went round again, one after the other.
+    fn rotate(&mut self, at: u32, rounds: u64) {
+        let mut looping = std::mem::take(&mut self.switches[at as usize].looping);
+        let count = looping.len() as u64;
+        let (turns, rest) = (rounds.checked_div(count).unwrap_or(0), rounds.checked_rem(count));
+        let rest = rest.unwrap_or(0) as usize;
+        for (number, packet) in looping.iter().enumerate() {
+            self.count_rounds(*packet, turns + u64::from(number < rest));
+        }
+        looping.rotate_left(rest);
+        self.switches[at as usize].looping = looping;
+    }
+
+    /// Counts rounds of a packet as the passes that they are. Those of packet generators do not count.
+    fn count_rounds(&mut self, packet: Option<Provenance>, rounds: u64) {
+        let rounds = if packet.is_some() { rounds } else { 0 };
+        self.passes += rounds;
+        self.skipped_rounds += rounds;
     }
 
     pub(super) fn surroundings<'s>(
@@ -272,9 +300,75 @@ impl CompiledSimulation {
             return;
         }
         switch.knows_links = true;
-        let routes = deploy::routes(&mut self.topology, at, setup.switches());
+        let routes = deploy::routes(&mut self.fabric.links, at, setup.switches());
         if let Err(message) = switch.installed.reroute(routes) {
             self.fault(at, &message);
         }
+    }
+}
+
+/// A simulation in a run, with its watcher.
+struct Run<'r, 'w> {
+    simulation: &'r mut CompiledSimulation,
+    setup: &'r Setup,
+    watch: Watch<'w>,
+    until_ps: u64,
+    /// Events taken so far.
+    steps: u64,
+}
+
+impl Run<'_, '_> {
+    /// Shows the handlers that ran, and stops at a fault or if the watcher has seen enough.
+    fn flow(&mut self) -> ControlFlow<Outcome> {
+        let batch = std::mem::take(&mut self.simulation.batch);
+        if !batch.is_empty() && !self.watch.observer.after_dispatches(self.simulation, &batch) {
+            return ControlFlow::Break(Outcome::TimeOver);
+        }
+        match &self.simulation.stopped {
+            Some(fault) => ControlFlow::Break(Outcome::Stopped(fault.clone())),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Participants for Run<'_, '_> {
+    type Item = InFlightPacket;
+    type Stop = Outcome;
+
+    fn fabric(&mut self) -> &mut Fabric<InFlightPacket> {
+        &mut self.simulation.fabric
+    }
+
+    fn next_input(&mut self) -> Option<(u64, u64)> {
+        self.simulation.inputs.peek()
+    }
+
+    fn take_input(&mut self) -> ControlFlow<Outcome> {
+        if let Some((_, input)) = self.simulation.inputs.pop() {
+            self.simulation.input(self.setup, &mut self.watch, input);
+        }
+        self.flow()
+    }
+
+    fn take_event(&mut self, event: Event) -> ControlFlow<Outcome> {
+        let Event { node, flight, .. } = event;
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_OF_PROGRESS) {
+            let simulation = &self.simulation;
+            self.watch.observer.progress(Progress {
+                time_ps: simulation.now_ps(),
+                handled: simulation.handled(),
+                rounds: simulation.rounds(),
+            });
+        }
+        match flight {
+            None => self.simulation.wake(self.setup, &mut self.watch, node, self.until_ps),
+            Some(flight) => {
+                let InFlightPacket { port, bytes, provenance } =
+                    self.simulation.fabric.take(flight);
+                self.simulation.arrive((node, port), bytes, provenance);
+            }
+        }
+        self.flow()
     }
 }

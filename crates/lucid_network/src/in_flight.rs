@@ -19,15 +19,17 @@ pub(super) enum PacketOwner {
 pub(super) struct Provenance {
     /// The occurrence whose handler sent it.
     pub(super) cause: Option<u64>,
-    /// The occurrence that it is, if that is known.
+    /// The occurrence that it is. That of a packet on a link is `None` if it is not known.
     pub(super) occurrence: Option<u64>,
+    /// Whether it is known which occurrence it is, and not only numbered.
+    pub(super) is_known: bool,
     pub(super) owner: PacketOwner,
 }
 
 impl Provenance {
     /// That of a packet from outside the network.
     pub(super) const OUTSIDE: Provenance =
-        Provenance { cause: None, occurrence: None, owner: PacketOwner::Program };
+        Provenance { cause: None, occurrence: None, is_known: false, owner: PacketOwner::Program };
 }
 
 /// A packet on its way to a switch's port.

@@ -27,13 +27,13 @@ impl CompiledSimulation {
         provenance: Provenance,
         pass: &DevicePass,
     ) -> Option<TakenPacket> {
-        let Provenance { cause, occurrence, owner } = provenance;
+        let Provenance { cause, occurrence, is_known, owner } = provenance;
         let is_users = owner == PacketOwner::UserP4;
         self.passes += 1;
         let target = self.compiled.options.target;
         // A parser for Tofino knows when the packet arrived, not when the pass begins.
         let time_ps = match target {
-            Backend::V1Model => self.now_ps,
+            Backend::V1Model => self.now_ps(),
             Backend::Tna => arrived_ps,
         };
         let around = self.surroundings(setup, (at, port), time_ps);
@@ -42,9 +42,9 @@ impl CompiledSimulation {
             self.stopped.get_or_insert(Box::new(fault));
             return None;
         }
-        let is_known = cause.is_none() || occurrence.is_some();
+        let is_known = cause.is_none() || is_known;
         let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
-        let now_ps = self.now_ps;
+        let now_ps = self.now_ps();
         let payload = match &arrival {
             Arrival::Dispatch { arguments, .. } | Arrival::Transit(Some((_, arguments))) => {
                 payload_of(arguments)
@@ -74,7 +74,7 @@ impl CompiledSimulation {
             Arrival::NoHandler { event, port, .. } => {
                 packet.unhandled = Some((*event, *port));
             }
-            Arrival::Transit(_) => {}
+            Arrival::Transit(_) => self.rounds += 1,
             Arrival::Dropped => {
                 self.switches[at as usize].counts.dropped += 1;
                 watch.see(now_ps, at, || ObservationKind::Dropped {

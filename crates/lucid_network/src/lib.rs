@@ -31,6 +31,7 @@ mod switch;
 mod unsupported_packets;
 mod user;
 mod verify;
+mod waiting_frames;
 mod watch;
 
 pub use ports::check_ports;

@@ -6,7 +6,7 @@ use device::tap::{EgressPacket, Tapped, TappedEvent};
 use device::{IngressSource, OutputPath};
 use ir::{Bits, RequestId};
 
-/// The half of a device that a packet goes through.
+/// The half of a device that a packet goes through, or neither.
 #[derive(Debug)]
 pub(super) enum Half {
     /// A packet comes to ingress.
@@ -19,6 +19,8 @@ pub(super) enum Half {
         /// The packet, where only bytes go to egress.
         packet: Option<EgressPacket>,
     },
+    /// Packets come back and go round again without the program, in order.
+    Circulation { rounds: u64 },
 }
 
 /// A packet that left by a port.
@@ -57,6 +59,7 @@ pub(super) fn passes(taps: Vec<Tapped>) -> Vec<DevicePass> {
             TappedEvent::Egress { port, queue, depth_packets, packet, .. } => {
                 Half::Egress { port, queue, depth_packets, packet }
             }
+            TappedEvent::Circulated { rounds } => Half::Circulation { rounds },
             within => {
                 if let Some(pass) = passes.last_mut() {
                     pass.note(time_ps, within);
@@ -91,6 +94,7 @@ impl DevicePass {
                 self.sent.push(SentPacket { port, arrives_ps, comes_back, bytes });
             }
             TappedEvent::Queued { .. }
+            | TappedEvent::Circulated { .. }
             | TappedEvent::Ingress { .. }
             | TappedEvent::Egress { .. }
             | TappedEvent::Dropped { .. }

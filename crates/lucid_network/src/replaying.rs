@@ -161,7 +161,9 @@ impl CompiledSimulation {
             now_ps
         } else {
             let from = (at, one.event);
-            for_each_route(setup, &self.topology, from, &one.to, &mut |route| routes.push(route));
+            for_each_route(setup, &self.fabric.links, from, &one.to, &mut |route| {
+                routes.push(route)
+            });
             due_ps(setup.timing(), now_ps, one.delay_ns)
         };
         for route in &routes {
@@ -196,10 +198,12 @@ impl CompiledSimulation {
                 Route::Switch(switch) => Destination::Switch { switch, arrives_ps: due_ps },
                 Route::Outside => Destination::Port { port: NO_PORT, to: None, arrives_ps: due_ps },
                 Route::Port(port) => {
-                    let to = self.topology.other_end((at, port)).filter(|_| !is_exit);
+                    let to = self.fabric.links.other_end((at, port)).filter(|_| !is_exit);
                     let latency_ps = match dispatch.stage {
                         Stage::Egress => 0,
-                        _ => self.topology.latency_ps((at, port)).unwrap_or(0),
+                        _ => {
+                            self.fabric.links.options((at, port)).map_or(0, |link| link.latency_ps)
+                        }
                     };
                     let arrives_ps = due_ps.saturating_add(latency_ps);
                     Destination::Port { port, to, arrives_ps }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packets that left a device: back to it by the recirculation port, over links, or out of the network.
 
-use super::arrival::{bare_event, frame, is_bare};
+use super::arrival::{Frame, bare_event, frame, is_bare};
 use super::in_flight::{InFlightPacket, PacketOwner, Provenance, TakenPacket};
 use super::passes::SentPacket;
 use super::simulation::CompiledSimulation;
@@ -11,8 +11,8 @@ use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
 use lucid_compiler::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
 use lucid_reference::interpreter::EventValue;
-use lucid_reference::simulation::inputs::{Phase, rank};
 use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup};
+use network::event_loop::Phase;
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
@@ -48,16 +48,25 @@ impl CompiledSimulation {
             None => (is_known.then_some(packet.occurrence), None),
         };
         let owner = if packet.is_users { PacketOwner::UserP4 } else { PacketOwner::Program };
-        let provenance = Provenance { cause, occurrence, owner };
+        let mut provenance =
+            Provenance { cause, occurrence, is_known: occurrence.is_some(), owner };
         if comes_back {
+            // A frame keeps its number while it waits.
+            let is_in_transit = sender.is_none() && packet.handled.is_none();
+            let waits = |frame: Frame| is_in_transit && frame.delay_ns > 0;
+            provenance.occurrence = match occurrence {
+                None if frame(setup, &bytes).is_some_and(waits) => Some(packet.occurrence),
+                None => Some(self.next_occurrence()),
+                known => known,
+            };
             self.switches[at as usize].looping.push_back(Some(provenance));
             return;
         }
         let carried = self.carried(setup, (at, port), time_ps, &bytes);
         if let Some(Ok((to, arrives_ps))) = carried {
             let in_flight = InFlightPacket { port: to.1, bytes, provenance };
-            let item = self.in_flight.insert(in_flight) as u32;
-            self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), item);
+            let flight = self.fabric.keep(in_flight);
+            self.fabric.schedule(arrives_ps, Phase::Ingress, to, flight);
             return;
         }
         let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
@@ -72,7 +81,7 @@ impl CompiledSimulation {
         let counts = &mut self.switches[at as usize].counts;
         if let Some(Err(reason)) = carried {
             counts.dropped += 1;
-            watch.see(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
+            watch.see(self.now_ps(), at, || ObservationKind::Dropped { occurrence, event, reason });
             return;
         }
         counts.left += 1;
@@ -113,7 +122,7 @@ impl CompiledSimulation {
         time_ps: u64,
         bytes: &[u8],
     ) -> Option<Carried> {
-        let is_linked = self.topology.other_end(from).is_some();
+        let is_linked = self.fabric.links.other_end(from).is_some();
         if !is_linked && from.1 != DIRECT_PORT {
             return None;
         }
@@ -128,7 +137,11 @@ impl CompiledSimulation {
                 return None;
             }
             let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
-            return self.topology.carry(from, time_ps, || length_bytes);
+            let (to, carried) = self.fabric.links.carry(from, time_ps, || length_bytes)?;
+            return Some(match carried {
+                Ok(carried) => Ok((to, carried.arrives_ps)),
+                Err(loss) => Err(loss.into()),
+            });
         }
         let to = frame.filter(|frame| frame.place == PlaceKind::Switch)?.place_number;
         let lost = &mut self.switches[from.0 as usize].direct_loss;

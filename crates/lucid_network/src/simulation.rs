@@ -7,17 +7,18 @@ use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
 use super::ports::check_ports;
 use super::probed::ProbeReader;
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_probes};
+use super::waiting_frames::WaitingFrames;
+use arithmetic::random::stream::Stream;
 use device::{Device, DeviceOptions, EngineChoice};
 use lucid::core::GlobalId;
 use lucid_compiler::Compiled;
 use lucid_reference::interpreter::State;
 use lucid_reference::simulation::inputs::Inputs;
-use lucid_reference::simulation::random::{Purpose, Stream};
+use lucid_reference::simulation::random::Purpose;
 use lucid_reference::simulation::schedule::Replayer;
-use lucid_reference::simulation::topology::Topology;
 use lucid_reference::simulation::{Counts, Setup};
-use network::event_queue::EventQueue;
-use slab::Slab;
+use network::event_loop::Fabric;
+use network::links::Links;
 use source::{Code, Diagnostic, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -32,8 +33,6 @@ pub(super) struct Switch {
     pub(super) looping: VecDeque<Option<Provenance>>,
     /// Packets in queues, by port and queue, in order; `None` as above.
     pub(super) queued: HashMap<(u32, u32), VecDeque<Option<Arc<TakenPacket>>>>,
-    /// When the queue has something for the device to do.
-    pub(super) wakes_at_ps: Option<u64>,
     pub(super) counts: Counts,
     /// Whether its forwarding table is as the links are.
     pub(super) knows_links: bool,
@@ -47,16 +46,15 @@ pub struct CompiledSimulation {
     pub(super) setup: Arc<Setup>,
     pub(super) compiled: Arc<Compiled>,
     pub(super) probes: ProbeReader,
-    pub(super) topology: Topology,
     pub(super) switches: Vec<Switch>,
-    pub(super) queue: EventQueue<u32>,
-    /// On links.
-    pub(super) in_flight: Slab<InFlightPacket>,
+    /// Links, and packets on them.
+    pub(super) fabric: Fabric<InFlightPacket>,
     pub(super) inputs: Inputs,
-    pub(super) now_ps: u64,
     occurrences: u64,
     pub(super) handled: u64,
     pub(super) passes: u64,
+    pub(super) skipped_rounds: u64,
+    pub(super) rounds: u64,
     /// Passes in which P4 of the user's changed something.
     pub(super) changed_by_user: u64,
     /// The reference interpreter beside the devices.
@@ -101,28 +99,30 @@ impl CompiledSimulation {
         for number in 0..setup.switches() {
             let place =
                 Position { number, engine, like: switches.first().map(|one| &one.installed) };
+            let mut installed = InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?;
+            if let Some(frames) = WaitingFrames::of(&setup, &compiled, number) {
+                installed.device.set_circulation_rule(Some(Arc::new(frames)));
+            }
             switches.push(Switch {
-                installed: InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?,
+                installed,
                 arriving: HashMap::new(),
                 looping: VecDeque::new(),
                 queued: HashMap::new(),
-                wakes_at_ps: None,
                 counts: Counts::default(),
                 knows_links: true,
-                direct_loss: Stream::new(setup.seed(), Purpose::DirectLoss, number.into()),
+                direct_loss: Purpose::DirectLoss.stream(setup.seed(), number.into()),
             });
         }
         let mut simulation = CompiledSimulation {
-            topology: setup.topology(),
             probes: ProbeReader::new(&compiled.probes, &pipeline),
             switches,
-            queue: EventQueue::new(),
-            in_flight: Slab::new(),
+            fabric: Fabric::new(setup.topology()),
             inputs: Inputs::new(setup.sources().clone(), setup.seed()),
-            now_ps: 0,
             occurrences: 0,
             handled: 0,
             passes: 0,
+            skipped_rounds: 0,
+            rounds: 0,
             changed_by_user: 0,
             replayer: Replayer::new(&setup),
             expected: HashMap::new(),
@@ -138,6 +138,16 @@ impl CompiledSimulation {
         Ok(simulation)
     }
 
+    /// Has the program make each round of events that wait by going round. Without this the devices make most of them
+    /// without the program, which only takes less time.
+    pub fn run_every_round(&mut self) {
+        for at in 0..self.setup.switches() {
+            self.switches[at as usize].installed.device.set_circulation_rule(None);
+            // The switch wakes for rounds too.
+            self.schedule_wake(at);
+        }
+    }
+
     /// What it runs.
     pub fn setup(&self) -> &Arc<Setup> {
         &self.setup
@@ -145,7 +155,7 @@ impl CompiledSimulation {
 
     /// How far it came, in picoseconds.
     pub fn now_ps(&self) -> u64 {
-        self.now_ps
+        self.fabric.now_ps()
     }
 
     /// Handlers run at all switches.
@@ -156,6 +166,16 @@ impl CompiledSimulation {
     /// Packets through pipelines: handlers, and frames in transit.
     pub fn passes(&self) -> u64 {
         self.passes
+    }
+
+    /// Passes in which the program only sent an event on its way.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Rounds of events that waited that devices made without the program. They count as passes.
+    pub fn skipped_rounds(&self) -> u64 {
+        self.skipped_rounds
     }
 
     /// The state of a switch as the program's globals.
@@ -185,7 +205,7 @@ impl CompiledSimulation {
                 && one.looping.is_empty()
                 && one.installed.device.buffered_bytes() == 0
         };
-        self.in_flight.is_empty()
+        self.fabric.in_flight() == 0
             && self.inputs.peek().is_none()
             && self.switches.iter().all(is_quiet)
     }
@@ -196,8 +216,8 @@ impl CompiledSimulation {
     }
 
     /// The links of the run.
-    pub(super) fn topology(&self) -> &Topology {
-        &self.topology
+    pub(super) fn links(&self) -> &Links {
+        &self.fabric.links
     }
 
     /// What it was compiled to.

@@ -53,7 +53,7 @@ impl CompiledSimulation {
             && is_taken
             && !is_users
         {
-            let time_ps = self.now_ps;
+            let time_ps = self.now_ps();
             let event = InterceptedEvent { time_ps, at, occurrence, cause, event, arguments };
             watch.observer.intercepted(event);
         }
@@ -75,7 +75,7 @@ impl CompiledSimulation {
                     cause,
                     is_packet: matches!(arrival, Arrival::Dispatch { is_packet: true, .. }),
                     dispatch: Dispatch {
-                        time_ps: self.now_ps,
+                        time_ps: self.now_ps(),
                         switch: at.0,
                         port,
                         stage: Stage::Ingress,

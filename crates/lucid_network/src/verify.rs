@@ -18,7 +18,7 @@ use lucid_reference::simulation::schedule::{
     Interference, Recorder, RemovedEvent, Schedule, Tolerance, check_legal_around,
 };
 use lucid_reference::simulation::{
-    EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Setup, Stage,
+    EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Progress, Setup, Stage,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -149,6 +149,10 @@ impl Observer for Verifier<'_, '_> {
             self.observer.observe(observation);
         }
     }
+
+    fn progress(&mut self, progress: Progress) {
+        self.observer.progress(progress);
+    }
 }
 
 impl Watcher for Verifier<'_, '_> {
@@ -248,7 +252,7 @@ impl Verifier<'_, '_> {
     /// What a handler generated is due where it leaves the network.
     fn expect_leaving(&mut self, simulation: &CompiledSimulation, ran: &Replayed) {
         let (setup, at) = (self.setup, ran.dispatch.switch);
-        let topology = simulation.topology();
+        let links = simulation.links();
         for one in &ran.generated {
             let declared = &setup.program().events[one.event.0 as usize];
             let is_exit = declared.sort == EventSort::Exit;
@@ -257,16 +261,14 @@ impl Verifier<'_, '_> {
                 ports.push(ran.dispatch.port);
             } else if setup.prepared().events[one.event.0 as usize].egress.is_none() {
                 let from = (at, one.event);
-                for_each_route(setup, topology, from, &one.to, &mut |route| match route {
+                for_each_route(setup, links, from, &one.to, &mut |route| match route {
                     Route::Port(port) => ports.push(port),
                     Route::Outside => ports.push(NO_PORT),
                     Route::Recirculate | Route::Switch(_) => {}
                 });
             }
             let back = setup.recirculation_ports()[at as usize];
-            ports.retain(|port| {
-                is_exit || *port != back && topology.other_end((at, *port)).is_none()
-            });
+            ports.retain(|port| is_exit || *port != back && links.other_end((at, *port)).is_none());
             let bytes = wire_bytes(setup, one.event, &one.arguments);
             let due_ps = match ran.dispatch.stage {
                 Stage::Egress => ran.dispatch.time_ps,

@@ -3,7 +3,7 @@
 
 use super::handler_runs::{InterceptedEvent, Replayed};
 use super::simulation::CompiledSimulation;
-use lucid_reference::simulation::{Observation, ObservationKind, Observer};
+use lucid_reference::simulation::{Observation, ObservationKind, Observer, Progress};
 
 /// An observer that looks at the devices after each handler.
 pub(super) trait Watcher: Observer {
@@ -37,6 +37,10 @@ impl Observer for Plain<'_> {
 
     fn observe(&mut self, observation: Observation) {
         self.0.observe(observation);
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.0.progress(progress);
     }
 }
 

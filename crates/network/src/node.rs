@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Nodes of a simulated network: the [`Node`] trait over timed messages, and hosts that send and record messages. Devices
-//! exchange packets; other interpreters exchange their own messages. `simulation` orders events, `link` delays messages.
+//! Nodes of a simulated network: the [`Node`] trait, what a node hands to the network ([`Outbox`]), and a node that sends
+//! and records frames ([`Recorder`]). `simulation` calls nodes, `links` delays frames.
 
+use crate::frame::Frame;
 use std::any::Any;
 use std::fmt;
 
 mod device_node;
 
-/// A message between nodes. Links need its length.
-pub trait Message {
-    /// Length on the wire in bytes.
-    fn length_bytes(&self) -> u64;
-}
+/// The number of a node in a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
 
-impl Message for Vec<u8> {
-    fn length_bytes(&self) -> u64 {
-        self.len() as u64
-    }
-}
-
-/// A message that a node sends.
+/// A frame that a node sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Departure<M> {
+pub struct Departure {
     /// The node's port.
     pub port: u32,
-    /// Time at which its last bit leaves, in picoseconds.
+    /// Time at which its last bit leaves, in picoseconds; not before the call in which the node sends it.
     pub time_ps: u64,
-    /// The message.
-    pub message: M,
+    /// The frame.
+    pub frame: Frame,
 }
 
 /// A request to the other end of every link to pause or resume a priority, as in priority flow control.
@@ -39,6 +32,52 @@ pub struct FlowControl {
     pub queue: u32,
     /// Whether to pause (`true`) or to resume (`false`).
     pub pause: bool,
+}
+
+/// What a node hands to the network during a call.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    now_ps: u64,
+    pub(crate) departures: Vec<Departure>,
+    pub(crate) flow_control: Vec<FlowControl>,
+    pub(crate) rescheduled: Vec<NodeId>,
+}
+
+impl Outbox {
+    /// An empty one for calls at a time.
+    pub fn at(now_ps: u64) -> Outbox {
+        Outbox { now_ps, ..Outbox::default() }
+    }
+
+    pub(crate) fn begin(&mut self, now_ps: u64) {
+        self.now_ps = now_ps;
+    }
+
+    /// The time of the call, in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+
+    /// Sends a frame whose last bit leaves at this time, now or later.
+    pub fn send(&mut self, port: u32, time_ps: u64, frame: Frame) {
+        self.departures.push(Departure { port, time_ps: time_ps.max(self.now_ps), frame });
+    }
+
+    /// Sends a flow control request to all neighbours.
+    pub fn request_flow_control(&mut self, control: FlowControl) {
+        self.flow_control.push(control);
+    }
+
+    /// Has the network ask another node again when it wants to be woken. A controller calls this for a switch that it
+    /// gave work.
+    pub fn reschedule(&mut self, node: NodeId) {
+        self.rescheduled.push(node);
+    }
+
+    /// Takes the frames sent so far.
+    pub fn take_departures(&mut self) -> Vec<Departure> {
+        std::mem::take(&mut self.departures)
+    }
 }
 
 /// Why a node failed.
@@ -57,84 +96,71 @@ impl fmt::Display for NodeError {
 impl std::error::Error for NodeError {}
 
 /// A participant with ports and a clock. Times of calls never decrease.
-pub trait Node<M>: Any {
-    /// Receives a message at a port.
-    fn receive(&mut self, port: u32, time_ps: u64, message: M);
+pub trait Node: Any {
+    /// Receives a frame at a port, now.
+    fn receive(&mut self, port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError>;
 
-    /// Returns the time of its next event, in picoseconds.
-    fn next_event_ps(&self) -> Option<u64>;
+    /// When it wants to be woken, in picoseconds; asked after each call. `None` if only a frame can make it act.
+    fn next_wake_ps(&self) -> Option<u64>;
 
-    /// Runs its events until this time, inclusive.
-    fn advance(&mut self, until_ps: u64) -> Result<(), NodeError>;
-
-    /// Takes the messages sent since the last call.
-    fn drain_departures(&mut self) -> Vec<Departure<M>>;
+    /// Does everything that is due until now.
+    fn wake(&mut self, outbox: &mut Outbox) -> Result<(), NodeError>;
 
     /// Receives a flow control request from the other end of the link at this port.
     fn flow_control(&mut self, _port: u32, _control: FlowControl) {}
 
-    /// Takes its flow control requests to its neighbours since the last call.
-    fn drain_flow_control(&mut self) -> Vec<FlowControl> {
-        Vec::new()
-    }
+    /// The link at a port went down or came up.
+    fn link_changed(&mut self, _port: u32, _is_up: bool) {}
 }
 
-/// A host with one port, 0: sends messages at given times and records what it receives.
-#[derive(Clone, Debug)]
-pub struct Host<M> {
-    /// Messages to send, latest first.
-    to_send: Vec<(u64, M)>,
-    departures: Vec<Departure<M>>,
-    received: Vec<(u64, M)>,
+/// A node with one port, 0, that sends frames at given times and records what it receives.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    /// Frames to send, latest first.
+    to_send: Vec<(u64, Frame)>,
+    received: Vec<(u64, Frame)>,
 }
 
-impl<M> Default for Host<M> {
-    fn default() -> Host<M> {
-        Host::new(Vec::new())
-    }
-}
-
-impl<M> Host<M> {
-    /// Makes a host that sends these messages at these times in picoseconds; equal times keep their order.
-    pub fn new(mut sends: Vec<(u64, M)>) -> Host<M> {
-        sends.sort_by_key(|send| send.0);
-        sends.reverse();
-        Host { to_send: sends, departures: Vec::new(), received: Vec::new() }
+impl Recorder {
+    /// Makes a node that sends these frames at these times in picoseconds; equal times keep their order.
+    pub fn new(sends: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Recorder {
+        let mut to_send: Vec<(u64, Frame)> =
+            sends.into_iter().map(|(time_ps, bytes)| (time_ps, bytes.into())).collect();
+        to_send.sort_by_key(|send| send.0);
+        to_send.reverse();
+        Recorder { to_send, received: Vec::new() }
     }
 
-    /// Returns the received messages with times in picoseconds.
-    pub fn received(&self) -> &[(u64, M)] {
+    /// Returns the received frames with times in picoseconds.
+    pub fn received(&self) -> &[(u64, Frame)] {
         &self.received
     }
 
-    /// Adds a message to send; a time in the past means now.
-    pub fn send(&mut self, time_ps: u64, message: M) {
-        // The list is popped from its end, so later messages are in front, and among equal times the last one added is
+    /// Adds a frame to send; a time in the past means now.
+    pub fn send(&mut self, time_ps: u64, frame: impl Into<Frame>) {
+        // The list is popped from its end, so later frames are in front, and among equal times the last one added is
         // first.
         let at = self.to_send.partition_point(|send| send.0 > time_ps);
-        self.to_send.insert(at, (time_ps, message));
+        self.to_send.insert(at, (time_ps, frame.into()));
     }
 }
 
-impl<M: 'static> Node<M> for Host<M> {
-    fn receive(&mut self, _port: u32, time_ps: u64, message: M) {
-        self.received.push((time_ps, message));
-    }
-
-    fn next_event_ps(&self) -> Option<u64> {
-        self.to_send.last().map(|send| send.0)
-    }
-
-    fn advance(&mut self, until_ps: u64) -> Result<(), NodeError> {
-        while self.to_send.last().is_some_and(|send| send.0 <= until_ps) {
-            if let Some((time_ps, message)) = self.to_send.pop() {
-                self.departures.push(Departure { port: 0, time_ps, message });
-            }
-        }
+impl Node for Recorder {
+    fn receive(&mut self, _port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
+        self.received.push((outbox.now_ps(), frame));
         Ok(())
     }
 
-    fn drain_departures(&mut self) -> Vec<Departure<M>> {
-        std::mem::take(&mut self.departures)
+    fn next_wake_ps(&self) -> Option<u64> {
+        self.to_send.last().map(|send| send.0)
+    }
+
+    fn wake(&mut self, outbox: &mut Outbox) -> Result<(), NodeError> {
+        while self.to_send.last().is_some_and(|send| send.0 <= outbox.now_ps()) {
+            if let Some((time_ps, frame)) = self.to_send.pop() {
+                outbox.send(0, time_ps, frame);
+            }
+        }
+        Ok(())
     }
 }

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Simulation`: discrete-event simulation of nodes joined by links. Time is integer picoseconds. At equal times
-//! deliveries come before events of nodes, then the order is node, port, sequence, so the same network and seed give
-//! the same run.
+//! `Simulation`: nodes joined by links, run by the [`crate::event_loop`]. Time is integer picoseconds. At equal times the
+//! order is node, port, sequence, and a node acts when all that arrives at it has arrived, so the same network and seed
+//! give the same run.
 
-use crate::link::{LinkDirection, LinkOptions, LinkStatistics};
-use crate::node::{FlowControl, Message, Node, NodeError};
+use crate::event_loop::{self, End as LoopEnd, Event, Fabric, Participants, Phase, rank};
+use crate::frame::Frame;
+use crate::links::{LinkOptions, LinkStatistics, Links, Loss};
+use crate::node::{Departure, FlowControl, Node, NodeError, NodeId, Outbox};
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt;
+use std::ops::ControlFlow;
 
-pub mod topology;
+mod watch;
 
-/// The number of a node in a simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u32);
+pub use watch::{Movement, Unwatched, Watcher};
 
-/// Why a simulation cannot be built or continued.
+/// Why a network cannot be built or continued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationError {
     /// A link names a node that does not exist.
@@ -68,75 +70,63 @@ impl fmt::Display for SimulationError {
 
 impl std::error::Error for SimulationError {}
 
-/// Default of [`Simulation::set_step_limit`].
-pub const DEFAULT_STEP_LIMIT: u64 = 100_000_000;
-
 /// A node with its name.
-struct NodeSlot<M> {
+struct NodeSlot {
     name: String,
-    node: Box<dyn Node<M>>,
+    node: Box<dyn Node>,
 }
 
-/// The direction of a link that leaves a port, and the port at its other end.
-struct LinkEnd {
-    direction: LinkDirection,
-    to: (NodeId, u32),
-}
-
-enum Delivery<M> {
-    Message(M),
+/// Something on a link.
+#[derive(Debug)]
+enum InFlight {
+    Frame { frame: Frame, from: (u32, u32), departed_ps: u64 },
     FlowControl(FlowControl),
 }
 
-/// A message that a node sent by a port without a link.
+/// A frame that a node sent by a port without a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undelivered<M> {
+pub struct Undelivered {
     /// The sending node.
     pub node: NodeId,
-    /// Its port.
-    pub port: u32,
-    /// When, in picoseconds.
-    pub time_ps: u64,
-    /// The message.
-    pub message: M,
+    /// The frame with its port and time.
+    pub departure: Departure,
 }
 
-/// Nodes, links, and messages in flight.
-pub struct Simulation<M> {
-    nodes: Vec<NodeSlot<M>>,
-    link_ends: BTreeMap<(NodeId, u32), LinkEnd>,
-    in_flight: BTreeMap<(u64, NodeId, u32, u64), Delivery<M>>,
-    undelivered: Vec<Undelivered<M>>,
-    sequence: u64,
-    seed: u64,
-    now_ps: u64,
+/// A change of a link at a time.
+type LinkChange = Reverse<(u64, u64, (u32, u32), bool)>;
+
+/// Nodes, links, and frames in flight.
+pub struct Simulation {
+    nodes: Vec<NodeSlot>,
+    fabric: Fabric<InFlight>,
+    changes: BinaryHeap<LinkChange>,
+    undelivered: Vec<Undelivered>,
+    outbox: Outbox,
     steps: u64,
     step_limit: u64,
 }
 
-impl<M: Message + 'static> Simulation<M> {
-    /// Makes an empty network. Losses on links derive from the seed.
-    pub fn new(seed: u64) -> Simulation<M> {
+impl Simulation {
+    /// Makes an empty network. Random numbers of links derive from the seed.
+    pub fn new(seed: u64) -> Simulation {
         Simulation {
             nodes: Vec::new(),
-            link_ends: BTreeMap::new(),
-            in_flight: BTreeMap::new(),
+            fabric: Fabric::new(Links::new(seed)),
+            changes: BinaryHeap::new(),
             undelivered: Vec::new(),
-            sequence: 0,
-            seed,
-            now_ps: 0,
+            outbox: Outbox::default(),
             steps: 0,
-            step_limit: DEFAULT_STEP_LIMIT,
+            step_limit: u64::MAX,
         }
     }
 
-    /// Sets the largest number of deliveries and node events of all runs together.
+    /// Sets the largest number of events of all runs together; without it a run has no limit.
     pub fn set_step_limit(&mut self, steps: u64) {
         self.step_limit = steps;
     }
 
     /// Adds a node.
-    pub fn add(&mut self, name: impl Into<String>, node: impl Node<M>) -> NodeId {
+    pub fn add(&mut self, name: impl Into<String>, node: impl Node) -> NodeId {
         self.nodes.push(NodeSlot { name: name.into(), node: Box::new(node) });
         NodeId((self.nodes.len() - 1) as u32)
     }
@@ -148,50 +138,60 @@ impl<M: Message + 'static> Simulation<M> {
         other: (NodeId, u32),
         options: LinkOptions,
     ) -> Result<(), SimulationError> {
-        self.connect_directions(one, other, options, options)
+        self.connect_directions(one, other, [options, options])
     }
 
-    /// Connects two ports by a link whose directions have different options.
+    /// Connects two ports by a link whose directions have different options, the first from the first port on.
     pub fn connect_directions(
         &mut self,
         one: (NodeId, u32),
         other: (NodeId, u32),
-        forth: LinkOptions,
-        back: LinkOptions,
+        options: [LinkOptions; 2],
     ) -> Result<(), SimulationError> {
         for end in [one, other] {
-            let slot = self.slot(end.0)?;
-            if self.link_ends.contains_key(&end) || (one == other) {
+            let slot = self.nodes.get(end.0.0 as usize);
+            let slot = slot.ok_or(SimulationError::NoSuchNode(end.0))?;
+            if one == other || self.fabric.links.other_end((end.0.0, end.1)).is_some() {
                 return Err(SimulationError::PortInUse { node: slot.name.clone(), port: end.1 });
             }
         }
-        for (from, to, options) in [(one, other, forth), (other, one, back)] {
-            let number = self.link_ends.len() as u64;
-            let direction =
-                LinkDirection::new(options, self.seed ^ number.wrapping_mul(0x9e37_79b9));
-            self.link_ends.insert(from, LinkEnd { direction, to });
-        }
+        let ends = [one, other].map(|(node, port)| (node.0, port));
+        self.fabric.links.connect_directions(ends, options);
         Ok(())
     }
 
-    /// Takes the link at a port down or up in both directions. Returns whether there is one.
+    /// The links.
+    pub fn links(&self) -> &Links {
+        &self.fabric.links
+    }
+
+    /// Takes the link at a port down or up in both directions, now. Returns whether there is one.
     pub fn set_link_up(&mut self, end: (NodeId, u32), is_up: bool) -> bool {
-        let Some(link_end) = self.link_ends.get_mut(&end) else { return false };
-        link_end.direction.set_up(is_up);
-        let other = link_end.to;
-        if let Some(link_end) = self.link_ends.get_mut(&other) {
-            link_end.direction.set_up(is_up);
+        let end = (end.0.0, end.1);
+        let Some(other) = self.fabric.links.set_up(end, is_up, self.fabric.now_ps()) else {
+            return false;
+        };
+        for (node, port) in [end, other] {
+            self.nodes[node as usize].node.link_changed(port, is_up);
+            self.schedule_wake(NodeId(node));
         }
+        true
+    }
+
+    /// Takes the link at a port down or up at a time. Returns whether there is one.
+    pub fn schedule_link(&mut self, time_ps: u64, end: (NodeId, u32), is_up: bool) -> bool {
+        let end = (end.0.0, end.1);
+        if self.fabric.links.other_end(end).is_none() {
+            return false;
+        }
+        let time_ps = time_ps.max(self.fabric.now_ps());
+        self.changes.push(Reverse((time_ps, rank(Phase::Control, end.0, end.1), end, is_up)));
         true
     }
 
     /// Returns the statistics of the direction of a link that leaves this port.
     pub fn link_statistics(&self, from: (NodeId, u32)) -> Option<LinkStatistics> {
-        self.link_ends.get(&from).map(|link_end| link_end.direction.statistics())
-    }
-
-    fn slot(&self, id: NodeId) -> Result<&NodeSlot<M>, SimulationError> {
-        self.nodes.get(id.0 as usize).ok_or(SimulationError::NoSuchNode(id))
+        self.fabric.links.statistics((from.0.0, from.1))
     }
 
     /// Returns a node's name.
@@ -205,122 +205,213 @@ impl<M: Message + 'static> Simulation<M> {
     }
 
     /// Downcasts a node to its concrete type.
-    pub fn node<N: Node<M>>(&self, id: NodeId) -> Option<&N> {
+    pub fn node<N: Node>(&self, id: NodeId) -> Option<&N> {
         let node: &dyn Any = self.nodes.get(id.0 as usize)?.node.as_ref();
         node.downcast_ref()
     }
 
     /// Downcasts a node to its concrete type for changes between runs.
-    pub fn node_mut<N: Node<M>>(&mut self, id: NodeId) -> Option<&mut N> {
+    pub fn node_mut<N: Node>(&mut self, id: NodeId) -> Option<&mut N> {
         let node: &mut dyn Any = self.nodes.get_mut(id.0 as usize)?.node.as_mut();
         node.downcast_mut()
     }
 
     /// Returns the simulation's time in picoseconds.
     pub fn now_ps(&self) -> u64 {
-        self.now_ps
+        self.fabric.now_ps()
     }
 
-    /// Returns the time of the next delivery or event of a node.
-    pub fn next_event_ps(&self) -> Option<u64> {
-        let delivery = self.in_flight.first_key_value().map(|(key, _)| key.0);
-        let event = self.nodes.iter().filter_map(|slot| slot.node.next_event_ps()).min();
-        delivery.into_iter().chain(event).min().map(|time| time.max(self.now_ps))
+    /// Returns the number of events so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
-    /// Takes the messages that nodes sent by ports without a link since the last call.
-    pub fn drain_undelivered(&mut self) -> Vec<Undelivered<M>> {
+    /// Returns how many frames are on links.
+    pub fn in_flight(&self) -> usize {
+        self.fabric.in_flight()
+    }
+
+    /// Takes the frames that nodes sent by ports without a link since the last call.
+    pub fn drain_undelivered(&mut self) -> Vec<Undelivered> {
         std::mem::take(&mut self.undelivered)
     }
 
     /// Runs until no event is left.
     pub fn run_to_completion(&mut self) -> Result<(), SimulationError> {
-        while let Some(time_ps) = self.next_event_ps() {
-            self.step(time_ps)?;
-        }
-        Ok(())
+        self.run_until(u64::MAX).map(|_| ())
     }
 
-    /// Runs all events until this time, inclusive.
-    pub fn run_until(&mut self, until_ps: u64) -> Result<(), SimulationError> {
-        while let Some(time_ps) = self.next_event_ps().filter(|time| *time <= until_ps) {
-            self.step(time_ps)?;
-        }
-        self.now_ps = self.now_ps.max(until_ps);
-        Ok(())
+    /// Runs all events until this time, inclusive. Returns whether events are left.
+    pub fn run_until(&mut self, until_ps: u64) -> Result<bool, SimulationError> {
+        self.run_watched(until_ps, &mut Unwatched)
     }
 
-    fn count_step(&mut self) -> Result<(), SimulationError> {
-        self.steps += 1;
-        if self.steps > self.step_limit {
-            return Err(SimulationError::StepLimit {
-                steps: self.step_limit,
-                time_ps: self.now_ps,
-            });
-        }
-        Ok(())
-    }
-
-    fn step(&mut self, time_ps: u64) -> Result<(), SimulationError> {
-        self.now_ps = time_ps;
-        while let Some(entry) =
-            self.in_flight.first_entry().filter(|entry| entry.key().0 <= time_ps)
-        {
-            let ((_, node, port, _), delivery) = entry.remove_entry();
-            self.count_step()?;
-            let Some(slot) = self.nodes.get_mut(node.0 as usize) else { continue };
-            match delivery {
-                Delivery::Message(message) => slot.node.receive(port, time_ps, message),
-                Delivery::FlowControl(control) => slot.node.flow_control(port, control),
-            }
-        }
+    /// The same, and shows what happens to a watcher.
+    pub fn run_watched(
+        &mut self,
+        until_ps: u64,
+        watcher: &mut dyn Watcher,
+    ) -> Result<bool, SimulationError> {
         for number in 0..self.nodes.len() {
-            let id = NodeId(number as u32);
-            let slot = &mut self.nodes[number];
-            if slot.node.next_event_ps().is_some_and(|event| event <= time_ps) {
-                slot.node.advance(time_ps).map_err(|error| SimulationError::Node {
-                    node: slot.name.clone(),
-                    time_ps,
-                    error,
-                })?;
-                self.count_step()?;
-            }
-            self.collect(id);
+            self.schedule_wake(NodeId(number as u32));
         }
+        match event_loop::run_until(&mut Watched { simulation: self, watcher }, until_ps) {
+            LoopEnd::Finished => Ok(false),
+            LoopEnd::TimeOver => Ok(true),
+            LoopEnd::Stopped(error) => Err(error),
+        }
+    }
+
+    fn schedule_wake(&mut self, id: NodeId) {
+        let wake_ps = self.nodes[id.0 as usize].node.next_wake_ps();
+        self.fabric.wake_at(id.0, wake_ps);
+    }
+
+    fn call(
+        &mut self,
+        id: NodeId,
+        watcher: &mut dyn Watcher,
+        call: impl FnOnce(&mut dyn Node, &mut Outbox) -> Result<(), NodeError>,
+    ) -> Result<(), SimulationError> {
+        let time_ps = self.fabric.now_ps();
+        let mut outbox = std::mem::take(&mut self.outbox);
+        outbox.begin(time_ps);
+        let slot = &mut self.nodes[id.0 as usize];
+        let called = call(slot.node.as_mut(), &mut outbox);
+        called.map_err(|error| SimulationError::Node {
+            node: slot.name.clone(),
+            time_ps,
+            error,
+        })?;
+        for departure in outbox.departures.drain(..) {
+            self.depart(id, departure, watcher);
+        }
+        for control in outbox.flow_control.drain(..) {
+            self.request_flow_control(id, control);
+        }
+        for other in outbox.rescheduled.drain(..) {
+            self.schedule_wake(other);
+        }
+        self.outbox = outbox;
+        self.schedule_wake(id);
         Ok(())
     }
 
-    /// Puts the messages that a node sent onto its links.
-    fn collect(&mut self, id: NodeId) {
-        let slot = &mut self.nodes[id.0 as usize];
-        let departures = slot.node.drain_departures();
-        let controls = slot.node.drain_flow_control();
-        for departure in departures {
-            let from = (id, departure.port);
-            let time_ps = departure.time_ps.max(self.now_ps);
-            let Some(link_end) = self.link_ends.get_mut(&from) else {
-                let message = departure.message;
-                self.undelivered.push(Undelivered { node: id, port: from.1, time_ps, message });
+    /// Puts a frame on the link at its port.
+    fn depart(&mut self, id: NodeId, departure: Departure, watcher: &mut dyn Watcher) {
+        let Departure { port, time_ps, mut frame } = departure;
+        let from = (id.0, port);
+        let length_bytes = frame.length_bytes();
+        let Some((to, carried)) = self.fabric.links.carry(from, time_ps, || length_bytes) else {
+            let departure = Departure { port, time_ps, frame };
+            watcher.moved(time_ps, Movement::Undelivered { from }, &departure.frame);
+            self.undelivered.push(Undelivered { node: id, departure });
+            return;
+        };
+        watcher.moved(time_ps, Movement::Sent { from }, &frame);
+        let carried = match carried {
+            Ok(carried) => carried,
+            Err(loss) => {
+                watcher.moved(time_ps, Movement::Lost { from, loss }, &frame);
+                return;
+            }
+        };
+        if let Some(number) = carried.flipped_bit {
+            frame.flip_bit(number);
+        }
+        let departed_ps = time_ps;
+        if let Some(copy_ps) = carried.copy_arrives_ps {
+            let copy = InFlight::Frame { frame: frame.clone(), from, departed_ps };
+            let flight = self.fabric.keep(copy);
+            self.fabric.schedule(copy_ps, Phase::Ingress, to, flight);
+        }
+        let flight = self.fabric.keep(InFlight::Frame { frame, from, departed_ps });
+        self.fabric.schedule(carried.arrives_ps, Phase::Ingress, to, flight);
+    }
+
+    fn request_flow_control(&mut self, id: NodeId, control: FlowControl) {
+        let ports: Vec<u32> = self.fabric.links.ports_to_others(id.0).collect();
+        for port in ports {
+            let from = (id.0, port);
+            let (Some(to), Some(options)) =
+                (self.fabric.links.other_end(from), self.fabric.links.options(from))
+            else {
                 continue;
             };
-            let length_bytes = departure.message.length_bytes();
-            if let Some(arrives_ps) = link_end.direction.carry(time_ps, length_bytes) {
-                let key = (arrives_ps, link_end.to.0, link_end.to.1, self.sequence);
-                self.sequence += 1;
-                self.in_flight.insert(key, Delivery::Message(departure.message));
+            let sent_ps = control.time_ps.max(self.fabric.now_ps());
+            let arrives_ps = sent_ps.saturating_add(options.latency_ps);
+            let control = FlowControl { time_ps: arrives_ps, ..control };
+            let flight = self.fabric.keep(InFlight::FlowControl(control));
+            self.fabric.schedule(arrives_ps, Phase::Ingress, to, flight);
+        }
+    }
+
+    fn take_event(
+        &mut self,
+        event: Event,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), SimulationError> {
+        let Event { node, port, flight, .. } = event;
+        self.steps += 1;
+        if self.steps > self.step_limit {
+            let time_ps = self.fabric.now_ps();
+            return Err(SimulationError::StepLimit { steps: self.step_limit, time_ps });
+        }
+        let id = NodeId(node);
+        let Some(flight) = flight else {
+            self.fabric.woken(node);
+            return self.call(id, watcher, |node, outbox| node.wake(outbox));
+        };
+        match self.fabric.take(flight) {
+            InFlight::Frame { frame, from, departed_ps } => {
+                let now_ps = self.fabric.now_ps();
+                if self.fabric.links.was_down_at(from, departed_ps) {
+                    self.fabric.links.count_lost_on_departure(from, frame.length_bytes());
+                    watcher.moved(now_ps, Movement::Lost { from, loss: Loss::Down }, &frame);
+                    return Ok(());
+                }
+                watcher.moved(now_ps, Movement::Received { at: (node, port) }, &frame);
+                self.call(id, watcher, |node, outbox| node.receive(port, frame, outbox))
+            }
+            InFlight::FlowControl(control) => {
+                self.nodes[node as usize].node.flow_control(port, control);
+                self.schedule_wake(id);
+                Ok(())
             }
         }
-        for control in controls {
-            for link_end in
-                self.link_ends.range((id, 0)..=(id, u32::MAX)).map(|(_, link_end)| link_end)
-            {
-                let sent_ps = control.time_ps.max(self.now_ps);
-                let arrives_ps = sent_ps.saturating_add(link_end.direction.options().latency_ps);
-                let key = (arrives_ps, link_end.to.0, link_end.to.1, self.sequence);
-                self.sequence += 1;
-                let control = FlowControl { time_ps: arrives_ps, ..control };
-                self.in_flight.insert(key, Delivery::FlowControl(control));
-            }
+    }
+}
+
+/// A network in a run that someone watches.
+struct Watched<'a> {
+    simulation: &'a mut Simulation,
+    watcher: &'a mut dyn Watcher,
+}
+
+impl Participants for Watched<'_> {
+    type Item = InFlight;
+    type Stop = SimulationError;
+
+    fn fabric(&mut self) -> &mut Fabric<InFlight> {
+        &mut self.simulation.fabric
+    }
+
+    fn next_input(&mut self) -> Option<(u64, u64)> {
+        self.simulation.changes.peek().map(|Reverse((time_ps, rank, ..))| (*time_ps, *rank))
+    }
+
+    fn take_input(&mut self) -> ControlFlow<SimulationError> {
+        if let Some(Reverse((time_ps, _, end, is_up))) = self.simulation.changes.pop() {
+            self.simulation.set_link_up((NodeId(end.0), end.1), is_up);
+            self.watcher.link_changed(time_ps, end, is_up);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn take_event(&mut self, event: Event) -> ControlFlow<SimulationError> {
+        match self.simulation.take_event(event, self.watcher) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
         }
     }
 }

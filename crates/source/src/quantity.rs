@@ -223,6 +223,45 @@ pub fn in_largest_unit(time_ps: u64) -> String {
     format!("{} {unit}", time_ps / unit_ps)
 }
 
+/// Formats a number with three significant digits and a decimal prefix: `9.64 M`, `512 `, `1.2 G`.
+fn with_prefix(number: f64) -> String {
+    const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let (scale, prefix) =
+        PREFIXES.into_iter().find(|(scale, _)| number >= scale * 0.9995).unwrap_or((1.0, ""));
+    let scaled = number / scale;
+    let decimals = match scaled {
+        scaled if scaled >= 99.95 => 0,
+        scaled if scaled >= 9.995 => 1,
+        _ => 2,
+    };
+    let digits = format!("{scaled:.decimals$}");
+    let digits = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits.as_str(),
+    };
+    format!("{digits} {prefix}")
+}
+
+/// Formats a rate in bits per second: `9.64 Mb/s`.
+pub fn rate(bits_per_second: f64) -> String {
+    with_prefix(bits_per_second) + "b/s"
+}
+
+/// Formats a number of bytes: `1.5 MB`.
+pub fn bytes(bytes: f64) -> String {
+    with_prefix(bytes) + "B"
+}
+
+/// Formats a time with three significant digits: `1.23 ms`, `45 us`.
+pub fn rounded(time_ps: u64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
+    let time = time_ps as f64;
+    let (scale, unit) =
+        UNITS.into_iter().find(|(scale, _)| time >= scale * 0.9995).unwrap_or((1.0, "ps"));
+    let text = with_prefix(time / scale);
+    format!("{}{unit}", if text.ends_with(' ') { text } else { format!("{:.0} ", time / scale) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,5 +413,33 @@ mod tests {
             assert_eq!(duration_ps(text), Err(message.to_string()));
         }
         assert_eq!(duration_ps("5us"), Ok(5_000_000));
+    }
+
+    #[test]
+    fn rounded_quantities() {
+        for (number, expected) in [
+            (0.0, "0 b/s"),
+            (999.0, "999 b/s"),
+            (999.9, "1 kb/s"),
+            (1_500.0, "1.5 kb/s"),
+            (9_640_000.0, "9.64 Mb/s"),
+            (96_405_000.0, "96.4 Mb/s"),
+            (964_050_000.0, "964 Mb/s"),
+            (1e9, "1 Gb/s"),
+            (1.5e15, "1500 Tb/s"),
+        ] {
+            assert_eq!(rate(number), expected);
+        }
+        assert_eq!(bytes(1_711_000.0), "1.71 MB");
+        for (time, expected) in [
+            (0, "0 ps"),
+            (999, "999 ps"),
+            (1_234_000, "1.23 us"),
+            (45_000_000, "45 us"),
+            (999_900_000, "1 ms"),
+            (5_000_000_000_000_000, "5000 s"),
+        ] {
+            assert_eq!(rounded(time), expected);
+        }
     }
 }

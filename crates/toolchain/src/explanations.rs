@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The explanations of all diagnostic codes: those of the languages and of the crates below them.
 
-use crate::{file_kind, registry};
+use crate::{file_kind, net, registry};
 use source::Explanation;
 
 /// Returns the explanations of all codes, in order.
@@ -11,7 +11,9 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(device::EXPLANATIONS.iter());
     list.extend(control::EXPLANATIONS.iter());
     list.extend(network::capture::EXPLANATIONS.iter());
-    list.extend(network::simulation::topology::EXPLANATIONS.iter());
+    list.extend(network_file::EXPLANATIONS.iter());
+    list.extend(network_run::explanations());
+    list.extend(net::explanations());
     list.extend(pisa::target::EXPLANATIONS.iter());
     list.extend(pisa::graph::EXPLANATIONS.iter());
     list.extend(pisa::greedy::EXPLANATIONS.iter());

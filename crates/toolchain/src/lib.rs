@@ -11,6 +11,7 @@ pub mod file_kind;
 pub mod files;
 pub mod layouts;
 pub mod lucid;
+pub mod net;
 mod p4;
 pub mod port_captures;
 pub mod registry;

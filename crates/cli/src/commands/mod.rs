@@ -13,6 +13,7 @@ mod ir;
 mod layout;
 mod man;
 mod measured;
+mod net;
 mod p4info;
 mod print;
 mod run;
@@ -32,6 +33,7 @@ pub fn run(arguments: Arguments) -> ExitStatus {
     match arguments.command {
         Command::Check(check) => check::run(&check, &console),
         Command::Run(run) => run::run(&run, &console),
+        Command::Net(net) => net::run(&net, &console),
         Command::Test(test) => test::run(&test, &console),
         Command::Fmt(fmt) => fmt::run(&fmt, &console),
         Command::Print(print) => print::run(&print, &console),

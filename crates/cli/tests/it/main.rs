@@ -9,6 +9,7 @@ mod lucid;
 mod lucid_emit;
 mod lucid_examples;
 mod messages;
+mod net;
 mod p4info;
 mod port_captures;
 mod run_captures;

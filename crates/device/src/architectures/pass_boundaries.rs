@@ -188,6 +188,7 @@ pub(super) fn send_back(services: &mut Services<'_>, source: IngressSource, back
         bytes: back.bytes,
         preserved: back.preserved,
         parent: back.pass,
+        circulating: None,
     };
     services.send_back(path, back.length_bytes, arrival);
 }

@@ -62,7 +62,7 @@ impl Architecture for V1Model {
     }
 
     fn begin_ingress(&self, services: &mut Services<'_>, arrival: Arrival) -> Option<Pass> {
-        let Arrival { reception, source, port, arrived_ps, bytes, preserved, parent } = arrival;
+        let Arrival { reception, source, port, arrived_ps, bytes, preserved, parent, .. } = arrival;
         let pass_number = services.next_pass(&reception, parent)?;
         let received_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let mut context = services.context(bytes);

@@ -80,6 +80,8 @@ fn everything_can_be_said() {
         [default_port]
         rate = "10Gb/s"
         queue_depth = 100
+        queue_bytes = 75_000
+        overhead = 24
 
         [port.68]
         loopback = true
@@ -140,6 +142,8 @@ fn everything_can_be_said() {
         traffic.shared_buffer_bytes = Some(22_000_000);
         traffic.default_port.rate_bps = Some(10_000_000_000);
         traffic.default_port.queue_depth_packets = 100;
+        traffic.default_port.queue_depth_bytes = Some(75_000);
+        traffic.default_port.overhead_bytes = 24;
         let default_port = traffic.default_port.clone();
         traffic.ports.insert(2, PortOptions { rate_bps: None, ..default_port.clone() });
         let round = PortOptions {

@@ -4,7 +4,7 @@
 
 use super::queue::Queue;
 use crate::options::PortOptions;
-use crate::wire::{OutputPath, PICOSECONDS_PER_SECOND};
+use crate::wire::{OutputPath, transmission_ps};
 use std::collections::BTreeMap;
 
 /// Ports below this number are in a flat array; other ports and internal paths are in a map.
@@ -23,16 +23,15 @@ pub(super) struct Path<T> {
     pub scheduled_ps: Option<u64>,
 }
 
-/// Returns the time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
-pub(super) fn gap_ps(rate_pps: u64) -> u64 {
-    if rate_pps == 0 { 0 } else { PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
+/// Returns the time that a packet takes on a wire.
+pub(super) fn wire_time_ps(options: &PortOptions, length_bytes: u64) -> u64 {
+    let on_wire_bytes = length_bytes.saturating_add(options.overhead_bytes.into());
+    transmission_ps(on_wire_bytes, options.rate_bps)
 }
 
 impl<T> Path<T> {
     pub fn new(options: PortOptions) -> Path<T> {
-        let queues = (0..options.queue_count.max(1))
-            .map(|_| Queue::new(options.queue_depth_packets, gap_ps(options.queue_rate_pps)))
-            .collect();
+        let queues = (0..options.queue_count.max(1)).map(|_| Queue::new(&options)).collect();
         Path {
             options,
             queues,

@@ -2,6 +2,8 @@
 //! `Queue`: a queue of a path with its packets, pauses and statistics. The parent module chooses among the queues of a
 //! path.
 
+use crate::options::PortOptions;
+use crate::wire::PICOSECONDS_PER_SECOND;
 use std::collections::VecDeque;
 
 /// A packet in a queue.
@@ -28,12 +30,23 @@ pub struct QueueStatistics {
     pub paused_ps: u64,
     /// Number of pauses by flow control; a renewed pause counts once.
     pub flow_control_pauses: u64,
+    /// Packets that found it or the shared buffer full.
+    pub refused_packets: u64,
+    /// Time that packets have waited in it, in picoseconds, those in it included. Divided by a time, it is the mean number
+    /// of packets in the queue over that time (Little 1961).
+    pub waited_ps: u128,
+}
+
+/// Returns the time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
+pub(super) fn gap_ps(rate_pps: u64) -> u64 {
+    if rate_pps == 0 { 0 } else { PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
 }
 
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     pub packets: VecDeque<Waiting<T>>,
     pub depth_limit_packets: u32,
+    depth_limit_bytes: Option<u64>,
     pub gap_ps: u64,
     pub last_eligible_ps: Option<u64>,
     pub congested: bool,
@@ -49,11 +62,12 @@ pub(super) struct Queue<T> {
 }
 
 impl<T> Queue<T> {
-    pub fn new(depth_limit_packets: u32, gap_ps: u64) -> Queue<T> {
+    pub fn new(options: &PortOptions) -> Queue<T> {
         Queue {
             packets: VecDeque::new(),
-            depth_limit_packets,
-            gap_ps,
+            depth_limit_packets: options.queue_depth_packets,
+            depth_limit_bytes: options.queue_depth_bytes,
+            gap_ps: gap_ps(options.queue_rate_pps),
             last_eligible_ps: None,
             congested: false,
             paused: false,
@@ -63,6 +77,13 @@ impl<T> Queue<T> {
             counted: QueueStatistics::default(),
             bytes: 0,
         }
+    }
+
+    /// Returns whether a packet of this length has no room.
+    pub fn is_full(&self, length_bytes: u64) -> bool {
+        let fits = |limit: u64| self.bytes.saturating_add(length_bytes) <= limit;
+        self.packets.len() >= self.depth_limit_packets as usize
+            || !self.packets.is_empty() && !self.depth_limit_bytes.is_none_or(fits)
     }
 
     /// Returns whether the queue itself is paused.
@@ -89,6 +110,11 @@ impl<T> Queue<T> {
         self.flow_paused_until_ps
     }
 
+    /// Counts a packet that has no room.
+    pub fn refuse(&mut self) {
+        self.counted.refused_packets += 1;
+    }
+
     pub fn push(&mut self, waiting: Waiting<T>) {
         self.bytes = self.bytes.saturating_add(waiting.length_bytes);
         self.packets.push_back(waiting);
@@ -102,6 +128,7 @@ impl<T> Queue<T> {
             self.count_depth();
         }
         let waiting = self.packets.pop_front()?;
+        self.counted.waited_ps += u128::from(now_ps.saturating_sub(waiting.enqueued_ps));
         self.bytes = self.bytes.saturating_sub(waiting.length_bytes);
         Some(waiting)
     }
@@ -145,6 +172,8 @@ impl<T> Queue<T> {
     /// Returns the statistics at a time.
     pub fn statistics(&self, now_ps: u64) -> QueueStatistics {
         let (packets, counted) = (self.packets.len() as u64, self.counted);
+        let waits_ps = |one: &Waiting<T>| u128::from(now_ps.saturating_sub(one.enqueued_ps));
+        let waiting_ps: u128 = self.packets.iter().map(waits_ps).sum();
         let paused_now_ps = self.paused_since_ps.map_or(0, |since| now_ps.saturating_sub(since));
         QueueStatistics {
             depth_packets: packets,
@@ -153,6 +182,8 @@ impl<T> Queue<T> {
             peak_bytes: counted.peak_bytes.max(self.bytes),
             paused_ps: counted.paused_ps + paused_now_ps,
             flow_control_pauses: counted.flow_control_pauses,
+            refused_packets: counted.refused_packets,
+            waited_ps: counted.waited_ps + waiting_ps,
         }
     }
 }

@@ -240,3 +240,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_queue_in_bytes_accepts_what_fits_and_a_first_packet() {
+    let default_port = PortOptions {
+        queue_depth_bytes: Some(250),
+        rate_bps: Some(8_000_000_000_000),
+        overhead_bytes: 24,
+        ..PortOptions::default()
+    };
+    let mut manager =
+        TrafficManager::new(TrafficManagerOptions { default_port, ..Default::default() });
+    let path = OutputPath::Port(1);
+    let mut enqueue = |length| manager.enqueue(path, 0, length, 0, length).map_err(|error| error.0);
+    assert_eq!([enqueue(300), enqueue(1)], [Ok(()), Err(Refusal::QueueFull)]);
+    assert_eq!(manager.dequeue(path, 0).map(|packet| packet.item), Some(300));
+    // A picosecond a byte, and 24 bytes around the packet.
+    assert_eq!(manager.transmit(path, 300, 0), 324);
+    let mut enqueue = |length| manager.enqueue(path, 0, length, 0, length).map_err(|error| error.0);
+    assert_eq!([enqueue(200), enqueue(51), enqueue(50)], [Ok(()), Err(Refusal::QueueFull), Ok(())]);
+}

@@ -345,6 +345,27 @@ fn devices_of_one_program_share_its_code_and_no_state() {
     assert_eq!((other.compilations(), all[0].compilations()), (1, 2));
 }
 
+/// No packet of a tapped device takes the fast path, which is the longest function of a program.
+#[test]
+fn tapped_devices_compile_blocks_only() {
+    let code = of_all_kinds();
+    let packets: Vec<(u32, Vec<u8>)> =
+        (0..14).map(|op| (u32::from(op % 3), packet(op, 2, 20))).collect();
+    let options = DeviceOptions::default();
+    let tapped = DeviceOptions { tap: true, ..options.clone() };
+    let mut fast = Device::new(code.clone(), options).expect("loads");
+    control_plane(&mut fast);
+    let expected = in_bursts(&mut fast, &packets, 4);
+    let mut alone = Device::new(code, tapped.clone()).expect("loads");
+    let mut sharing = fast.sharing_code_with(tapped).expect("loads");
+    for device in [&mut alone, &mut sharing] {
+        control_plane(device);
+        assert_eq!(in_bursts(device, &packets, 4), expected);
+    }
+    assert_eq!((alone.compilations(), alone.fast_path_packets()), (1, 0));
+    assert_eq!((sharing.compilations(), sharing.fast_path_packets()), (2, 0));
+}
+
 /// State that a device keeps between bursts blocks no writer and is never stale.
 #[test]
 fn writes_between_bursts_are_seen_by_the_next() {

@@ -18,3 +18,4 @@ mod small;
 mod tables;
 mod user;
 mod v1model;
+mod waiting;

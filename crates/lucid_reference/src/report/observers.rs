@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Distributes the observations of one run to several observers.
 
-use crate::simulation::{Observation, ObservationKind, Observer};
+use crate::simulation::{Observation, ObservationKind, Observer, Progress};
 
 /// Hands each observation to all of them, in order.
 #[derive(Default)]
@@ -41,6 +41,10 @@ impl Observer for Observers<'_> {
                 observer.observe(observation.clone());
             }
         }
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.list.iter_mut().for_each(|observer| observer.progress(progress));
     }
 }
 

@@ -4,32 +4,17 @@
 //! inputs.
 
 use super::commands::ResolvedCommand;
-use super::random::{Purpose, Stream};
-use super::topology::End;
+use super::random::{Purpose, up_to_wide};
 use crate::interpreter::{Arguments, Slot, Value};
 use crate::specification::Gap;
+use arithmetic::random::stream::Stream;
 use lucid::core::EventId;
 use lucid::core::arithmetic::mask;
+use network::event_loop::{Phase, rank};
+use network::links::End;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-
-/// The order of phases at one time, in two bits of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Commands and changes of links.
-    Control = 0,
-    /// Events leave switches.
-    Egress = 1,
-    /// Events arrive at switches and are handled.
-    Ingress = 2,
-}
-
-/// The order at one time: phase, then switch, then port.
-#[inline]
-pub fn rank(phase: Phase, switch: u32, port: u32) -> u64 {
-    (phase as u64) << 62 | u64::from(switch & 0x3fff_ffff) << 32 | u64::from(port)
-}
 
 /// An input of a specification, ready to happen.
 #[derive(Clone, Debug, PartialEq)]
@@ -174,7 +159,7 @@ impl Inputs {
                 }
                 SourceKind::Generator(generator) => {
                     if generator.count > 0 && !generator.locations.is_empty() {
-                        let randomness = Stream::new(seed, Purpose::Generator, number as u64);
+                        let randomness = Purpose::Generator.stream(seed, number as u64);
                         let present = Arguments::default();
                         let running = Running { number, randomness, made: 0, places: 0, present };
                         inputs.running.push(running);
@@ -199,7 +184,7 @@ impl Inputs {
             .map(|draw| match draw {
                 ResolvedDraw::Constant(value) => value.clone(),
                 ResolvedDraw::Uniform(low, high) => {
-                    Value::Int(low + randomness.up_to_wide(high - low))
+                    Value::Int(low + up_to_wide(randomness, high - low))
                 }
                 ResolvedDraw::Zipf { items, exponent, offset } => {
                     Value::Int(offset + u128::from(randomness.zipf(*items, *exponent)))

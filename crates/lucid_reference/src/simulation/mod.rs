@@ -107,14 +107,10 @@
 //! sends out of the network leave when they are due (there at once); nothing leaves after the end of
 //! the run; values in specifications must fit (there they are cut).
 //!
-//! # Why it has a queue of its own
+//! # The loop
 //!
-//! The queue of future events is `network`'s ([`network::event_queue`]), as are captures. The loop is
-//! not `network::simulation`'s: that one asks every node of the network for its next event at each
-//! step, so that a step costs as much as there are nodes, and takes messages by ports in lists, where
-//! an event addressed to a switch has no port. Links are here too, since theirs have no jitter and do
-//! not distinguish a loss from a failure. A Lucid switch stands beside devices and hosts in that network as a
-//! [`LucidNode`], which is a simulation of one switch whose packets come and go by ports.
+//! Loop, links and captures are `network`'s ([`network::event_loop`]). A Lucid switch stands beside devices and hosts in a
+//! network of frames as a [`LucidNode`], which is a simulation of one switch whose packets come and go by ports.
 
 pub mod codes;
 pub mod commands;
@@ -122,14 +118,12 @@ pub mod faults;
 pub mod inputs;
 mod node;
 mod observation;
-mod packet_fields;
 pub mod random;
 mod resolve;
 pub mod route;
 pub mod schedule;
 mod setup;
 mod simulator;
-pub mod topology;
 
 pub use commands::hexadecimal;
 pub use node::{LucidNode, frame_of};

@@ -12,7 +12,8 @@ use super::simulator::{Outcome, Simulation};
 use crate::interpreter::{Arguments, EventValue, Parsed, from_wire, has_wire_form, to_wire};
 use lucid::core::LUCID_ETHER_TYPE;
 use lucid::core::NO_PORT;
-use network::node::{Departure, Node, NodeError};
+use network::frame::Frame;
+use network::node::{Node, NodeError, Outbox};
 use std::sync::Arc;
 
 /// Bytes before an event's number: two addresses and a type.
@@ -22,13 +23,12 @@ const HEADER_BYTES: usize = 14;
 #[derive(Debug)]
 pub struct LucidNode {
     simulation: Simulation,
-    departures: Vec<Departure<Vec<u8>>>,
 }
 
 impl LucidNode {
     /// Makes a node of switch 0 of a run, without links, so that every event sent to a port leaves.
     pub fn new(setup: Setup) -> LucidNode {
-        LucidNode { simulation: Simulation::new(Arc::new(setup)), departures: Vec::new() }
+        LucidNode { simulation: Simulation::new(Arc::new(setup)) }
     }
 
     /// The simulation of the switch: its state and counters.
@@ -55,7 +55,7 @@ pub fn frame_of(setup: &Setup, event: &EventValue) -> Option<Vec<u8>> {
 /// Collects the packets that leave by ports.
 struct DepartureObserver<'a> {
     setup: &'a Setup,
-    departures: &'a mut Vec<Departure<Vec<u8>>>,
+    outbox: &'a mut Outbox,
 }
 
 impl Observer for DepartureObserver<'_> {
@@ -71,12 +71,13 @@ impl Observer for DepartureObserver<'_> {
                 frame
             }
         };
-        self.departures.push(Departure { port, time_ps: observation.time_ps, message });
+        self.outbox.send(port, observation.time_ps, message.into());
     }
 }
 
-impl Node<Vec<u8>> for LucidNode {
-    fn receive(&mut self, port: u32, time_ps: u64, message: Vec<u8>) {
+impl Node for LucidNode {
+    fn receive(&mut self, port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
+        let (time_ps, message) = (outbox.now_ps(), frame.into_bytes());
         let is_event = message.get(HEADER_BYTES - 2..HEADER_BYTES)
             == Some(LUCID_ETHER_TYPE.to_be_bytes().as_slice());
         if is_event {
@@ -84,26 +85,24 @@ impl Node<Vec<u8>> for LucidNode {
             if let Parsed::Event(event, arguments) = from_wire(&prepared, &message[HEADER_BYTES..])
             {
                 self.simulation.inject_event(time_ps, (0, port), event, arguments);
-                return;
+                return Ok(());
             }
         }
         self.simulation.inject_packet(time_ps, 0, port, &message);
+        Ok(())
     }
 
-    fn next_event_ps(&self) -> Option<u64> {
+    fn next_wake_ps(&self) -> Option<u64> {
         self.simulation.next_time_ps()
     }
 
-    fn advance(&mut self, until_ps: u64) -> Result<(), NodeError> {
+    fn wake(&mut self, outbox: &mut Outbox) -> Result<(), NodeError> {
         let setup = self.simulation.setup().clone();
-        let mut leaving = DepartureObserver { setup: &setup, departures: &mut self.departures };
+        let until_ps = outbox.now_ps();
+        let mut leaving = DepartureObserver { setup: &setup, outbox };
         match self.simulation.run_until(until_ps, &mut leaving) {
             Outcome::Stopped(fault) => Err(NodeError { message: fault.message.clone() }),
             Outcome::Finished | Outcome::TimeOver => Ok(()),
         }
-    }
-
-    fn drain_departures(&mut self) -> Vec<Departure<Vec<u8>>> {
-        std::mem::take(&mut self.departures)
     }
 }

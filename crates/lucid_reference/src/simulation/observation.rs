@@ -6,6 +6,7 @@
 
 use crate::interpreter::{CallArgument, EventValue};
 use lucid::core::{ActionId, EventId, GlobalId};
+use network::links::Loss;
 use std::sync::Arc;
 
 /// Number of an occurrence of an event: each event that is put into the network gets the next.
@@ -138,6 +139,15 @@ pub enum DropReason {
     QueueFull,
 }
 
+impl From<Loss> for DropReason {
+    fn from(loss: Loss) -> DropReason {
+        match loss {
+            Loss::Random => DropReason::Loss,
+            Loss::Down => DropReason::LinkDown,
+        }
+    }
+}
+
 /// Counters of one switch; they mean the same for the simulation and for compiled programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -173,6 +183,24 @@ pub trait Observer {
 
     /// Takes one.
     fn observe(&mut self, observation: Observation);
+
+    /// Shows how far the simulation has come. It calls this each [`STEPS_OF_PROGRESS`] of its steps, also if the observer
+    /// wants no observations.
+    fn progress(&mut self, _progress: Progress) {}
+}
+
+/// Steps of a simulation from one call of [`Observer::progress`] to the next.
+pub const STEPS_OF_PROGRESS: u64 = 1 << 14;
+
+/// How far a simulation has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The simulated time, in picoseconds.
+    pub time_ps: u64,
+    /// Handlers that ran.
+    pub handled: u64,
+    /// Passes in which a compiled program only sent an event round.
+    pub rounds: u64,
 }
 
 /// An observer that takes no observations.

@@ -3,10 +3,10 @@
 //! share this part of the semantics.
 
 use super::setup::{Setup, Timing};
-use super::topology::Topology;
 use crate::interpreter::{Group, SendTo};
 use lucid::core::EventId;
 use lucid::syntax::ast::EventSort;
+use network::links::Links;
 
 /// Where one copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ pub fn due_ps(timing: &Timing, now_ps: u64, delay_ns: u64) -> u64 {
 /// The routes of an event's copies, in order.
 pub fn for_each_route(
     setup: &Setup,
-    topology: &Topology,
+    links: &Links,
     (from, event): (u32, EventId),
     to: &SendTo,
     each: &mut dyn FnMut(Route),
@@ -69,7 +69,7 @@ pub fn for_each_route(
             ports.iter().for_each(|port| one(Route::Port(*port)))
         }
         SendTo::Ports(Group::AllBut(but)) => {
-            let ports = topology.ports_to_others(from).filter(|port| port != but);
+            let ports = links.ports_to_others(from).filter(|port| port != but);
             ports.for_each(|port| one(Route::Port(port)));
             one(Route::Outside);
         }

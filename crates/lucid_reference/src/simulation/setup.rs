@@ -5,10 +5,10 @@
 use super::codes;
 use super::inputs::{Input, Source, SourceKind};
 use super::resolve::Resolver;
-use super::topology::{End, LinkQuality, Topology};
 use crate::interpreter::{Arguments, EventValue, Place, Prepared, Value, bytes_of_state, prepare};
 use crate::specification::{Links, Run};
 use lucid::core::{DEFAULT_RECIRCULATION_PORT, EventId, Program};
+use network::links::{self, End, LinkOptions, LossModel};
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub struct Setup {
     pub(crate) recirculation_ports: Vec<u32>,
     /// Values of the program's externs, by switch.
     pub(crate) externs: Vec<Vec<Value>>,
-    pub(crate) links: Vec<([End; 2], LinkQuality)>,
+    pub(crate) links: Vec<([End; 2], LinkOptions)>,
     pub(crate) sources: Arc<Vec<Source>>,
 }
 
@@ -140,7 +140,7 @@ impl Setup {
     }
 
     /// Ends of each link, and what it is like.
-    pub fn links(&self) -> &[([End; 2], LinkQuality)] {
+    pub fn links(&self) -> &[([End; 2], LinkOptions)] {
         &self.links
     }
 
@@ -177,7 +177,7 @@ impl Setup {
     /// Whether links may lose something, or go down.
     pub fn may_lose(&self) -> bool {
         self.timing.direct_loss > 0.0
-            || self.links.iter().any(|(_, quality)| quality.loss > 0.0)
+            || self.links.iter().any(|(_, quality)| quality.loss != LossModel::NONE)
             || self
                 .sources
                 .iter()
@@ -209,8 +209,12 @@ impl Setup {
     }
 
     /// The links, all of them up.
-    pub fn topology(&self) -> Topology {
-        Topology::new(self.switches, &self.links, self.seed)
+    pub fn topology(&self) -> links::Links {
+        let mut links = links::Links::new(self.seed);
+        for (ends, options) in &self.links {
+            links.connect(*ends, *options);
+        }
+        links
     }
 }
 
@@ -236,13 +240,15 @@ fn check_memory(program: &Program, switches: u32, found: &mut Diagnostics) {
 
 impl Resolver<'_> {
     /// Every pair of ends with a link, and what it is like.
-    fn links(&mut self, recirculation_ports: &[u32]) -> Vec<([End; 2], LinkQuality)> {
+    fn links(&mut self, recirculation_ports: &[u32]) -> Vec<([End; 2], LinkOptions)> {
         let run = self.run;
-        let usual = LinkQuality {
+        // Lucid's links let events overtake each other, and an event waits for the rate in the link.
+        let usual = LinkOptions {
             latency_ps: run.propagate_delay_ps,
             jitter_ps: run.random_propagate_range_ps,
-            loss: run.drop_chance_percent / 100.0,
-            rate_bps: None,
+            keeps_order: false,
+            loss: LossModel::Random(run.drop_chance_percent / 100.0),
+            ..LinkOptions::default()
         };
         let mut links = Vec::new();
         match &run.links {
@@ -255,14 +261,15 @@ impl Resolver<'_> {
             }
             Links::List(list) => {
                 for link in list {
-                    let quality = LinkQuality {
+                    let options = LinkOptions {
                         latency_ps: link.latency_ps.unwrap_or(usual.latency_ps),
                         jitter_ps: link.jitter_ps.unwrap_or(usual.jitter_ps),
-                        loss: link.loss.unwrap_or(usual.loss),
-                        rate_bps: link.rate_bps,
+                        loss: link.loss.map_or(usual.loss, LossModel::Random),
+                        sender_rate_bps: link.rate_bps.filter(|rate_bps| *rate_bps > 0),
+                        ..usual
                     };
                     if link.ends.iter().all(|end| self.switch_exists(end.0, Span::NONE)) {
-                        links.push((link.ends, quality));
+                        links.push((link.ends, options));
                     }
                 }
             }

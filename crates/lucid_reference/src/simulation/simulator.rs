@@ -6,19 +6,22 @@
 mod handling;
 mod sending;
 
-use super::inputs::{Input, Inputs, Phase, rank};
-use super::observation::{Counts, DropReason, Observation, ObservationKind, Observer};
-use super::random::{Purpose, Stream};
+use super::inputs::{Input, Inputs};
+use super::observation::{
+    Counts, DropReason, Observation, ObservationKind, Observer, Progress, STEPS_OF_PROGRESS,
+};
+use super::random::Purpose;
 use super::resolve::Resolver;
 use super::setup::Setup;
-use super::topology::{End, Topology};
 use crate::interpreter::{Arguments, EventValue, Interpreter, Parsed, State, parse};
 use crate::specification;
+use arithmetic::random::stream::Stream;
 use lucid::core::EventId;
-use network::event_queue::EventQueue;
-use slab::Slab;
+use network::event_loop::{self, End as LoopEnd, Event, Fabric, Flight, Participants};
+use network::links::End;
 use source::{Diagnostic, Diagnostics};
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// How long a switch takes for an event before it can take the next, in picoseconds: a pipeline of
@@ -38,9 +41,6 @@ pub enum Outcome {
 
 /// The cause of an event that no handler generated.
 const NO_CAUSE: u64 = u64::MAX;
-
-/// In place of an event: the time at which the switch takes its next waiting event.
-const SERVICE: u32 = u32::MAX;
 
 /// An event in flight.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ enum Content {
 struct Switch {
     state: State,
     /// Arrived and not handled, in order.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<Flight>,
     /// When it can take the next event.
     free_at_ps: u64,
     draws: Stream,
@@ -97,13 +97,10 @@ impl Notifier<'_> {
 #[derive(Debug)]
 pub struct Simulation {
     setup: Arc<Setup>,
-    topology: Topology,
+    fabric: Fabric<InFlightEvent>,
     switches: Vec<Switch>,
-    queue: EventQueue<u32>,
-    flights: Slab<InFlightEvent>,
     inputs: Inputs,
     interpreter: Interpreter,
-    now_ps: u64,
     occurrences: u64,
     handled: u64,
     stopped: Option<Box<Diagnostic>>,
@@ -119,20 +116,17 @@ impl Simulation {
                 state: State::new(&setup.program),
                 waiting: VecDeque::new(),
                 free_at_ps: 0,
-                draws: Stream::new(setup.seed, Purpose::Program, place),
-                delays: Stream::new(setup.seed, Purpose::GenerateDelay, place),
-                direct_loss: Stream::new(setup.seed, Purpose::DirectLoss, place),
+                draws: Purpose::Program.stream(setup.seed, place),
+                delays: Purpose::GenerateDelay.stream(setup.seed, place),
+                direct_loss: Purpose::DirectLoss.stream(setup.seed, place),
                 counts: Counts::default(),
             }
         };
         Simulation {
-            topology: setup.topology(),
+            fabric: Fabric::new(setup.topology()),
             switches: (0..setup.switches).map(switch).collect(),
-            queue: EventQueue::new(),
-            flights: Slab::new(),
             inputs: Inputs::new(setup.sources.clone(), setup.seed),
             interpreter: Interpreter::default(),
-            now_ps: 0,
             occurrences: 0,
             handled: 0,
             stopped: None,
@@ -148,7 +142,7 @@ impl Simulation {
 
     /// How far it came, in picoseconds.
     pub fn now_ps(&self) -> u64 {
-        self.now_ps
+        self.fabric.now_ps()
     }
 
     /// The state of a switch.
@@ -168,7 +162,7 @@ impl Simulation {
 
     /// Events in flight or waiting.
     pub fn in_flight(&self) -> usize {
-        self.flights.len()
+        self.fabric.in_flight()
     }
 
     /// Warnings of the run: each full table, once.
@@ -179,7 +173,7 @@ impl Simulation {
     /// When something next happens, in picoseconds.
     pub fn next_time_ps(&self) -> Option<u64> {
         let input = self.inputs.peek().map(|next| next.0);
-        let queued = self.queue.next_time_ps();
+        let queued = self.fabric.next_time_ps();
         input.into_iter().chain(queued).min()
     }
 
@@ -224,7 +218,7 @@ impl Simulation {
     }
 
     fn inject_at(&mut self, time_ps: u64, input: Input) {
-        self.inputs.inject(time_ps.max(self.now_ps), input);
+        self.inputs.inject(time_ps.max(self.now_ps()), input);
     }
 
     /// Runs to the end of the specification's time.
@@ -238,38 +232,15 @@ impl Simulation {
         let wanted = observer.wants();
         self.interpreter.wants_log = wanted;
         self.interpreter.wants_accesses = wanted && observer.wants_accesses();
-        let notifier = &mut Notifier { observer, wanted };
-        loop {
-            if let Some(fault) = &self.stopped {
-                return Outcome::Stopped(fault.clone());
-            }
-            let queued = self.queue.peek();
-            let (next, is_input) = match (self.inputs.peek(), queued) {
-                (None, None) => return Outcome::Finished,
-                (None, Some(queued)) => (queued, false),
-                (Some(input), None) => (input, true),
-                // At one time and place inputs come before what switches send.
-                (Some(input), Some(queued)) => (input.min(queued), input <= queued),
-            };
-            if next.0 > until_ps {
-                self.now_ps = self.now_ps.max(until_ps);
-                return Outcome::TimeOver;
-            }
-            self.now_ps = next.0;
-            if is_input {
-                if let Some((_, input)) = self.inputs.pop() {
-                    self.input(&setup, notifier, input);
-                }
-            } else if let Some((_, rank, item)) = self.queue.pop() {
-                let (switch, port) = ((rank >> 32) as u32 & 0x3fff_ffff, rank as u32);
-                if item == SERVICE {
-                    self.serve(&setup, notifier, switch);
-                } else if rank >> 62 == Phase::Egress as u64 {
-                    self.depart(&setup, notifier, switch, port, item);
-                } else {
-                    self.arrive(&setup, notifier, switch, item);
-                }
-            }
+        let notifier = Notifier { observer, wanted };
+        let mut run = Run { simulation: self, setup: &setup, notifier, steps: 0 };
+        if let Some(fault) = &run.simulation.stopped {
+            return Outcome::Stopped(fault.clone());
+        }
+        match event_loop::run_until(&mut run, until_ps) {
+            LoopEnd::Finished => Outcome::Finished,
+            LoopEnd::TimeOver => Outcome::TimeOver,
+            LoopEnd::Stopped(fault) => Outcome::Stopped(fault),
         }
     }
 
@@ -290,54 +261,58 @@ impl Simulation {
                     self.switches[switch as usize].counts.tables_full += 1;
                     self.warn_table_full(setup, table, switch, None);
                 }
-                notifier.notify(self.now_ps, switch, || ObservationKind::Commanded {
+                notifier.notify(self.now_ps(), switch, || ObservationKind::Commanded {
                     text: answer.text,
                     result: answer.result,
                 });
             }
             Input::Link { ends, up } => {
-                self.topology.set_up(ends[0], up);
-                notifier.notify(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
+                self.fabric.links.set_up(ends[0], up, self.now_ps());
+                notifier.notify(self.now_ps(), ends[0].0, || ObservationKind::Link { ends, up });
             }
         }
     }
 
-    fn new_flight(&mut self, cause: u64, content: Content, port: u32) -> u32 {
+    fn new_flight(&mut self, cause: u64, content: Content, port: u32) -> Flight {
         let occurrence = self.occurrences;
         self.occurrences += 1;
         let (is_packet, to_switch, value) = (false, None, None);
-        self.keep(InFlightEvent { occurrence, cause, content, is_packet, port, to_switch, value })
-    }
-
-    fn keep(&mut self, flight: InFlightEvent) -> u32 {
-        self.flights.insert(flight) as u32
+        self.fabric.keep(InFlightEvent {
+            occurrence,
+            cause,
+            content,
+            is_packet,
+            port,
+            to_switch,
+            value,
+        })
     }
 
     /// An event is at a switch: handled now if the switch is free, otherwise after those that wait.
     /// A packet goes through the parser first; what the parser drops and what has no handler takes
     /// no time of the switch.
-    fn arrive(&mut self, setup: &Setup, notifier: &mut Notifier<'_>, at: u32, number: u32) {
-        let flight = &self.flights[number as usize];
+    fn arrive(&mut self, setup: &Setup, notifier: &mut Notifier<'_>, at: u32, number: Flight) {
+        let flight = self.fabric.item(number);
         if let Content::Packet(bytes) = &flight.content {
             let context = self.surroundings(setup, at, flight.port);
             let parsed = parse(&setup.prepared, bytes, &context);
-            let flight = &mut self.flights[number as usize];
+            let flight = self.fabric.item_mut(number);
             match parsed {
                 Parsed::Event(event, arguments) => {
                     flight.content = Content::Event(event, arguments);
                     (flight.is_packet, flight.value) = (true, None);
                 }
                 Parsed::Dropped => {
-                    let occurrence = self.flights.remove(number as usize).occurrence;
+                    let occurrence = self.fabric.take(number).occurrence;
                     self.drop_event(notifier, at, occurrence, None, DropReason::Parser);
                     return;
                 }
             }
         }
-        if let Content::Event(event, _) = &self.flights[number as usize].content {
+        if let Content::Event(event, _) = &self.fabric.item(number).content {
             let prepared = &setup.prepared.events[event.0 as usize];
             if prepared.ingress.is_none() && prepared.control.is_none() {
-                let flight = self.flights.remove(number as usize);
+                let flight = self.fabric.take(number);
                 self.leave(setup, notifier, at, flight);
                 return;
             }
@@ -345,11 +320,11 @@ impl Simulation {
         let switch = &mut self.switches[at as usize];
         if !switch.waiting.is_empty() {
             switch.waiting.push_back(number);
-        } else if switch.free_at_ps <= self.now_ps {
+        } else if switch.free_at_ps <= self.fabric.now_ps() {
             self.handle(setup, notifier, at, number);
         } else {
             switch.waiting.push_back(number);
-            self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
+            self.fabric.schedule_act(switch.free_at_ps, (at, 0));
         }
     }
 
@@ -360,7 +335,61 @@ impl Simulation {
         }
         let switch = &self.switches[at as usize];
         if !switch.waiting.is_empty() {
-            self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
+            self.fabric.schedule_act(switch.free_at_ps, (at, 0));
         }
+    }
+}
+
+/// A simulation in a run, with its observer.
+struct Run<'r> {
+    simulation: &'r mut Simulation,
+    setup: &'r Setup,
+    notifier: Notifier<'r>,
+    /// Events taken so far.
+    steps: u64,
+}
+
+impl Run<'_> {
+    fn flow(&self) -> ControlFlow<Box<Diagnostic>> {
+        match &self.simulation.stopped {
+            Some(fault) => ControlFlow::Break(fault.clone()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Participants for Run<'_> {
+    type Item = InFlightEvent;
+    type Stop = Box<Diagnostic>;
+
+    fn fabric(&mut self) -> &mut Fabric<InFlightEvent> {
+        &mut self.simulation.fabric
+    }
+
+    fn next_input(&mut self) -> Option<(u64, u64)> {
+        self.simulation.inputs.peek()
+    }
+
+    fn take_input(&mut self) -> ControlFlow<Box<Diagnostic>> {
+        if let Some((_, input)) = self.simulation.inputs.pop() {
+            self.simulation.input(self.setup, &mut self.notifier, input);
+        }
+        self.flow()
+    }
+
+    fn take_event(&mut self, event: Event) -> ControlFlow<Box<Diagnostic>> {
+        let Event { is_departure, node, port, flight } = event;
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_OF_PROGRESS) {
+            let (time_ps, handled) = (self.simulation.now_ps(), self.simulation.handled());
+            self.notifier.observer.progress(Progress { time_ps, handled, rounds: 0 });
+        }
+        let (simulation, setup, notifier) = (&mut *self.simulation, self.setup, &mut self.notifier);
+        match flight {
+            None => simulation.serve(setup, notifier, node),
+            Some(flight) if is_departure => simulation.depart(setup, notifier, node, port, flight),
+            Some(flight) => simulation.arrive(setup, notifier, node, flight),
+        }
+        self.flow()
     }
 }

@@ -1,48 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Node` for a device: packets in and out, and priority flow control at its ports.
 
-use super::{Departure, FlowControl, Node, NodeError};
+use super::{FlowControl, Node, NodeError, Outbox};
+use crate::frame::Frame;
 use device::{Device, OutputPath};
 
-impl Node<Vec<u8>> for Device {
-    fn receive(&mut self, port: u32, time_ps: u64, message: Vec<u8>) {
-        // A delivery in the device's past would arrive now.
-        let time_ps = time_ps.max(self.now_ps());
-        let _ = self.inject(port, time_ps, message);
+impl Node for Device {
+    fn receive(&mut self, port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
+        let time_ps = outbox.now_ps().max(self.now_ps());
+        let injected = self.inject(port, time_ps, frame.into_bytes());
+        injected.map(|_| ()).map_err(|error| NodeError { message: error.to_string() })
     }
 
-    fn next_event_ps(&self) -> Option<u64> {
-        Device::next_event_ps(self)
+    fn next_wake_ps(&self) -> Option<u64> {
+        self.next_event_ps()
     }
 
-    fn advance(&mut self, until_ps: u64) -> Result<(), NodeError> {
-        Device::advance(self, until_ps).map_err(|error| NodeError { message: error.to_string() })
-    }
-
-    fn drain_departures(&mut self) -> Vec<Departure<Vec<u8>>> {
-        self.drain_transmitted()
-            .into_iter()
-            .map(|packet| Departure {
-                port: packet.port,
-                time_ps: packet.time_ps,
-                message: packet.bytes,
-            })
-            .collect()
+    fn wake(&mut self, outbox: &mut Outbox) -> Result<(), NodeError> {
+        let advanced = self.advance(outbox.now_ps());
+        advanced.map_err(|error| NodeError { message: error.to_string() })?;
+        for packet in self.drain_transmitted() {
+            outbox.send(packet.port, packet.time_ps, packet.bytes.into());
+        }
+        for signal in self.drain_congestion_signals() {
+            outbox.request_flow_control(FlowControl {
+                time_ps: signal.time_ps,
+                queue: signal.queue,
+                pause: signal.congested,
+            });
+        }
+        Ok(())
     }
 
     fn flow_control(&mut self, port: u32, control: FlowControl) {
         let path = OutputPath::Port(port);
         self.schedule_pause(control.time_ps, path, Some(control.queue), control.pause);
-    }
-
-    fn drain_flow_control(&mut self) -> Vec<FlowControl> {
-        self.drain_congestion_signals()
-            .into_iter()
-            .map(|signal| FlowControl {
-                time_ps: signal.time_ps,
-                queue: signal.queue,
-                pause: signal.congested,
-            })
-            .collect()
     }
 }

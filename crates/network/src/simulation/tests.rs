@@ -1,68 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests of the simulation with hosts and small nodes of their own.
+//! Tests of the simulation with small nodes of their own.
 
 use super::*;
-use crate::node::{Departure, Host};
+use crate::links::LossModel;
+use crate::node::Recorder;
 
 /// Sends whatever it receives out of the other of its two ports after a delay.
-#[derive(Default)]
 struct Repeater {
     delay_ps: u64,
-    departures: Vec<Departure<Vec<u8>>>,
 }
 
-impl Node<Vec<u8>> for Repeater {
-    fn receive(&mut self, port: u32, time_ps: u64, message: Vec<u8>) {
-        self.departures.push(Departure {
-            port: 1 - port,
-            time_ps: time_ps + self.delay_ps,
-            message,
-        });
-    }
-
-    fn next_event_ps(&self) -> Option<u64> {
-        None
-    }
-
-    fn advance(&mut self, _until_ps: u64) -> Result<(), NodeError> {
+impl Node for Repeater {
+    fn receive(&mut self, port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
+        outbox.send(1 - port, outbox.now_ps() + self.delay_ps, frame);
         Ok(())
     }
 
-    fn drain_departures(&mut self) -> Vec<Departure<Vec<u8>>> {
-        std::mem::take(&mut self.departures)
+    fn next_wake_ps(&self) -> Option<u64> {
+        None
+    }
+
+    fn wake(&mut self, _outbox: &mut Outbox) -> Result<(), NodeError> {
+        Ok(())
     }
 }
 
-fn link(latency_ps: u64, rate_bps: Option<u64>) -> LinkOptions {
-    LinkOptions { latency_ps, rate_bps, loss_per_million: 0 }
+/// Sends everything out of port 1.
+struct Ring;
+
+impl Node for Ring {
+    fn receive(&mut self, _port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
+        outbox.send(1, outbox.now_ps(), frame);
+        Ok(())
+    }
+
+    fn next_wake_ps(&self) -> Option<u64> {
+        None
+    }
+
+    fn wake(&mut self, _outbox: &mut Outbox) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+fn link(latency_ps: u64, sender_rate_bps: Option<u64>) -> LinkOptions {
+    LinkOptions { latency_ps, sender_rate_bps, ..LinkOptions::default() }
+}
+
+/// Times and first bytes of what a recorder received.
+fn received(network: &Simulation, name: &str) -> Vec<(u64, u8)> {
+    let node = network.named(name).and_then(|id| network.node::<Recorder>(id)).expect("a recorder");
+    node.received().iter().map(|(time, frame)| (*time, frame.bytes[0])).collect()
 }
 
 #[test]
 fn a_line_of_two_repeaters() {
     let mut network = Simulation::new(1);
     let sends = vec![(100, vec![1; 10]), (100, vec![2; 10]), (50, vec![3; 10])];
-    let left = network.add("left", Host::new(sends));
-    let one = network.add("one", Repeater { delay_ps: 7, ..Repeater::default() });
-    let two = network.add("two", Repeater { delay_ps: 7, ..Repeater::default() });
-    let right = network.add("right", Host::<Vec<u8>>::default());
+    let left = network.add("left", Recorder::new(sends));
+    let one = network.add("one", Repeater { delay_ps: 7 });
+    let two = network.add("two", Repeater { delay_ps: 7 });
+    let right = network.add("right", Recorder::default());
     network.connect((left, 0), (one, 0), link(10, None)).expect("free");
     network.connect((one, 1), (two, 0), link(10, Some(80_000_000_000_000))).expect("free");
     network.connect((two, 1), (right, 0), link(10, None)).expect("free");
     network.run_to_completion().expect("ends");
-    let host = network.node::<Host<Vec<u8>>>(right).expect("a host");
     // 10 bytes take one picosecond on the link between the repeaters.
-    let received: Vec<(u64, u8)> =
-        host.received().iter().map(|(time, bytes)| (*time, bytes[0])).collect();
-    assert_eq!(received, [(95, 3), (145, 1), (146, 2)]);
+    assert_eq!(received(&network, "right"), [(95, 3), (145, 1), (146, 2)]);
     assert_eq!(network.link_statistics((one, 1)).map(|link| link.delivered), Some(3));
     assert_eq!(network.now_ps(), 146);
 }
 
 #[test]
 fn ports_have_one_link() {
-    let mut network: Simulation<Vec<u8>> = Simulation::new(0);
-    let a = network.add("a", Host::default());
-    let b = network.add("b", Host::default());
+    let mut network = Simulation::new(0);
+    let a = network.add("a", Recorder::default());
+    let b = network.add("b", Recorder::default());
     network.connect((a, 0), (b, 0), LinkOptions::default()).expect("free");
     assert_eq!(
         network.connect((a, 1), (b, 0), LinkOptions::default()),
@@ -76,24 +89,21 @@ fn ports_have_one_link() {
 }
 
 #[test]
-fn messages_by_ports_without_links_are_kept() {
+fn frames_by_ports_without_links_are_kept() {
     let mut network = Simulation::new(0);
-    let host = network.add("host", Host::new(vec![(5, vec![1u8])]));
-    network.run_until(4).expect("ends");
+    let host = network.add("host", Recorder::new(vec![(5, vec![1u8])]));
+    assert_eq!(network.run_until(4), Ok(true));
     assert_eq!(network.drain_undelivered(), []);
-    network.run_until(10).expect("ends");
-    assert_eq!(network.now_ps(), 10);
-    assert_eq!(
-        network.drain_undelivered(),
-        [Undelivered { node: host, port: 0, time_ps: 5, message: vec![1u8] }]
-    );
+    assert_eq!(network.run_until(10), Ok(false));
+    let departure = Departure { port: 0, time_ps: 5, frame: vec![1u8].into() };
+    assert_eq!(network.drain_undelivered(), [Undelivered { node: host, departure }]);
 }
 
 #[test]
 fn a_loop_without_latency_ends_at_the_step_limit() {
     let mut network = Simulation::new(0);
-    let host = network.add("host", Host::new(vec![(0, vec![0u8])]));
-    let ring = network.add("ring", Ring::default());
+    let host = network.add("host", Recorder::new(vec![(0, vec![0u8])]));
+    let ring = network.add("ring", Ring);
     network.connect((host, 0), (ring, 0), LinkOptions::default()).expect("free");
     network.connect((ring, 1), (ring, 2), LinkOptions::default()).expect("free");
     network.set_step_limit(1000);
@@ -103,41 +113,39 @@ fn a_loop_without_latency_ends_at_the_step_limit() {
     );
 }
 
-/// Sends everything out of port 1.
-#[derive(Default)]
-struct Ring(Vec<Departure<Vec<u8>>>);
-
-impl Node<Vec<u8>> for Ring {
-    fn receive(&mut self, _port: u32, time_ps: u64, message: Vec<u8>) {
-        self.0.push(Departure { port: 1, time_ps, message });
-    }
-
-    fn next_event_ps(&self) -> Option<u64> {
-        None
-    }
-
-    fn advance(&mut self, _until_ps: u64) -> Result<(), NodeError> {
-        Ok(())
-    }
-
-    fn drain_departures(&mut self) -> Vec<Departure<Vec<u8>>> {
-        std::mem::take(&mut self.0)
-    }
-}
-
 #[test]
-fn the_same_seed_loses_the_same_messages() {
+fn the_same_seed_loses_the_same_frames() {
     let run = |seed| {
-        let sends = (0..1000u64).map(|number| (number, number.to_be_bytes().to_vec())).collect();
+        let sends = (0..1000u64).map(|number| (number, number.to_be_bytes().to_vec()));
         let mut network = Simulation::new(seed);
-        let left = network.add("left", Host::new(sends));
-        let right = network.add("right", Host::<Vec<u8>>::default());
-        let lossy = LinkOptions { loss_per_million: 250_000, ..LinkOptions::default() };
+        let left = network.add("left", Recorder::new(sends));
+        let right = network.add("right", Recorder::default());
+        let lossy = LinkOptions { loss: LossModel::Random(0.25), ..LinkOptions::default() };
         network.connect((left, 0), (right, 0), lossy).expect("free");
         network.run_to_completion().expect("ends");
-        network.node::<Host<Vec<u8>>>(right).expect("a host").received().to_vec()
+        network.node::<Recorder>(right).expect("a recorder").received().to_vec()
     };
     assert_eq!(run(3), run(3));
     assert_ne!(run(3), run(4));
     assert!((650..850).contains(&run(3).len()));
+}
+
+#[test]
+fn a_link_loses_what_leaves_while_it_is_down() {
+    let mut network = Simulation::new(0);
+    let sends = (0..10u8).map(|number| (u64::from(number) * 10, vec![number]));
+    let left = network.add("left", Recorder::new(sends));
+    // What comes at 30 leaves at 37, in the outage, though it is handed over before.
+    let middle = network.add("middle", Repeater { delay_ps: 7 });
+    let right = network.add("right", Recorder::default());
+    network.connect((left, 0), (middle, 0), link(0, None)).expect("free");
+    network.connect((middle, 1), (right, 0), link(100, None)).expect("free");
+    assert!(network.schedule_link(35, (right, 0), false));
+    assert!(network.schedule_link(60, (middle, 1), true));
+    assert!(!network.schedule_link(60, (middle, 5), true));
+    network.run_to_completion().expect("ends");
+    let numbers: Vec<u8> = received(&network, "right").iter().map(|one| one.1).collect();
+    assert_eq!(numbers, [0, 1, 2, 6, 7, 8, 9]);
+    let counts = network.link_statistics((middle, 1)).expect("a link");
+    assert_eq!((counts.delivered, counts.delivered_bytes, counts.lost_while_down), (7, 7, 3));
 }

@@ -8,13 +8,10 @@ mod hand_built;
 use device::{
     CongestionThresholds, Device, DeviceOptions, DropReason, PortOptions, TrafficManagerOptions,
 };
-use network::link::LinkOptions;
-use network::node::Host;
-use network::simulation::topology::Topology;
-use network::simulation::{NodeId, Simulation};
+use network::links::LinkOptions;
+use network::node::{NodeId, Recorder};
+use network::simulation::Simulation;
 use std::collections::BTreeMap;
-
-type Network = Simulation<Vec<u8>>;
 
 /// Forwards between ports 1 and 2 and counts hops in `hdr.h.a`.
 fn forwarder(device_id: u64, port_2: PortOptions) -> Device {
@@ -42,12 +39,12 @@ fn packet(number: u8) -> Vec<u8> {
 }
 
 /// left - one - two - right, by links with 1000 ps latency.
-fn line(sends: Vec<(u64, Vec<u8>)>, one: Device, two: Device) -> (Network, [NodeId; 4]) {
+fn line(sends: Vec<(u64, Vec<u8>)>, one: Device, two: Device) -> (Simulation, [NodeId; 4]) {
     let mut network = Simulation::new(0);
-    let left = network.add("left", Host::new(sends));
+    let left = network.add("left", Recorder::new(sends));
     let one = network.add("one", one);
     let two = network.add("two", two);
-    let right = network.add("right", Host::<Vec<u8>>::default());
+    let right = network.add("right", Recorder::default());
     let link = LinkOptions { latency_ps: 1_000, ..LinkOptions::default() };
     network.connect((left, 0), (one, 1), link).expect("free");
     network.connect((one, 2), (two, 1), link).expect("free");
@@ -55,8 +52,14 @@ fn line(sends: Vec<(u64, Vec<u8>)>, one: Device, two: Device) -> (Network, [Node
     (network, [left, one, two, right])
 }
 
-fn received(network: &Network, host: NodeId) -> Vec<(u64, Vec<u8>)> {
-    network.node::<Host<Vec<u8>>>(host).expect("a host").received().to_vec()
+fn received(network: &Simulation, host: NodeId) -> Vec<(u64, Vec<u8>)> {
+    network
+        .node::<Recorder>(host)
+        .expect("a recorder")
+        .received()
+        .iter()
+        .map(|(time, frame)| (*time, frame.bytes.clone()))
+        .collect()
 }
 
 #[test]
@@ -66,7 +69,7 @@ fn two_devices_forward_both_ways() {
         forwarder(1, PortOptions::default()),
         forwarder(2, PortOptions::default()),
     );
-    network.node_mut::<Host<Vec<u8>>>(right).expect("a host").send(700, packet(3));
+    network.node_mut::<Recorder>(right).expect("a host").send(700, packet(3));
     network.run_to_completion().expect("ends");
     let hops_2 = |number| vec![number, 0, 0, 0, 0, 2, 0, 0, 0, 0];
     assert_eq!(received(&network, right), [(3_500, hops_2(1)), (3_600, hops_2(2))]);
@@ -126,41 +129,4 @@ fn a_broken_link_loses_packets_until_it_is_repaired() {
     network.run_to_completion().expect("ends");
     let numbers: Vec<u8> = received(&network, right).iter().map(|(_, bytes)| bytes[0]).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 7, 8, 9]);
-}
-
-#[test]
-fn a_topology_file_builds_a_network() {
-    let file = r#"{
-        "hosts": {"h1": {}, "h2": {}},
-        "switches": {"s1": {}, "s2": {}},
-        "links": [["h1", "s1-p1", "0", 0.08], ["s1-p2", "s2-p1", "1ns"], ["s2-p2", "h2", 0, 0.08]]
-    }"#;
-    let topology = Topology::parse(source::FileId(0), file).expect("no mistakes");
-    let mut numbers = Vec::new();
-    let mut device = |number, name: &str, _: &_, traffic_manager| {
-        numbers.push((number, name.to_string()));
-        let code = hand_built::program(
-            |code| {
-                code.when("standard_metadata.ingress_port", 1, |code| {
-                    code.set("standard_metadata.egress_spec", 2);
-                });
-            },
-            |code| code.copy("standard_metadata.enq_qdepth", "hdr.h.a"),
-        );
-        let options = DeviceOptions { traffic_manager, ..DeviceOptions::default() };
-        Device::new(code, options)
-    };
-    // Ten bytes take a millisecond at 0.08 Mbit/s: once from the host, once from the last switch.
-    let millisecond = 1_000_000_000;
-    let sends = BTreeMap::from([("h1".to_string(), vec![(0, packet(1)), (0, packet(2))])]);
-    let mut network = topology.build(0, sends, &mut device).expect("builds");
-    network.run_to_completion().expect("ends");
-    let host = network.named("h2").expect("a host");
-    let times: Vec<u64> = received(&network, host).iter().map(|(time, _)| *time).collect();
-    assert_eq!(times, [2 * millisecond + 1_000, 3 * millisecond + 1_000]);
-
-    let sends = BTreeMap::from([("h9".to_string(), Vec::new())]);
-    let error = topology.build(0, sends, &mut device).err().expect("no such host");
-    assert_eq!(error.to_string(), "the topology has no host `h9` to send packets");
-    assert_eq!(numbers[0], (0, "s1".to_string()));
 }

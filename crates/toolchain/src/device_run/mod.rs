@@ -12,7 +12,7 @@ mod side_by_side;
 
 use device::EngineChoice;
 use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
-pub(crate) use report::place;
+pub(crate) use report::{load_error_text, place};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 

@@ -77,7 +77,7 @@ fn note_compilation(device: &Device, console: &dyn Console) {
 }
 
 /// Returns why a program cannot be loaded, with places if the error has any.
-pub(super) fn load_error_text(error: &LoadError, map: &SourceMap) -> String {
+pub(crate) fn load_error_text(error: &LoadError, map: &SourceMap) -> String {
     let found = error.diagnostics();
     match found.is_empty() {
         true => coded(error.code().0, &error.to_string()),

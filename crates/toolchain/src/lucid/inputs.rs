@@ -90,6 +90,51 @@ impl<'a> RunRequest<'a> {
     }
 }
 
+/// Returns the program of a run: that of the command line, that which the specification names, or the one beside it.
+fn program_of(
+    specification: &Path,
+    named: Option<&str>,
+    given: Option<&Path>,
+    files: &dyn Files,
+) -> Result<PathBuf, Failure> {
+    match (given, named) {
+        (Some(path), _) => Ok(path.to_path_buf()),
+        (None, Some(name)) => Ok(relative(specification, name)),
+        (None, None) => {
+            let beside = specification.with_extension("dpt");
+            if files.is_file(&beside) {
+                return Ok(beside);
+            }
+            Err(Failure::Message(format!(
+                "`{}` names no program, and there is no `{}`: add \"program\": \"FILE.dpt\" to it, or give \
+                 --program FILE",
+                specification.display(),
+                beside.display()
+            )))
+        }
+    }
+}
+
+/// Returns the program of a specification in a file; `given` is the command line's.
+///
+/// # Errors
+///
+/// The specification cannot be read or is wrong, or names no program.
+pub fn program_of_file(
+    specification: &Path,
+    given: Option<&Path>,
+    files: &dyn Files,
+) -> Result<PathBuf, Failure> {
+    let text = files.text(specification)?;
+    let mut map = SourceMap::new();
+    let name = specification.display().to_string();
+    let file = map.add(name.clone(), text.as_str());
+    match specification::read(&map, file, Format::of_name(&name)) {
+        (Some(run), _) => program_of(specification, run.program.as_deref(), given, files),
+        (None, found) => Err(Failure::Found(map, found)),
+    }
+}
+
 /// Finds the specification beside a program.
 pub fn specification_beside(files: &dyn Files, program: &Path) -> Result<PathBuf, String> {
     let beside = SPECIFICATIONS.iter().map(|end| program.with_extension(end));
@@ -140,19 +185,8 @@ pub fn read_run(
     if let Some(seed) = request.seed {
         run.seed = seed;
     }
-    let program_path = match (request.program, &run.program) {
-        (Some(path), _) => path.to_path_buf(),
-        (None, Some(name)) => relative(&specification_path, name),
-        (None, None) => specification_path.with_extension("dpt"),
-    };
-    if request.program.is_none() && run.program.is_none() && !request.files.is_file(&program_path) {
-        return Err(Failure::Message(format!(
-            "`{}` names no program, and there is no `{}`: add \"program\": \"FILE.dpt\" to it, or give \
-             --program FILE",
-            specification_path.display(),
-            program_path.display()
-        )));
-    }
+    let program_path =
+        program_of(&specification_path, run.program.as_deref(), request.program, request.files)?;
     let symbolics =
         symbolics(&mut map, request, &run, &program_path, &specification_path, &mut found)?;
     let Some(symbolics) = symbolics else { return Err(Failure::Found(map, found)) };

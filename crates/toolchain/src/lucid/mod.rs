@@ -9,6 +9,7 @@ mod executor;
 pub mod includes;
 pub mod inputs;
 mod layout;
+mod progress;
 mod replay;
 mod report;
 mod run;

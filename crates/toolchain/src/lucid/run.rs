@@ -5,6 +5,7 @@
 use super::captures::Departures;
 use super::executor::{Executor, Verification};
 use super::inputs::{LucidRun, RunRequest, read_run};
+use super::progress::ProgressDisplay;
 use super::report::{LogContent, Report, final_state_text, still_to_happen, verdicts_text};
 use super::targets::target_of;
 use super::{replay, user_p4};
@@ -93,6 +94,7 @@ fn execute(
         accesses: arguments.trace,
         departures: departing.is_none() || arguments.trace,
     };
+    let mut progress = ProgressDisplay::new(run, console);
     let outcome = report.log(content, |log| {
         let mut observers = Observers::new();
         observers.push(log);
@@ -106,8 +108,11 @@ fn execute(
         if let Some(departing) = &mut departing {
             observers.push(departing);
         }
+        observers.push(&mut progress);
         executor.observe(&mut verdicts, &mut observers)
     });
+    let advice = progress.advice();
+    drop(progress);
     let captured = departing.map(Departures::finish).transpose()?;
     let (counts, states) = (executor.counts(), executor.states());
     let verdicts =
@@ -142,6 +147,9 @@ fn execute(
         list.push(*fault);
         console.diagnostics(&run.map, &list);
         failed = true;
+    }
+    if let Some(advice) = advice.filter(|_| !quiet) {
+        console.note(advice);
     }
     if let Some(captured) = captured.filter(|_| !quiet) {
         console.note(written_text(&captured).trim_end());

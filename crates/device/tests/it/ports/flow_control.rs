@@ -42,6 +42,7 @@ fn a_frame_pauses_a_queue_for_its_quanta() {
                 peak_bytes: 125,
                 paused_ps: 10_240,
                 flow_control_pauses: 1,
+                waited_ps: 10_000,
                 ..QueueStatistics::default()
             };
             assert_eq!(device.queue_statistics(PATH, 0), Some(expected));

@@ -27,6 +27,7 @@ fn tapped(device: &mut Device) -> String {
                 format!("sent {port} {queue} until {arrives_ps} {comes_back} {}", short(&bytes))
             }
             TappedEvent::Dropped { reason } => format!("dropped {reason}"),
+            TappedEvent::Circulated { rounds } => format!("circulated {rounds}"),
             TappedEvent::Extern { name, action } => format!("{name} {action:?}"),
         };
         format!("{} #{} pass {}: {what}\n", tapped.time_ps, tapped.packet, tapped.pass)

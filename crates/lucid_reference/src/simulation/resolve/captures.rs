@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Resolves captures as inputs: packets for the program's parser, or events whose arguments are fields of
-//! packets. The caller reads the bytes; `packet_fields` has the fields.
+//! packets. The caller reads the bytes; `network::packet_fields` has the fields.
 
 use super::super::codes;
 use super::super::inputs::{Input, Source, SourceKind};
-use super::super::packet_fields::PacketField;
 use super::super::setup::ReadCapture;
-use super::super::topology::End;
 use super::Resolver;
 use crate::interpreter::Value;
 use crate::specification::{Argument, CaptureEvent, FieldSpans};
 use lucid::core::arithmetic::mask;
 use lucid::core::{EventId, Type};
 use network::capture::{CaptureReader, CapturedPacket};
+use network::links::End;
+use network::packet_fields::PacketField;
 use source::Diagnostic;
 use std::sync::Arc;
 

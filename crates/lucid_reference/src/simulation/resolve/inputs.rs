@@ -4,13 +4,13 @@
 use super::super::codes;
 use super::super::inputs::{Generator, Input, ResolvedDraw, Source, SourceKind};
 use super::super::setup::ReadCapture;
-use super::super::topology::End;
 use super::captures::Capture;
 use super::{Resolver, parameter_types, type_name};
 use crate::interpreter::{Arguments, Slot, Value, slots};
 use crate::specification::{self, Argument, Draw, FieldSpans, InputKind};
 use lucid::core::arithmetic::mask;
 use lucid::core::{EventId, Type};
+use network::links::End;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 

@@ -9,12 +9,12 @@ use super::super::inputs::{Input, Inputs};
 use super::super::observation::Stage;
 use super::super::setup::Setup;
 use super::super::simulator::EVENT_TIME_PS;
-use super::super::topology::End;
 use super::replay::{Replayer, surroundings};
 use super::{Dispatch, Interference, RemovedEvent, Rule, Schedule, Violation};
 use crate::interpreter::{Arguments, Parsed, parse};
 use arrivals::{ArrivalWindow, LinkTimes, OrderedPath};
 use lucid::core::EventId;
+use network::links::End;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 

@@ -6,13 +6,13 @@ use super::super::inputs::{Input, Inputs};
 use super::super::observation::Stage;
 use super::super::route::{Route, for_each_route};
 use super::super::setup::Setup;
-use super::super::topology::Topology;
 use super::{Dispatch, Rule, Schedule, Violation};
 use crate::interpreter::{
     Arguments, EventValue, Generated, Interpreter, LogRecord, Place, PreparedBody, RandomSource,
     State, SwitchContext,
 };
 use lucid::core::NO_PORT;
+use network::links::Links;
 use std::sync::Arc;
 
 /// The destination of a copy of a generated event.
@@ -101,7 +101,7 @@ impl RandomSource for RecordedDraws<'_> {
 #[derive(Debug)]
 pub struct Replayer {
     /// The links as they are now.
-    pub topology: Topology,
+    pub topology: Links,
     /// The state of each switch.
     pub states: Vec<State>,
     /// Commands and links of the run; events are left out.

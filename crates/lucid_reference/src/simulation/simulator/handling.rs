@@ -9,6 +9,7 @@ use super::{Content, EVENT_TIME_PS, InFlightEvent, NO_CAUSE, Notifier, Simulatio
 use crate::interpreter::{Arguments, EventValue, LogRecord, PreparedBody, SwitchContext};
 use lucid::core::{EventId, GlobalId};
 use lucid::syntax::ast::EventSort;
+use network::event_loop::Flight;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ impl Simulation {
             switch: at,
             ingress_port: port,
             recirculation_port: setup.recirculation_ports[at as usize],
-            time_ns: self.now_ps / 1000,
+            time_ns: self.now_ps() / 1000,
             dequeue_depth: self.switches[at as usize].waiting.len() as u64,
             externs: &setup.externs[at as usize],
         }
@@ -46,12 +47,12 @@ impl Simulation {
         setup: &Setup,
         notifier: &mut Notifier<'_>,
         at: u32,
-        flight: u32,
+        flight: Flight,
     ) {
         let InFlightEvent { occurrence, cause, content, is_packet, port, value, .. } =
-            self.flights.remove(flight as usize);
+            self.fabric.take(flight);
         let Content::Event(event, arguments) = content else { return };
-        self.switches[at as usize].free_at_ps = self.now_ps.saturating_add(EVENT_TIME_PS);
+        self.switches[at as usize].free_at_ps = self.now_ps().saturating_add(EVENT_TIME_PS);
         let prepared = &setup.prepared.events[event.0 as usize];
         let sort = setup.program.events[event.0 as usize].sort;
         if matches!(sort, EventSort::Packet | EventSort::Entry) {
@@ -96,7 +97,7 @@ impl Simulation {
         );
         switch.counts.handled += 1;
         self.handled += 1;
-        let (now_ps, occurrence) = (self.now_ps, handling.occurrence);
+        let (now_ps, occurrence) = (self.now_ps(), handling.occurrence);
         let draws = &self.interpreter.output.draws;
         notifier.notify(now_ps, at, || ObservationKind::Handled {
             occurrence: Occurrence(occurrence),
@@ -114,7 +115,7 @@ impl Simulation {
     }
 
     fn tell_notes(&mut self, setup: &Setup, notifier: &mut Notifier<'_>, handling: &HandlerRun) {
-        let (now_ps, at, by) = (self.now_ps, handling.at, Occurrence(handling.occurrence));
+        let (now_ps, at, by) = (self.now_ps(), handling.at, Occurrence(handling.occurrence));
         let mut log = std::mem::take(&mut self.interpreter.output.log);
         for record in log.drain(..) {
             match record {
@@ -198,7 +199,7 @@ impl Simulation {
             "table `{}` is full with {capacity} entries; an entry was not taken at switch {switch} \
              at {} ns",
             declared.name,
-            self.now_ps / 1000
+            self.now_ps() / 1000
         );
         let warning = match span {
             Some(span) => Diagnostic::warning(codes::TABLE_FULL, span, message)
@@ -221,6 +222,10 @@ impl Simulation {
     ) {
         self.switches[at as usize].counts.dropped += 1;
         let occurrence = Occurrence(occurrence);
-        notifier.notify(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
+        notifier.notify(self.now_ps(), at, || ObservationKind::Dropped {
+            occurrence,
+            event,
+            reason,
+        });
     }
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sends generated events: by recirculation, over ports and links, to switches, or out of the network.
 
-use super::super::inputs::{Phase, rank};
 use super::super::observation::{Destination, DropReason, ObservationKind, Occurrence, Stage};
 use super::super::route::{Route, due_ps, for_each_route};
 use super::super::setup::Setup;
-use super::super::topology::spread_ps;
 use super::handling::HandlerRun;
 use super::{Content, InFlightEvent, Notifier, Simulation};
 use crate::interpreter::{Arguments, EventValue, Generated, SendTo, packet_bytes, to_wire};
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
+use network::event_loop::{Flight, Phase};
+use network::links::Loss;
 use std::sync::Arc;
 
 /// Shortest frame on a link, in bytes; an event's header before its number has 14.
@@ -37,7 +37,7 @@ impl Simulation {
         }
         let mut routes = Vec::new();
         let mut add = |route| routes.push(route);
-        for_each_route(setup, &self.topology, (from, event), &to, &mut add);
+        for_each_route(setup, &self.fabric.links, (from, event), &to, &mut add);
         let Some(last) = routes.pop() else {
             self.interpreter.pool.give(arguments);
             return;
@@ -61,8 +61,8 @@ impl Simulation {
         let is_exit = setup.program.events[event.0 as usize].sort == EventSort::Exit;
         let switch = &mut self.switches[from as usize];
         switch.counts.generated += 1;
-        let due_ps = due_ps(&setup.timing, self.now_ps, delay_ns)
-            .saturating_add(spread_ps(&mut switch.delays, setup.timing.random_delay_range_ps));
+        let due_ps = due_ps(&setup.timing, self.fabric.now_ps(), delay_ns)
+            .saturating_add(switch.delays.spread_ps(setup.timing.random_delay_range_ps));
         let occurrence = self.occurrences;
         self.occurrences += 1;
         let value = notifier.wanted.then(|| setup.event_value(event, &arguments, delay_ns));
@@ -73,13 +73,14 @@ impl Simulation {
                 Route::Switch(switch) => Destination::Switch { switch, arrives_ps: due_ps },
                 Route::Outside => Destination::Port { port: NO_PORT, to: None, arrives_ps: due_ps },
                 Route::Port(port) => {
-                    let to = self.topology.other_end((from, port)).filter(|_| !is_exit);
-                    let latency_ps = self.topology.latency_ps((from, port)).unwrap_or(0);
+                    let to = self.fabric.links.other_end((from, port)).filter(|_| !is_exit);
+                    let latency_ps =
+                        self.fabric.links.options((from, port)).map_or(0, |link| link.latency_ps);
                     let arrives_ps = due_ps.saturating_add(latency_ps);
                     Destination::Port { port, to, arrives_ps }
                 }
             };
-            notifier.notify(self.now_ps, from, || ObservationKind::Generated {
+            notifier.notify(self.now_ps(), from, || ObservationKind::Generated {
                 occurrence: Occurrence(occurrence),
                 by: Occurrence(by),
                 event: event.clone(),
@@ -90,7 +91,7 @@ impl Simulation {
         let (is_packet, to_switch) = (false, None);
         let mut flight =
             InFlightEvent { occurrence, cause: by, content, is_packet, port: 0, to_switch, value };
-        let place = match route {
+        let (phase, port) = match route {
             Route::Recirculate => {
                 self.switches[from as usize].counts.recirculated += 1;
                 flight.port = recirculation_port;
@@ -100,7 +101,7 @@ impl Simulation {
                     self.serialize(setup, &mut flight);
                     Phase::Ingress
                 };
-                rank(phase, from, recirculation_port)
+                (phase, recirculation_port)
             }
             Route::Switch(to) if to >= setup.switches => {
                 let value = flight.value.take();
@@ -112,19 +113,19 @@ impl Simulation {
                     self.switches[from as usize].counts.recirculated += 1;
                 }
                 flight.to_switch = Some(to);
-                rank(Phase::Egress, from, 0)
+                (Phase::Egress, 0)
             }
             Route::Port(port) => {
                 flight.port = port;
-                rank(Phase::Egress, from, port)
+                (Phase::Egress, port)
             }
             Route::Outside => {
                 flight.port = NO_PORT;
-                rank(Phase::Egress, from, NO_PORT)
+                (Phase::Egress, NO_PORT)
             }
         };
-        let flight = self.keep(flight);
-        self.queue.push(due_ps, place, flight);
+        let flight = self.fabric.keep(flight);
+        self.fabric.schedule(due_ps, phase, (from, port), flight);
     }
 
     /// A packet event that stays in the network travels as a packet, and the parser reads it
@@ -148,9 +149,9 @@ impl Simulation {
         notifier: &mut Notifier<'_>,
         from: u32,
         port: u32,
-        flight: u32,
+        flight: Flight,
     ) {
-        let flight = self.flights.remove(flight as usize);
+        let flight = self.fabric.take(flight);
         if let Some(to) = flight.to_switch {
             self.depart_to_switch(setup, notifier, from, to, flight);
             return;
@@ -178,9 +179,9 @@ impl Simulation {
             self.switches[from as usize].counts.generated += 1;
             let value = notifier.wanted.then(|| setup.event_value(one.event, &one.arguments, 0));
             if let Some(event) = &value {
-                let to = self.topology.other_end((from, port));
-                let destination = Destination::Port { port, to, arrives_ps: self.now_ps };
-                notifier.notify(self.now_ps, from, || ObservationKind::Generated {
+                let to = self.fabric.links.other_end((from, port));
+                let destination = Destination::Port { port, to, arrives_ps: self.now_ps() };
+                notifier.notify(self.now_ps(), from, || ObservationKind::Generated {
                     occurrence: Occurrence(occurrence),
                     by: Occurrence(flight.occurrence),
                     event: event.clone(),
@@ -222,24 +223,24 @@ impl Simulation {
         flight.port = port;
         if !is_exit && port == setup.recirculation_ports[from as usize] {
             self.serialize(setup, &mut flight);
-            let flight = self.keep(flight);
-            self.queue.push(self.now_ps, rank(Phase::Ingress, from, port), flight);
+            let flight = self.fabric.keep(flight);
+            self.fabric.schedule(self.now_ps(), Phase::Ingress, (from, port), flight);
             return;
         }
-        if is_exit || self.topology.other_end((from, port)).is_none() {
+        if is_exit || self.fabric.links.other_end((from, port)).is_none() {
             self.leave(setup, notifier, from, flight);
             return;
         }
         self.serialize(setup, &mut flight);
         let length = || Self::length_bytes(setup, &flight.content);
-        match self.topology.carry((from, port), self.now_ps, length) {
-            Some(Ok((to, arrives_ps))) => {
+        match self.fabric.links.carry((from, port), self.fabric.now_ps(), length) {
+            Some((to, Ok(carried))) => {
                 flight.port = to.1;
-                let flight = self.keep(flight);
-                self.queue.push(arrives_ps, rank(Phase::Ingress, to.0, to.1), flight);
+                let flight = self.fabric.keep(flight);
+                self.fabric.schedule(carried.arrives_ps, Phase::Ingress, to, flight);
             }
-            Some(Err(reason)) => {
-                self.drop_event(notifier, from, flight.occurrence, flight.value, reason);
+            Some((_, Err(loss))) => {
+                self.drop_event(notifier, from, flight.occurrence, flight.value, loss.into());
             }
             None => self.leave(setup, notifier, from, flight),
         }
@@ -257,23 +258,23 @@ impl Simulation {
         flight.to_switch = None;
         flight.port = 0;
         let length = || Self::length_bytes(setup, &flight.content);
-        let carried = self.topology.carry_to_switch(from, to, self.now_ps, length);
+        let carried = self.fabric.links.carry_to_node(from, to, self.fabric.now_ps(), length);
         let arrives = carried.unwrap_or_else(|| {
             // No links between them: the event is there at once, unless it is lost.
             let lost = &mut self.switches[from as usize].direct_loss;
             if lost.chance(setup.timing.direct_loss) {
-                Err(DropReason::Loss)
+                Err(Loss::Random)
             } else {
-                Ok(self.now_ps)
+                Ok(self.now_ps())
             }
         });
         match arrives {
             Ok(arrives_ps) => {
-                let flight = self.keep(flight);
-                self.queue.push(arrives_ps, rank(Phase::Ingress, to, 0), flight);
+                let flight = self.fabric.keep(flight);
+                self.fabric.schedule(arrives_ps, Phase::Ingress, (to, 0), flight);
             }
-            Err(reason) => {
-                self.drop_event(notifier, from, flight.occurrence, flight.value, reason);
+            Err(loss) => {
+                self.drop_event(notifier, from, flight.occurrence, flight.value, loss.into());
             }
         }
     }
@@ -293,7 +294,7 @@ impl Simulation {
             let bytes = is_packet.then(|| packet_bytes(&setup.prepared, event, &arguments).into());
             let value: Arc<EventValue> =
                 flight.value.unwrap_or_else(|| setup.event_value(event, &arguments, 0));
-            notifier.notify(self.now_ps, from, || ObservationKind::Left {
+            notifier.notify(self.now_ps(), from, || ObservationKind::Left {
                 occurrence: Occurrence(flight.occurrence),
                 event: value,
                 port: flight.port,

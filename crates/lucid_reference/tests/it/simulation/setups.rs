@@ -11,8 +11,8 @@ use lucid_reference::specification::{
     CaptureEvent, Draw, FieldSpans, Format, Gap, Generator, Input, InputKind, Run, read,
 };
 use network::capture::{CaptureError, PcapEncoder};
-use network::link::LinkOptions;
-use network::node::Host;
+use network::links::LinkOptions;
+use network::node::Recorder;
 use network::simulation::Simulation as Network;
 use source::{SourceMap, Span};
 use std::sync::Arc;
@@ -202,15 +202,15 @@ fn a_switch_stands_among_other_nodes() {
     let mut frame = vec![0; 12];
     frame.extend(LUCID_ETHER_TYPE.to_be_bytes());
     frame.extend([0, 1, 2]);
-    let mut network: Network<Vec<u8>> = Network::new(0);
-    let host = network.add("h", Host::new(vec![(1_000, frame.clone())]));
+    let mut network = Network::new(0);
+    let host = network.add("h", Recorder::new(vec![(1_000, frame.clone())]));
     let [one, other] = [network.add("s1", node()), network.add("s2", node())];
     let options = LinkOptions { latency_ps: 500, ..LinkOptions::default() };
     for (from, to) in [((host, 0), (one, 1)), ((one, 2), (other, 2))] {
         assert_eq!(network.connect(from, to, options), Ok(()));
     }
     // The second switch sends the event back by its port 2, and so on; three hops are enough.
-    assert_eq!(network.run_until(2_000_000), Ok(()));
+    assert_eq!(network.run_until(2_000_000).map(|_| ()), Ok(()));
     let handled = |id| network.node::<LucidNode>(id).map(|node| node.simulation().handled());
     assert_eq!((handled(one), handled(other)), (Some(2), Some(2)));
     let state = network.node::<LucidNode>(other).and_then(|node| node.simulation().state(0));

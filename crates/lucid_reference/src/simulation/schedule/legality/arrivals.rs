@@ -5,13 +5,13 @@ use super::super::super::inputs::Input;
 use super::super::super::observation::Stage;
 use super::super::super::route::{Route, due_ps, for_each_route};
 use super::super::super::setup::{Setup, Timing};
-use super::super::super::topology::{End, PathQuality, Topology};
 use super::super::Dispatch;
 use super::{ArrivalKey, LegalityChecker};
 use crate::interpreter::{Arguments, Generated, packet_bytes};
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
+use network::links::{End, Links, PathQuality};
 
 /// The earliest and latest time of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) enum OrderedPath {
 /// The links of a run as they are from each change to the next.
 pub(super) struct LinkTimes {
     /// From which time on, and how.
-    states: Vec<(u64, Topology)>,
+    states: Vec<(u64, Links)>,
 }
 
 /// The state of a link or path between two times.
@@ -76,7 +76,7 @@ impl LinkTimes {
         let mut inputs = super::Inputs::new(setup.controls(), setup.seed);
         while let Some((time_ps, input)) = inputs.pop() {
             if let Input::Link { ends, up } = input {
-                topology.set_up(ends[0], up);
+                topology.set_up(ends[0], up, time_ps);
                 states.push((time_ps, topology.clone()));
             }
         }
@@ -99,7 +99,7 @@ impl LinkTimes {
     fn between(
         &mut self,
         window: ArrivalWindow,
-        ask: &mut dyn FnMut(&mut Topology) -> Option<Option<PathQuality>>,
+        ask: &mut dyn FnMut(&mut Links) -> Option<Option<PathQuality>>,
     ) -> PathState {
         let within = self.within(window);
         let mut found: Option<Option<PathQuality>> = None;
@@ -188,7 +188,7 @@ impl LegalityChecker<'_> {
             return;
         }
         let Some(to) = self.replayer.topology.other_end(from) else { return };
-        let mut ask = |topology: &mut Topology| topology.link_quality(from);
+        let mut ask = |topology: &mut Links| topology.link_quality(from);
         let (window, path) = match self.links.between(window, &mut ask) {
             PathState::Absent | PathState::Down => return,
             PathState::Changing => (window.uncertain(), None),
@@ -210,7 +210,7 @@ impl LegalityChecker<'_> {
         if to >= self.setup.switches {
             return;
         }
-        let mut ask = |topology: &mut Topology| topology.path_quality(from, to);
+        let mut ask = |topology: &mut Links| topology.path_quality(from, to);
         let mut now = self.links.between(window, &mut ask);
         if self.tolerance.late_ps > 0 && !matches!(now, PathState::Absent) {
             // A machine carries events from switch to switch, and links may change meanwhile.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane net`: runs a network of switches, hosts and links.
+
+use crate::arguments::{Engine, Net};
+use crate::programs::ended;
+use crate::signals;
+use device::EngineChoice;
+use frontend::{Console, ExitStatus, Failure};
+use toolchain::net::NetRun;
+
+/// Runs it.
+pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
+    if arguments.schema {
+        console.print(&network_file::json_schema());
+        return ExitStatus::Fine;
+    }
+    let Some(file) = &arguments.file else { return ExitStatus::WrongUsage };
+    let engine = match arguments.engine {
+        Some(Engine::Reference) => {
+            let message = "plane net runs devices: --engine is jit or interp";
+            return ended(Err(Failure::Usage(message.to_string())), console);
+        }
+        given => given.and_then(Engine::choice).unwrap_or(EngineChoice::Jit),
+    };
+    let preprocessing = arguments.reading.options();
+    let interrupted = signals::flag_interrupts();
+    let run = NetRun {
+        file,
+        program: arguments.program.as_deref(),
+        preprocessing: &preprocessing,
+        engine,
+        until_ps: arguments.until,
+        seed: arguments.seed,
+        pingall: arguments.pingall,
+        json: arguments.json,
+        csv: arguments.csv.as_deref(),
+        out: &arguments.out,
+        rows: arguments.rows,
+        interrupted: &interrupted,
+    };
+    ended(toolchain::net::run(&run, console), console)
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane net`: the example networks, the forms of output, and mistakes that show only when the network is built.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn plane(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plane"));
+    command.arg("net").args(words).current_dir(root()).output().expect("plane starts")
+}
+
+fn json(words: &[&str]) -> Value {
+    let ran = plane(&[words, &["--json", "-q"]].concat());
+    let errors = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{words:?}: {errors}");
+    serde_json::from_slice(&ran.stdout).expect("JSON")
+}
+
+/// Writes files into a folder, and runs the first one.
+fn run_files(files: &[(&str, &str)], words: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let file = folder.path().join(files[0].0).display().to_string();
+    let out = folder.path().join("out").display().to_string();
+    let ran = plane(&[&[file.as_str(), "--out", &out], words].concat());
+    let text = |bytes: &[u8]| {
+        String::from_utf8_lossy(bytes).replace(&folder.path().display().to_string(), "DIR")
+    };
+    (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
+}
+
+/// A router of the examples between two hosts.
+fn two_hosts(rest: &str) -> String {
+    let router = root().join("examples/router/router.p4").canonicalize().expect("the router");
+    format!(
+        "topology: {{kind: line, switches: 1, hosts_per_switch: 2, program: {}, rate: 100Mbps, latency: 1us}}\n{rest}",
+        router.display()
+    )
+}
+
+#[test]
+fn the_examples_meet_their_expectations_and_repeat() {
+    for name in ["fat_tree", "dumbbell"] {
+        let file = format!("examples/networks/{name}/network.yaml");
+        let out = tempfile::tempdir().expect("a temporary folder");
+        let out = out.path().display().to_string();
+        let first = json(&[&file, "--out", &out]);
+        assert_eq!(first["complete"], Value::Bool(false), "{name}");
+        if name == "dumbbell" {
+            assert_eq!(first, json(&[&file, "--out", &out]), "{name}");
+            let captured = std::fs::metadata(Path::new(&out).join("h8.pcap")).expect("a capture");
+            // Requests and replies of 98 bytes, with 16 bytes before each and 24 before all.
+            let received = first["ping"][0]["received"].as_u64().expect("a count");
+            let packets = (captured.len() - 24) / (98 + 16);
+            assert!(packets >= 2 * received && packets <= 40, "{packets} of {received} replies");
+        }
+    }
+}
+
+/// The time of a ping is 2 (sum of latencies) + 2 n L / R, to the picosecond.
+#[test]
+fn an_idle_path_takes_its_time() {
+    let file =
+        two_hosts("hosts: {h1: {applications: [{ping: {to: h2, count: 2, interval: 1ms}}]}}");
+    let (status, text, errors) = run_files(&[("n.yaml", &file)], &["--json", "-q"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let results: Value = serde_json::from_str(&text).expect("JSON");
+    // Two links of 1 us there and back, and four times 98 bytes at 100 Mb/s.
+    let time_ps = 4 * 1_000_000 + 4 * 98 * 80_000;
+    assert_eq!(results["ping"][0]["rtt_min_ps"], Value::from(time_ps));
+    assert_eq!(results["ping"][0]["rtt_max_ps"], Value::from(time_ps));
+    assert_eq!(results["complete"], Value::Bool(true));
+}
+
+#[test]
+fn both_engines_agree() {
+    let file = two_hosts(
+        "hosts: {h1: {applications: [{tcp: {to: h2, bytes: 300KB}}, {udp: {to: h2, rate: 5Mbps, count: 50, arrivals: poisson}}]}}\nseed: 3",
+    );
+    let run = |engine| run_files(&[("n.yaml", &file)], &["--json", "-q", "--engine", engine]);
+    let (status, jit, _) = run("jit");
+    assert_eq!(status, Some(0));
+    assert_eq!(jit, run("interp").1);
+}
+
+#[test]
+fn tables_and_csv() {
+    let file =
+        two_hosts("hosts: {h1: {applications: [{tcp: {to: h2, bytes: 100KB, name: bulk}}]}}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let csv = folder.path().display().to_string();
+    let (status, text, _) = run_files(&[("n.yaml", &file)], &["--csv", &csv]);
+    assert_eq!(status, Some(0));
+    assert!(text.contains("\ntcp\n  name  from  to   bytes"), "{text}");
+    assert!(text.contains("nothing is left to happen after"), "{text}");
+    let tcp = std::fs::read_to_string(folder.path().join("tcp.csv")).expect("a CSV file");
+    assert!(tcp.starts_with("name,from,to,bytes,goodput_bps,completion_ps"), "{tcp}");
+    assert!(tcp.contains("\nbulk,h1,h2,100000,"), "{tcp}");
+    assert!(folder.path().join("links.csv").is_file());
+}
+
+#[test]
+fn pingall_pings_all_pairs() {
+    let (status, text, _) =
+        run_files(&[("n.yaml", &two_hosts(""))], &["--pingall", "--json", "-q"]);
+    let results: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((status, results["ping"].as_array().map(Vec::len)), (Some(0), Some(2)));
+    assert!(results["ping"].as_array().into_iter().flatten().all(|ping| ping["received"] == 1));
+}
+
+/// Commands take effect at their time: a default action drops everything in between.
+#[test]
+fn a_controller_applies_commands_at_times() {
+    let file = two_hosts(
+        "hosts: {h1: {applications: [{ping: {to: h2, count: 10, interval: 10ms}}]}}
+controllers:
+  c:
+    switches: [s1]
+    commands:
+      - {at: 25ms, text: \"table_clear RouterIngress.next_hops\"}
+expect: [{ping: h1-h2, received: 3}]
+",
+    );
+    let (status, _, errors) = run_files(&[("n.yaml", &file)], &["-q"]);
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    let (status, _, errors) =
+        run_files(&[("n.yaml", &file.replace("next_hops", "nothing"))], &["-q"]);
+    assert_eq!(status, Some(1), "{errors}");
+    assert!(errors.contains("the commands of controller `c` are wrong"), "{errors}");
+}
+
+#[test]
+fn mistakes_that_show_when_the_network_is_built() {
+    let check = |files: &[(&str, &str)], expected: &[&str]| {
+        let (status, _, errors) = run_files(files, &["-q"]);
+        assert_eq!(status, Some(1), "{errors}");
+        for expected in expected {
+            assert!(errors.contains(expected), "{expected} in {errors}");
+        }
+    };
+    let expectations = two_hosts(
+        "hosts: {h1: {applications: [{ping: {to: h2, count: 2, interval: 1ms}}]}}
+expect:
+  - {ping: h1-h2, received: \"at least 3\"}
+  - {host: h2, where: {ipv4.ttl: 63}, count: 5}
+  - {counter: nonsense, switch: s1, index: 0, count: 1}
+  - {host: h2, where: {ipv4.tt1: 63}, count: 2}
+",
+    );
+    check(
+        &[(
+            "n.yaml",
+            &expectations.replace("  - {host: h2, where: {ipv4.tt1: 63}, count: 2}\n", ""),
+        )],
+        &[
+            "received is 2, expected at least 3",
+            "host `h2`: count is 2, expected 5",
+            "the program of `s1` has no counter `nonsense`",
+        ],
+    );
+    check(
+        &[("n.yaml", &expectations)],
+        &["packets have no field `ipv4.tt1`", "`ipv4.ttl` may be meant"],
+    );
+    let program = "topology: {kind: line, switches: 2, program: bad.p4}";
+    check(
+        &[("n.yaml", program), ("bad.p4", "control c() { apply { x = 1; } }\n")],
+        &["bad.p4:1:23", "not run: `DIR/bad.p4` has errors"],
+    );
+    let no_routes = "topology: {kind: line, switches: 1, program: empty.p4}";
+    let empty = "#include <core.p4>
+#include <v1model.p4>
+struct h {} struct m {}
+parser P(packet_in p, out h x, inout m y, inout standard_metadata_t s) { state start { transition accept; } }
+control V(inout h x, inout m y) { apply {} }
+control I(inout h x, inout m y, inout standard_metadata_t s) { apply {} }
+control D(packet_out p, in h x) { apply {} }
+V1Switch(P(), V(), I(), I(), V(), D()) main;
+";
+    check(
+        &[("n.yaml", no_routes), ("empty.p4", empty)],
+        &["has no table for the generated routes"],
+    );
+    let device = "[port.1]\nrate = \"10Gb/s\"\n";
+    let differ = two_hosts("switches: {s1: {device: d.toml}}");
+    check(
+        &[("n.yaml", &differ), ("d.toml", device)],
+        &["the link gives port 1 of `s1` 100 Mb/s, and its device file 10 Gb/s"],
+    );
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Simulated hosts: a [`Host`] is a `network::node::Node` with one interface, ARP, ICMP, UDP, TCP and [`applications`] that
+//! report what they measured. The same options, seed and frames give the same bytes on every machine.
+
+pub mod applications;
+mod error;
+mod host;
+mod interface;
+mod ports;
+mod program;
+mod stack;
+pub mod tcp;
+pub mod wire;
+
+pub use error::AddError;
+pub use host::Host;
+pub use interface::{HostOptions, InterfaceStatistics, Ipv4Network, Route};

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Headers against `etherparse`, an independent implementation.
+
+use super::arp::{ArpPacket, Operation};
+use super::ethernet::{self, EthernetHeader};
+use super::icmp::IcmpHeader;
+use super::ipv4::{self, Ecn, Ipv4Header};
+use super::tcp::{Flags, Options, SackBlocks, TcpHeader};
+use super::udp::UdpHeader;
+use super::{MacAddress, View, WireError};
+use etherparse::{SlicedPacket, TcpOptionElement, TransportSlice};
+use proptest::prelude::*;
+use std::net::Ipv4Addr;
+
+const ONE: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
+const OTHER: Ipv4Addr = Ipv4Addr::new(192, 168, 3, 4);
+
+/// A frame with a payload of IPv4.
+fn frame(header: Ipv4Header, payload: &[u8]) -> Vec<u8> {
+    let ethernet = EthernetHeader {
+        destination: MacAddress([1, 2, 3, 4, 5, 6]),
+        source: MacAddress([7, 8, 9, 10, 11, 12]),
+        ether_type: ethernet::IPV4,
+    };
+    let mut bytes = ethernet.to_bytes().to_vec();
+    bytes.extend_from_slice(&header.to_bytes(payload.len()));
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+fn ipv4(protocol: u8, ecn: Ecn) -> Ipv4Header {
+    Ipv4Header {
+        source: ONE,
+        destination: OTHER,
+        protocol,
+        dscp: 46,
+        ecn,
+        ttl: 17,
+        identification: 0xbeef,
+    }
+}
+
+fn check_tcp(header: TcpHeader, stored: &[u8], absent_bytes: u32, ecn: Ecn) {
+    let mut payload = Vec::new();
+    let view = View { bytes: stored, absent_bytes };
+    header.write(ONE, OTHER, view, &mut payload);
+    // Read again with a length in place of zeros.
+    let segment = View { bytes: &payload, absent_bytes };
+    let (read, data) = TcpHeader::read(ONE, OTHER, segment).expect("a header");
+    assert_eq!(read, header);
+    assert_eq!((data.bytes, data.absent_bytes), (stored, absent_bytes));
+    // Read by etherparse with all zeros there; its checksum must agree.
+    payload.resize(payload.len() + absent_bytes as usize, 0);
+    let bytes = frame(ipv4(ipv4::TCP, ecn), &payload);
+    let sliced = SlicedPacket::from_ethernet(&bytes).expect("a packet");
+    let Some(etherparse::NetSlice::Ipv4(ip)) = &sliced.net else { panic!("{sliced:?}") };
+    let ip = ip.header();
+    assert_eq!(ip.to_header().calc_header_checksum(), ip.header_checksum());
+    assert_eq!((ip.dcp().value(), ip.ecn().value(), ip.ttl()), (46, ecn as u8, 17));
+    let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else { panic!("{sliced:?}") };
+    assert_eq!(tcp.calc_checksum_ipv4(ip.source(), ip.destination()), Ok(tcp.checksum()));
+    assert_eq!(tcp.sequence_number(), header.sequence);
+    assert_eq!(tcp.acknowledgment_number(), header.acknowledgement);
+    assert_eq!(
+        (tcp.ece(), tcp.cwr()),
+        (header.flags.contains(Flags::ECE), header.flags.contains(Flags::CWR))
+    );
+    let mut options = Options::default();
+    for option in tcp.options_iterator() {
+        match option.expect("an option") {
+            TcpOptionElement::Noop => {}
+            TcpOptionElement::MaximumSegmentSize(size) => options.maximum_segment_size = Some(size),
+            TcpOptionElement::WindowScale(shift) => options.window_scale = Some(shift),
+            TcpOptionElement::SelectiveAcknowledgementPermitted => options.sack_permitted = true,
+            TcpOptionElement::Timestamp(value, echo) => options.timestamps = Some((value, echo)),
+            TcpOptionElement::SelectiveAcknowledgement(first, others) => {
+                options.sack.push(first);
+                others.into_iter().flatten().for_each(|block| options.sack.push(block));
+            }
+        }
+    }
+    assert_eq!(options, header.options);
+}
+
+proptest! {
+    #[test]
+    fn tcp_headers_are_what_etherparse_reads(
+        ports in any::<(u16, u16)>(),
+        numbers in any::<(u32, u32, u16)>(),
+        flags in any::<u8>(),
+        maximum_segment_size in any::<Option<u16>>(),
+        window_scale in prop::option::of(0u8..15),
+        sack_permitted in any::<bool>(),
+        timestamps in any::<Option<(u32, u32)>>(),
+        blocks in prop::collection::vec(any::<(u32, u32)>(), 0..4),
+        stored in prop::collection::vec(any::<u8>(), 0..40),
+        absent_bytes in 0u32..40,
+        ecn in 0usize..4,
+    ) {
+        // SYN has no blocks: 40 bytes would not hold all options.
+        let is_syn = sack_permitted || window_scale.is_some() || maximum_segment_size.is_some();
+        let mut sack = SackBlocks::default();
+        if !is_syn {
+            blocks.into_iter().for_each(|block| sack.push(block));
+        }
+        let header = TcpHeader {
+            source_port: ports.0,
+            destination_port: ports.1,
+            sequence: numbers.0,
+            acknowledgement: numbers.1,
+            flags: Flags(flags),
+            window: numbers.2,
+            options: Options {
+                maximum_segment_size,
+                window_scale,
+                sack_permitted,
+                timestamps,
+                sack,
+            },
+        };
+        let ecn = [Ecn::NotCapable, Ecn::Capable1, Ecn::Capable0, Ecn::Congestion][ecn];
+        check_tcp(header, &stored, absent_bytes, ecn);
+    }
+
+    /// No bytes make a reader panic, and a flipped bit of a segment is found.
+    #[test]
+    fn readers_survive_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..90), absent_bytes in 0u32..9) {
+        let view = View { bytes: &bytes, absent_bytes };
+        let _ = EthernetHeader::read(view);
+        let _ = ArpPacket::read(view);
+        let _ = Ipv4Header::read(view);
+        let _ = IcmpHeader::read(view);
+        let _ = UdpHeader::read(ONE, OTHER, view);
+        let _ = TcpHeader::read(ONE, OTHER, view);
+    }
+
+    #[test]
+    fn a_flipped_bit_is_found(bit in 0usize..(20 + 12 + 5) * 8) {
+        let options = Options { timestamps: Some((1, 2)), ..Options::default() };
+        let header = TcpHeader { sequence: 7, options, ..TcpHeader::default() };
+        let mut bytes = Vec::new();
+        header.write(ONE, OTHER, View::from(&b"hello"[..]), &mut bytes);
+        bytes[bit / 8] ^= 0x80 >> (bit % 8);
+        prop_assert!(TcpHeader::read(ONE, OTHER, View::from(bytes.as_slice())).is_err());
+    }
+}
+
+#[test]
+fn udp_headers_are_what_etherparse_reads() {
+    let header = UdpHeader { source_port: 5000, destination_port: 53 };
+    let mut payload = Vec::new();
+    let absent = header.write(ONE, OTHER, View { bytes: b"odd", absent_bytes: 6 }, &mut payload);
+    let (read, data) =
+        UdpHeader::read(ONE, OTHER, View { bytes: &payload, absent_bytes: absent }).expect("one");
+    assert_eq!((read, data.to_vec()), (header, b"odd\0\0\0\0\0\0".to_vec()));
+    payload.resize(payload.len() + 6, 0);
+    let bytes = frame(ipv4(ipv4::UDP, Ecn::NotCapable), &payload);
+    let sliced = SlicedPacket::from_ethernet(&bytes).expect("a packet");
+    let Some(TransportSlice::Udp(udp)) = &sliced.transport else { panic!("{sliced:?}") };
+    let expected =
+        udp.to_header().calc_checksum_ipv4_raw(ONE.octets(), OTHER.octets(), udp.payload());
+    assert_eq!(Ok(udp.checksum()), expected);
+    assert_eq!((udp.source_port(), udp.destination_port(), udp.length()), (5000, 53, 17));
+}
+
+#[test]
+fn icmp_and_arp_are_read_as_written() {
+    let echo = IcmpHeader::EchoRequest { identifier: 3, sequence: 4 };
+    let mut bytes = Vec::new();
+    echo.write(View::from(&b"abc"[..]), &mut bytes);
+    let (read, payload) = IcmpHeader::read(View::from(bytes.as_slice())).expect("a message");
+    assert_eq!((read, payload.bytes), (echo, &b"abc"[..]));
+    bytes[9] ^= 1;
+    assert_eq!(IcmpHeader::read(View::from(bytes.as_slice())), Err(WireError::Checksum));
+    let arp = ArpPacket {
+        operation: Operation::Reply,
+        sender_mac: MacAddress([1; 6]),
+        sender: ONE,
+        target_mac: MacAddress([2; 6]),
+        target: OTHER,
+    };
+    let mut bytes = Vec::new();
+    arp.write(&mut bytes);
+    assert_eq!(ArpPacket::read(View::from(bytes.as_slice())), Ok(arp));
+    assert_eq!(bytes.len(), 28);
+}
+
+#[test]
+fn packets_that_hosts_cannot_take_are_refused() {
+    let whole = ipv4(ipv4::UDP, Ecn::NotCapable).to_bytes(8).to_vec();
+    let refused = |change: fn(&mut Vec<u8>)| {
+        let mut bytes = whole.clone();
+        bytes.extend_from_slice(&[0; 8]);
+        change(&mut bytes);
+        bytes[10..12].fill(0);
+        let length = (usize::from(bytes[0] & 15) * 4).min(bytes.len());
+        let sum = super::checksum::of(&bytes[..length]);
+        bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        Ipv4Header::read(View::from(bytes.as_slice())).err()
+    };
+    assert_eq!(refused(|_| {}), None);
+    assert_eq!(refused(|bytes| bytes[6] = 0x20), Some(WireError::Fragment));
+    assert_eq!(refused(|bytes| bytes[7] = 1), Some(WireError::Fragment));
+    assert_eq!(refused(|bytes| bytes[3] = 29), Some(WireError::Truncated));
+    assert_eq!(refused(|bytes| bytes[3] = 19), Some(WireError::Malformed));
+    assert_eq!(refused(|bytes| bytes[0] = 0x65), Some(WireError::Malformed));
+    assert_eq!(refused(|bytes| bytes[0] = 0x44), Some(WireError::Malformed));
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hosts in simulated networks.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod applications;
+mod pairs;
+mod published;
+mod smoltcp_peer;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Checks of what the items of a network say together: addresses, gateways, applications without addresses, nodes
+//! without links, and times after the end of the run.
+
+use super::context::Context;
+use crate::codes;
+use crate::model::{ApplicationKind, Behaviour, Destination, Host, Node, Subject};
+use source::{Diagnostic, Span};
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+
+/// Checks a whole network.
+pub(super) fn all(context: &Context<'_>) {
+    addresses(context);
+    for host in &context.network.hosts {
+        next_hops(host, context);
+    }
+    for number in 0..context.network.hosts.len() {
+        needed_addresses(number, context);
+    }
+    unlinked_nodes(context);
+    late(context);
+}
+
+/// Reports addresses that two hosts have.
+fn addresses(context: &Context<'_>) {
+    let mut ips: HashMap<IpAddr, (usize, Span)> = HashMap::new();
+    let mut macs = HashMap::new();
+    let hosts = &context.network.hosts;
+    let twice = |address: String, number: usize, other: usize, span: Span, earlier: Span| {
+        let message = match number == other {
+            true => format!("host `{}` has the address {address} twice", hosts[number].name),
+            false => format!(
+                "hosts `{}` and `{}` have the same address {address}",
+                hosts[other].name, hosts[number].name
+            ),
+        };
+        let diagnostic = Diagnostic::error(codes::BAD_ADDRESS, span, message);
+        context.messages.push(diagnostic.label(earlier, "the other one"));
+    };
+    for (number, host) in hosts.iter().enumerate() {
+        for address in &host.addresses {
+            let (ip, span) = (address.value.address, address.span);
+            match ips.get(&ip) {
+                Some((other, earlier)) => twice(ip.to_string(), number, *other, span, *earlier),
+                None => drop(ips.insert(ip, (number, span))),
+            }
+        }
+        match macs.get(&host.mac) {
+            Some(other) => {
+                let (mac, earlier): (_, &Host) = (host.mac.to_string(), &hosts[*other]);
+                twice(mac, number, *other, host.span, earlier.span);
+            }
+            None => drop(macs.insert(host.mac, number)),
+        }
+    }
+}
+
+/// Reports next hops that are not on the host's link.
+fn next_hops(host: &Host, context: &Context<'_>) {
+    let is_on_link = |address: IpAddr| {
+        host.addresses.iter().any(|own| own.value.contains(address))
+            || host.routes.iter().any(|route| route.via.is_none() && route.to.contains(address))
+            // An ARP entry makes any address a neighbour.
+            || host.arp.iter().any(|entry| entry.address == address)
+    };
+    let check = |address: IpAddr, span: Span, what: &str| {
+        if host.addresses.is_empty() {
+            let message = format!("host `{}` has a {what}, but no address", host.name);
+            let help = "write `address: 10.0.1.1/24`";
+            context.messages.error(codes::NO_ADDRESS, span, message, help);
+        } else if host.addresses.iter().any(|own| own.value.address == address) {
+            let message = format!("the {what} {address} is the host `{}` itself", host.name);
+            context.messages.error(codes::BAD_ADDRESS, span, message, "");
+        } else if !is_on_link(address) {
+            let own: Vec<String> = host.addresses.iter().map(|own| own.value.to_string()).collect();
+            let message = format!(
+                "the {what} {address} is outside the network of `{}`, {}",
+                host.name,
+                own.join(" and ")
+            );
+            let diagnostic = Diagnostic::error(codes::BAD_ADDRESS, span, message);
+            let diagnostic = diagnostic.label(host.addresses[0].span, "its address");
+            context
+                .messages
+                .push(diagnostic.help(
+                    "write another address or prefix length, or a static neighbour in `arp`",
+                ));
+        }
+    };
+    if let Some(gateway) = &host.gateway {
+        check(gateway.value, gateway.span, "gateway");
+    }
+    for route in &host.routes {
+        if let Some(via) = route.via {
+            check(via, route.span, "next hop");
+        }
+    }
+}
+
+/// Reports hosts without an address whose applications need one.
+fn needed_addresses(number: usize, context: &Context<'_>) {
+    let hosts = &context.network.hosts;
+    let missing = |host: &Host, span: Span, kind: &str, part: &str| {
+        let message = format!("host `{}` has no address, and {part} `{kind}` needs one", host.name);
+        let diagnostic = Diagnostic::error(codes::NO_ADDRESS, span, message);
+        let diagnostic = diagnostic.label(host.span, "the host");
+        context.messages.push(diagnostic.help("write `address: 10.0.1.1/24` at the host"));
+    };
+    let host = &hosts[number];
+    for application in &host.applications {
+        let kind = &application.kind;
+        let needs_none = matches!(
+            kind,
+            ApplicationKind::Replay { .. }
+                | ApplicationKind::Send { .. }
+                | ApplicationKind::Listen { .. }
+        );
+        if needs_none {
+            continue;
+        }
+        if host.addresses.is_empty() {
+            missing(host, application.span, kind.name(), "its");
+        }
+        for destination in kind.destinations() {
+            if let Destination::Host(other) = destination.value
+                && hosts[other].addresses.is_empty()
+            {
+                missing(&hosts[other], destination.span, kind.name(), "a");
+            }
+        }
+        if let ApplicationKind::Incast { from, .. } = kind {
+            for sender in from.iter().filter(|sender| hosts[sender.value].addresses.is_empty()) {
+                missing(&hosts[sender.value], sender.span, kind.name(), "an");
+            }
+        }
+    }
+}
+
+/// Warns of nodes without links.
+fn unlinked_nodes(context: &Context<'_>) {
+    let linked: HashSet<Node> = context.linked_nodes().collect();
+    let network = &context.network;
+    let switches = network.switches.iter().enumerate();
+    let hosts = network.hosts.iter().enumerate();
+    let nodes = switches
+        .map(|(number, switch)| (Node::Switch(number), switch.span))
+        .chain(hosts.map(|(number, host)| (Node::Host(number), host.span)));
+    // After an error in `links` the node may have one.
+    if context.messages.has_errors() {
+        return;
+    }
+    for (node, span) in nodes.filter(|(node, _)| !linked.contains(node)) {
+        let message = format!("`{}` has no link", network.name_of(node));
+        let diagnostic = Diagnostic::warning(codes::NOT_CONNECTED, span, message);
+        context.messages.push(diagnostic.help("`links` connects nodes: [h1, \"s1:1\"]"));
+    }
+}
+
+/// Warns of what happens after the end of the run.
+fn late(context: &Context<'_>) {
+    let network = &context.network;
+    let Some(until) = &network.until_ps else { return };
+    let check = |time_ps: u64, span: Span, what: &str| {
+        if time_ps > until.value {
+            let message = format!("the run ends before this {what}");
+            let diagnostic = Diagnostic::warning(codes::TOO_LATE, span, message);
+            context.messages.push(diagnostic.label(until.span, "the end of the run"));
+        }
+    };
+    for event in &network.events {
+        check(event.at_ps, event.span, "event");
+    }
+    for controller in &network.controllers {
+        if let Behaviour::Commands(list) = &controller.behaviour {
+            for commands in list {
+                check(commands.at_ps, commands.span, "command");
+            }
+        }
+    }
+    for application in network.hosts.iter().flat_map(|host| &host.applications) {
+        check(application.start_ps, application.span, "start");
+    }
+    for expectation in &network.expectations {
+        if let Subject::Counter(cell) | Subject::Register(cell) = &expectation.subject {
+            check(cell.at_ps.unwrap_or(0), expectation.span, "read");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Builds a network: nodes, links, applications and scheduled failures. The caller makes the devices.
+
+use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
+use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::watched::Watched;
+use device::Device;
+use hosts::applications::Application;
+use hosts::wire::MacAddress;
+use hosts::{Host, HostOptions, Ipv4Network, Route};
+use network::simulation::Simulation;
+use network_file::model::{self, ApplicationIndex, EventSubject, Network, Node};
+use network_file::{Prefix, QueueLimit};
+use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
+use std::collections::BTreeMap;
+
+/// An application cannot run with its options.
+pub const BAD_APPLICATION: Code = Code("NW-E0402");
+/// Something that a simulated network cannot do.
+pub const NOT_SIMULATED: Code = Code("NW-E0403");
+
+pub(crate) const EXPLANATIONS: &[Explanation] = &[
+    Explanation {
+        code: BAD_APPLICATION,
+        title: "an application cannot run with its options",
+        text: "The message says which option, and what to write. Two applications of a host cannot serve one port.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: NOT_SIMULATED,
+        title: "a simulated network cannot do this",
+        text: "The file is right, but the simulation does not have this feature yet; the message names it.",
+        wrong: "",
+        right: "",
+    },
+];
+
+fn network_of(prefix: &Prefix) -> Option<Ipv4Network> {
+    Some(Ipv4Network { address: ipv4(prefix.address)?, prefix_bits: prefix.length })
+}
+
+/// The options of a host: its addresses, and the rate and queue of its link.
+fn host_options(network: &Network, number: usize) -> HostOptions {
+    let host = &network.hosts[number];
+    let mut options = HostOptions {
+        name: host.name.clone(),
+        mac: MacAddress(host.mac.0),
+        addresses: host.addresses.iter().filter_map(|own| network_of(&own.value)).collect(),
+        gateway: host.gateway.as_ref().and_then(|gateway| ipv4(gateway.value)),
+        neighbors: host
+            .arp
+            .iter()
+            .filter_map(|entry| Some((ipv4(entry.address)?, MacAddress(entry.mac.0))))
+            .collect(),
+        ..HostOptions::default()
+    };
+    for route in &host.routes {
+        match (network_of(&route.to), route.via.and_then(ipv4)) {
+            (Some(network), Some(gateway)) => options.routes.push(Route { network, gateway }),
+            // On the host's own link: the first address is in that network too.
+            (Some(to), None) => {
+                if let Some(own) = options.addresses.first().copied() {
+                    let address = own.address;
+                    if to.contains(address) {
+                        options.addresses.push(Ipv4Network { address, ..to });
+                    } else {
+                        options.routes.push(Route { network: to, gateway: to.address });
+                    }
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    if let Some((link, end)) = network.link_at(Node::Host(number), 0) {
+        let direction = &network.links[link].directions[end];
+        options.rate_bps = direction.rate_bps;
+        options.overhead_bytes = direction.overhead_bytes as i32;
+        // A link's queue is that of a switch. Hosts keep what Linux has, as senders slow down before it is full.
+        let other = network.links[link].ends[1 - end].node;
+        match direction.queue.filter(|_| matches!(other, Node::Host(_))) {
+            Some(QueueLimit::Packets(packets)) => options.queue_packets = packets as usize,
+            Some(QueueLimit::Bytes(bytes)) => options.queue_packets = (bytes / 1_500) as usize,
+            None => {}
+        }
+    }
+    options
+}
+
+/// Builds a network. Devices are in the order of the file's switches.
+///
+/// # Errors
+///
+/// Applications with options that cannot work, and what a simulation does not have.
+pub fn build(
+    network: Network,
+    devices: Vec<Device>,
+    resources: &Resources,
+    seed: u64,
+) -> Result<Built, Diagnostics> {
+    let mut found = Diagnostics::new();
+    let mut simulation = Simulation::new(seed);
+    for (switch, device) in network.switches.iter().zip(devices) {
+        simulation.add(switch.name.clone(), device);
+    }
+    let mut hosts: Vec<Host> = (0..network.hosts.len())
+        .map(|number| Host::new(host_options(&network, number), seed))
+        .collect();
+    let (applications, servers) = add_applications(&network, &mut hosts, resources, &mut found);
+    for (described, host) in network.hosts.iter().zip(hosts) {
+        simulation.add(described.name.clone(), host);
+    }
+    connect(&network, &mut simulation, &mut found);
+    schedule_events(&network, &mut simulation, &mut found);
+    let watched = Watched::default();
+    let mut built = Built { simulation, network, applications, servers, watched };
+    built.prepare_watch(&mut found);
+    match found.has_errors() {
+        true => Err(found),
+        false => Ok(built),
+    }
+}
+
+fn add_applications(
+    network: &Network,
+    hosts: &mut [Host],
+    resources: &Resources,
+    found: &mut Diagnostics,
+) -> (Vec<RunningApplication>, BTreeMap<ServerKey, usize>) {
+    let expander = Expander { network, resources };
+    let mut running = Vec::new();
+    let mut servers: BTreeMap<ServerKey, usize> = BTreeMap::new();
+    let mut wrong = |span: Span, name: &str, error: String| {
+        let message = format!("application `{name}` cannot run: {error}");
+        found.push(Diagnostic::error(BAD_APPLICATION, span, message));
+    };
+    let mut wanted: Vec<(ServerKey, Application, Span, &str)> = Vec::new();
+    for (host, described) in network.hosts.iter().enumerate() {
+        let rate_bps = hosts[host].options().rate_bps;
+        for (number, application) in described.applications.iter().enumerate() {
+            let Expanded { parts, servers } = expander.expand(host, application, rate_bps);
+            let is_own = |key: &ServerKey| key.0 == host;
+            for (key, server) in servers {
+                let place = (application.span, application.name.as_str());
+                // Servers that the file names come before those that clients need.
+                match parts.is_empty() && is_own(&key) {
+                    true => wanted.insert(0, (key, server, place.0, place.1)),
+                    false => wanted.push((key, server, place.0, place.1)),
+                }
+            }
+            let mut added = Vec::new();
+            for part in parts {
+                match hosts[host].add(part.application) {
+                    Ok(number) => {
+                        added.push(RunningPart { number, destination: part.destination });
+                    }
+                    Err(error) => wrong(application.span, &application.name, error.to_string()),
+                }
+            }
+            let index = ApplicationIndex { host, application: number };
+            running.push(RunningApplication { index, parts: added });
+        }
+    }
+    for (key, server, span, name) in wanted {
+        if servers.contains_key(&key) {
+            continue;
+        }
+        match hosts[key.0].add(server) {
+            Ok(number) => drop(servers.insert(key, number)),
+            Err(error) => wrong(span, name, error.to_string()),
+        }
+    }
+    (running, servers)
+}
+
+fn connect(network: &Network, simulation: &mut Simulation, found: &mut Diagnostics) {
+    for link in &network.links {
+        let [one, other] = link.ends.each_ref().map(|end| (node_id(network, end.node), end.port));
+        let options = [link.directions[0].options, link.directions[1].options];
+        if let Err(error) = simulation.connect_directions(one, other, options) {
+            found.push(Diagnostic::error(NOT_SIMULATED, link.span, error.to_string()));
+        }
+        for end in &link.ends {
+            if matches!(end.node, Node::Host(_)) && end.port > 0 {
+                let message = format!(
+                    "host `{}` has several links, and simulated hosts have one port",
+                    network.name_of(end.node)
+                );
+                let help = "put a switch between them, or give the other links hosts of their own";
+                found.push(Diagnostic::error(NOT_SIMULATED, end.span, message).help(help));
+            }
+        }
+    }
+}
+
+/// Schedules failures of links. A node that fails takes its links down.
+fn schedule_events(network: &Network, simulation: &mut Simulation, found: &mut Diagnostics) {
+    let mut set = |end: &model::End, event: &model::Event| {
+        simulation.schedule_link(event.at_ps, (node_id(network, end.node), end.port), event.is_up);
+    };
+    for event in &network.events {
+        match event.subject {
+            EventSubject::Link(link) => set(&network.links[link].ends[0], event),
+            EventSubject::Node(node) => {
+                let ends = network.links.iter().flat_map(|link| &link.ends);
+                ends.filter(|end| end.node == node).for_each(|end| set(end, event));
+            }
+            EventSubject::Controller(_) => {
+                let message = "a simulated controller cannot fail yet";
+                found.push(Diagnostic::error(NOT_SIMULATED, event.span, message));
+            }
+        }
+    }
+}

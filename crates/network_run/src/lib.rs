@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Builds networks of switches and hosts from their description ([`build()`]), runs them, and reports what they measured
+//! ([`results`], [`tables`]). The caller reads files and makes devices.
+
+mod applications;
+mod build;
+mod built;
+pub mod entries;
+pub mod expectations;
+mod pingall;
+mod ports;
+pub mod results;
+pub mod statistics;
+pub mod table;
+pub mod tables;
+mod watch;
+mod watched;
+
+pub use applications::Resources;
+pub use build::build;
+pub use built::Built;
+pub use pingall::add_pingall;
+pub use ports::traffic_manager;
+use source::Explanation;
+pub use watch::{CaptureSink, NoCaptures};
+pub use watched::LinkUse;
+
+/// The explanations of all codes.
+pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
+    build::EXPLANATIONS
+        .iter()
+        .chain(ports::EXPLANATIONS)
+        .chain(entries::EXPLANATIONS)
+        .chain(expectations::EXPLANATIONS)
+        .chain(watch::EXPLANATIONS)
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs of networks of switches and hosts by their file: [`NetRun`] describes one, [`run`] does it. `network_file` reads the
+//! file, `network_run` builds and runs the network; the files that it names are read here.
+
+mod captures;
+mod controllers;
+mod output;
+mod resources;
+mod switches;
+
+use crate::files::{self, Disk};
+use crate::lucid::Lucid;
+use crate::lucid::inputs::program_of_file;
+use captures::CaptureFiles;
+use controllers::Controllers;
+use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile, Work};
+use network_file::model::{Amount, ApplicationKind, Network};
+use network_file::{Format, Kind, Options};
+use network_run::{Built, add_pingall, expectations};
+use p4::preprocessor::PreprocessorOptions;
+use source::{SourceMap, quantity};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use switches::Switches;
+
+/// The end of a run whose file has none and whose applications never end.
+const DEFAULT_END_PS: u64 = 10_000_000_000_000;
+/// Parts of a run between which progress is shown and interrupts are seen.
+const SLICES: u64 = 1000;
+
+/// A run of a network, as its user describes it.
+#[derive(Clone, Copy)]
+pub struct NetRun<'r> {
+    /// The network file.
+    pub file: &'r Path,
+    /// The program of switches without one.
+    pub program: Option<&'r Path>,
+    /// How P4 sources are read.
+    pub preprocessing: &'r PreprocessorOptions,
+    /// The engine of switches without one in the file.
+    pub engine: device::EngineChoice,
+    /// The end of the run; it replaces that of the file.
+    pub until_ps: Option<u64>,
+    /// The seed; it replaces that of the file.
+    pub seed: Option<u64>,
+    /// Let every host ping every other host.
+    pub pingall: bool,
+    /// Print the results as JSON instead of tables.
+    pub json: bool,
+    /// The folder for a CSV file of each table.
+    pub csv: Option<&'r Path>,
+    /// The folder of captures that the file names.
+    pub out: &'r Path,
+    /// The most rows of a table that are printed.
+    pub rows: usize,
+    /// Set when the user interrupts the run: it ends and reports what it has.
+    pub interrupted: &'r AtomicBool,
+}
+
+/// Runs a network and prints what it measured.
+///
+/// # Errors
+///
+/// Why there is no run. Expectations that are not met are printed.
+pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failure> {
+    let mut map = SourceMap::new();
+    let text = files::read_text(run.file)?;
+    let name = run.file.display().to_string();
+    let file = map.add(name.clone(), text.as_str());
+    let options = Options {
+        program: run.program.map(|program| program.display().to_string()),
+        ..Options::default()
+    };
+    let (read, found) = network_file::read(&map, file, Format::of_name(&name), &options);
+    let mut network = match read {
+        None => return Err(Failure::Found(map, found)),
+        Some(Kind::LucidRun) => return lucid_run(run, console),
+        Some(Kind::Network(network)) => *network,
+    };
+    if run.pingall {
+        add_pingall(&mut network);
+    }
+    console.warnings(&map, &found);
+    if let Some(defaults) = network.defaults_in_words().filter(|_| !console.is_quiet()) {
+        console.note(&defaults);
+    }
+    let folder = run.file.parent().unwrap_or(Path::new(""));
+    let seed = run.seed.or(network.seed).unwrap_or(0);
+    let resources = resources::read(&network, folder, &map)?;
+    let switches = Switches { network: &network, folder, run, map: &map, seed, console };
+    let devices = switches.make()?;
+    let until_ps = end_of_run(run, &network, console);
+    let (captures, controllers) = (network.captures.clone(), network.controllers.clone());
+    let mut built = network_run::build(network, devices, &resources, seed)
+        .map_err(|found| Failure::Found(map.clone(), found))?;
+    let mut files = CaptureFiles::create(&captures, run.out)?;
+    let mut controllers = Controllers::new(&controllers, folder)?;
+    let is_complete =
+        advance(&mut built, until_ps, &mut controllers, &mut files, (run, console), &map)?;
+    files.finish(console)?;
+    let results = built.results();
+    output::print(&built, &results, (until_ps, is_complete), run, console)?;
+    let unmet = expectations::judge(&built, &results);
+    let is_met = !unmet.has_errors();
+    if !is_met {
+        console.diagnostics(&map, &unmet);
+    }
+    Ok(match is_met {
+        true => ExitStatus::Fine,
+        false => ExitStatus::WrongInput,
+    })
+}
+
+/// Runs a Lucid program by a specification, which `plane run --spec` does too.
+fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failure> {
+    let program = program_of_file(run.file, run.program, &Disk)?;
+    let file = ProgramFile { path: &program, files: &Disk, preprocessing: run.preprocessing };
+    let described = frontend::NetworkRun {
+        specification: Some(run.file),
+        captures: None,
+        execution: frontend::Execution::Compiled(frontend::CompiledRun {
+            target: None,
+            engine: run.engine,
+            is_verified: false,
+            user_p4: frontend::UserP4Files::default(),
+        }),
+        symbolics: None,
+        seed: run.seed,
+        until_ps: run.until_ps,
+        trace: false,
+        json: run.json,
+        state_out: None,
+        timeline: None,
+        record: None,
+    };
+    Lucid.run(&file, &described, console)
+}
+
+/// When the run ends: as the user says, as the file says, or when nothing happens any more, but no later than
+/// [`DEFAULT_END_PS`] if an application never ends.
+fn end_of_run(run: &NetRun<'_>, network: &Network, console: &dyn Console) -> u64 {
+    let given = run.until_ps.or(network.until_ps.as_ref().map(|until| until.value));
+    if let Some(until_ps) = given {
+        return until_ps;
+    }
+    let is_endless = |kind: &ApplicationKind| match kind {
+        ApplicationKind::Tcp { amount, .. }
+        | ApplicationKind::Udp { amount, .. }
+        | ApplicationKind::Flows { amount, .. }
+        | ApplicationKind::MemcachedClient { amount, .. } => *amount == Amount::Unlimited,
+        _ => false,
+    };
+    let mut applications = network.hosts.iter().flat_map(|host| &host.applications);
+    if applications.any(|application| is_endless(&application.kind)) {
+        if !console.is_quiet() {
+            console.note("the run ends after 10 s; `until` in the file or --until sets its end");
+        }
+        return DEFAULT_END_PS;
+    }
+    u64::MAX
+}
+
+/// Runs to the end, or until the user interrupts. Returns whether nothing is left to happen.
+fn advance(
+    built: &mut Built,
+    until_ps: u64,
+    controllers: &mut Controllers,
+    files: &mut CaptureFiles,
+    (run, console): (&NetRun<'_>, &dyn Console),
+    map: &SourceMap,
+) -> Result<bool, Failure> {
+    let spinner = console.spinner(Work::Search, console.is_quiet());
+    let slice_ps = match until_ps {
+        u64::MAX => DEFAULT_END_PS / SLICES,
+        until_ps => (until_ps / SLICES).max(1),
+    };
+    let mut now_ps = 0_u64;
+    loop {
+        let next_ps = now_ps.saturating_add(slice_ps).min(until_ps);
+        let next_ps = controllers.next_ps().map_or(next_ps, |due_ps| due_ps.clamp(now_ps, next_ps));
+        let ran = built.run_until(next_ps, files);
+        let has_more = ran.map_err(|error| Failure::Message(error.to_string()))?;
+        files.check()?;
+        now_ps = next_ps;
+        let has_commands = controllers.act(built, now_ps, map, console)?;
+        let reached = quantity::rounded(now_ps);
+        spinner.set_message(match until_ps {
+            u64::MAX => format!("{reached} simulated, {} events", built.simulation.steps()),
+            until_ps => format!(
+                "{reached} of {} simulated, {} events",
+                quantity::rounded(until_ps),
+                built.simulation.steps()
+            ),
+        });
+        if !has_more && !has_commands {
+            return Ok(true);
+        }
+        if now_ps >= until_ps {
+            return Ok(!has_more);
+        }
+        if run.interrupted.load(Ordering::Relaxed) {
+            console.note("interrupted: the results are those until then");
+            return Ok(false);
+        }
+    }
+}
+
+/// The explanations of the codes of this module.
+pub(crate) fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
+    resources::EXPLANATIONS.iter()
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Makes the devices of a network's switches: programs, device files, ports as links ask for them, entries.
+
+use super::NetRun;
+use crate::control_files::{apply, apply_text};
+use crate::device_run::load_error_text;
+use crate::files::{self, Disk};
+use crate::selection;
+use control::session::Session;
+use device::{Device, DeviceOptions, EngineChoice};
+use frontend::{Compiled, Console, Failure, ProgramFile};
+use network_file::model::{Engine, Network, Origin, Switch};
+use network_run::entries;
+use source::{Diagnostic, Diagnostics, SourceMap};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// What devices are made from.
+pub(super) struct Switches<'r> {
+    pub(super) network: &'r Network,
+    pub(super) folder: &'r Path,
+    pub(super) run: &'r NetRun<'r>,
+    pub(super) map: &'r SourceMap,
+    pub(super) seed: u64,
+    pub(super) console: &'r dyn Console,
+}
+
+impl Switches<'_> {
+    /// Makes all devices, in the order of the file. Each program is compiled once.
+    pub(super) fn make(&self) -> Result<Vec<Device>, Failure> {
+        let programs = self.compile()?;
+        let mut found = Diagnostics::new();
+        let mut devices: Vec<Device> = Vec::new();
+        let mut first_with: HashMap<&Path, usize> = HashMap::new();
+        for (number, switch) in self.network.switches.iter().enumerate() {
+            let Some((path, compiled)) =
+                self.program_of(switch).and_then(|path| programs.get_key_value(&path))
+            else {
+                continue;
+            };
+            let options = self.options(number, switch, compiled, &mut found)?;
+            let made = match first_with.get(path.as_path()) {
+                Some(like) => devices[*like].sharing_code_with(options),
+                None => Device::new(compiled.ready.program().clone(), options),
+            };
+            let device = made.map_err(|error| {
+                Failure::Message(format!(
+                    "switch `{}`: {}",
+                    switch.name,
+                    load_error_text(&error, &compiled.map)
+                ))
+            })?;
+            first_with.entry(path).or_insert(number);
+            devices.push(device);
+        }
+        let mut is_fine = true;
+        for (number, switch) in self.network.switches.iter().enumerate() {
+            if let Some(device) = devices.get_mut(number) {
+                is_fine &= self.apply_entries(number, switch, device, &programs, &mut found)?;
+            }
+        }
+        if found.has_errors() {
+            return Err(Failure::Found(self.map.clone(), found));
+        }
+        match is_fine {
+            true => Ok(devices),
+            false => {
+                let message = "not run: correct the errors in the entries first";
+                Err(Failure::Message(message.to_string()))
+            }
+        }
+    }
+
+    /// A file that the network names. In the tutorials names are relative to the exercise, in whose folder or a folder of
+    /// it the topology lies.
+    fn locate(&self, name: &str) -> PathBuf {
+        let path = self.folder.join(name);
+        if self.network.origin == Origin::Tutorial && !path.exists() {
+            let exercise = self.folder.join("..").join(name);
+            if exercise.exists() {
+                return exercise;
+            }
+        }
+        path
+    }
+
+    fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
+        switch.program.as_ref().map(|program| {
+            let path = self.locate(&program.value);
+            // A program of the command line is relative to the working directory.
+            match self.run.program {
+                Some(given) if Path::new(&program.value) == given => given.to_path_buf(),
+                _ => path,
+            }
+        })
+    }
+
+    /// Compiles each program; all mistakes of all programs are reported.
+    fn compile(&self) -> Result<HashMap<PathBuf, Compiled>, Failure> {
+        let mut programs = HashMap::new();
+        let mut failed = Vec::new();
+        for switch in &self.network.switches {
+            let Some(path) = self.program_of(switch) else { continue };
+            if programs.contains_key(&path) || failed.contains(&path) {
+                continue;
+            }
+            let file =
+                ProgramFile { path: &path, files: &Disk, preprocessing: self.run.preprocessing };
+            let compiled = selection::of(&path)
+                .map_err(Failure::Message)
+                .and_then(|language| language.compile(&file, target(switch)));
+            match compiled {
+                Ok(compiled) => {
+                    self.console.warnings(&compiled.map, &compiled.warnings);
+                    programs.insert(path, compiled);
+                }
+                Err(failure) => {
+                    failure.print(self.console);
+                    failed.push(path);
+                }
+            }
+        }
+        match failed.is_empty() {
+            true => Ok(programs),
+            false => {
+                let names: Vec<String> =
+                    failed.iter().map(|path| format!("`{}`", path.display())).collect();
+                let message = format!("not run: {} has errors", names.join(" and "));
+                Err(Failure::Message(message))
+            }
+        }
+    }
+
+    fn options(
+        &self,
+        number: usize,
+        switch: &Switch,
+        compiled: &Compiled,
+        found: &mut Diagnostics,
+    ) -> Result<DeviceOptions, Failure> {
+        let built = match &switch.device {
+            None => compiled.setup.first().map(|setup| setup.options.clone()).unwrap_or_default(),
+            Some(device) => {
+                let path = self.locate(&device.value);
+                let text = files::read_text(&path)?;
+                let mut map = SourceMap::new();
+                let file = map.add(path.display().to_string(), text.as_str());
+                device::configuration::read(file, &text)
+                    .map_err(|diagnostics| Failure::Found(map, diagnostics))?
+            }
+        };
+        let engine = match switch.engine.as_ref().map(|engine| engine.value) {
+            Some(Engine::Interpreter) => EngineChoice::Interpreter,
+            Some(Engine::Jit) => EngineChoice::Jit,
+            Some(Engine::Reference) | None => match built.pass_timing {
+                Some(_) => EngineChoice::Interpreter,
+                None => self.run.engine,
+            },
+        };
+        let traffic_manager =
+            network_run::traffic_manager(self.network, number, &built.traffic_manager, found);
+        Ok(DeviceOptions {
+            seed: self.seed,
+            device_id: number as u64,
+            cpu_port: switch.cpu_port.as_ref().map(|port| port.value).or(built.cpu_port),
+            engine,
+            traffic_manager,
+            ..built
+        })
+    }
+
+    /// Applies the entries of a switch's files, or the routes of a generated topology. Returns whether all are right; the
+    /// errors of files have been printed.
+    fn apply_entries(
+        &self,
+        number: usize,
+        switch: &Switch,
+        device: &mut Device,
+        programs: &HashMap<PathBuf, Compiled>,
+        found: &mut Diagnostics,
+    ) -> Result<bool, Failure> {
+        let program = device.program().clone();
+        let mut session = Session::new(program.clone());
+        let setup = self
+            .program_of(switch)
+            .and_then(|path| programs.get(&path))
+            .and_then(|compiled| compiled.setup.first());
+        if let Some(setup) = setup {
+            let devices = &mut [(&mut session, &mut *device)];
+            apply_text("deployment", &setup.commands, None, devices, self.console);
+        }
+        let paths: Vec<PathBuf> =
+            switch.entries.iter().map(|file| self.locate(&file.value)).collect();
+        let applied = apply(&paths, &mut session, device, self.console)?;
+        if let (Some(generated), true) = (&switch.routes, paths.is_empty()) {
+            match entries::commands(&program, number, generated) {
+                Some(text) => {
+                    let name = format!("routes of {}", switch.name);
+                    let devices = &mut [(&mut session, device)];
+                    return Ok(apply_text(&name, &text, None, devices, self.console).is_some());
+                }
+                None => {
+                    let span = switch.program.as_ref().map_or(switch.span, |one| one.span);
+                    let name = &switch.name;
+                    let message =
+                        format!("the program of `{name}` has no table for the generated routes");
+                    let help = "give the switches `entries`, or a program with a table of routes";
+                    let error = Diagnostic::error(entries::NO_ROUTES_TABLE, span, message);
+                    found.push(error.help(help));
+                }
+            }
+        }
+        Ok(applied.is_some())
+    }
+}
+
+fn target(switch: &Switch) -> Option<&str> {
+    switch.target.as_ref().map(|target| target.value.as_str())
+}
