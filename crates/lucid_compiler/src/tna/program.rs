@@ -5,7 +5,9 @@
 use super::codes::{INTERNAL, NOT_ON_TARGET};
 use super::context::{Context, Made, Piece};
 use super::parts::{Part, SchedulerPart};
-use super::{egress_parser, events, memory, parsers, probes, scheduler_tables, slots, tables};
+use super::{
+    conditions, egress_parser, events, memory, parsers, probes, scheduler_tables, slots, tables,
+};
 use crate::atomic;
 use crate::atomic::program::{Operand, Operation, VariableKind};
 use crate::compiled::Compiled;
@@ -253,7 +255,7 @@ fn checksums(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
         let target = context.target(*to, gress);
         let sum = format!("{target} = {name}.update({{ {} }});", values.join(", "));
         // Different generates may put different sums into one slot.
-        let text = match tables::condition(context, &statement.guard, gress) {
+        let text = match conditions::condition(context, &statement.guard, gress) {
             Some(condition) => format!("if ({condition}) {{ {sum} }}"),
             None => sum,
         };
