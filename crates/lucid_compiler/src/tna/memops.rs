@@ -131,6 +131,10 @@ fn compared(
         _ => return None,
     };
     let Type::Int(width_bits) = inner.ty else { return None };
+    if step == Step::Up && width_bits >= 32 {
+        // Constants of the ALU have 32 bits with a sign.
+        return None;
+    }
     let last = if step == Step::Down { 0 } else { mask(width_bits) };
     let last = Expression {
         kind: ExpressionKind::Constant(Constant::Int(last, width_bits)),
