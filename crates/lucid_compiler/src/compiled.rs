@@ -40,6 +40,8 @@ pub struct Compiled {
     /// Whether an event may leave by a port while others of the same handler go round: the groups of
     /// [`crate::wire::FIRST_MIXED`] are needed.
     pub mixes: bool,
+    /// Whether packet events go to switches by number: their parsers read what is behind the frames of such events.
+    pub addresses_packets: bool,
     /// How often the delay queue is released, in picoseconds; 0 without one.
     pub delay_period_ps: u64,
     /// Custom CRC calculations: control-plane name and polynomial (without the top bit; reflected in

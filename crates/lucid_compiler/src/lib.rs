@@ -17,6 +17,7 @@
 //!
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
+mod addressed;
 pub mod atomic;
 pub mod codes;
 mod compiled;

@@ -99,9 +99,9 @@ pub struct Options {
     pub clock: Clock,
     /// The port whose packets come back (`recirculation_port`); 68 on Tofino, 196 in runs.
     pub recirculation_port: u32,
-    /// Whether switches have recirculation ports of their own, which the control plane says; then a program
-    /// for TNA does not know its port.
-    pub own_recirculation_ports: bool,
+    /// The recirculation ports of the switches if they differ. Then the control plane says which a switch has, and a
+    /// program for TNA does not know its port.
+    pub own_recirculation_ports: Vec<u32>,
     /// Queue of the recirculation port that is paused; events that need not wait take the highest.
     pub delay_queue: u32,
     /// How packets come back to ingress on v1model.
@@ -135,6 +135,11 @@ impl Options {
         self.before.is_some() || self.after.is_some()
     }
 
+    /// Whether switches have recirculation ports of their own.
+    pub fn has_own_recirculation_ports(&self) -> bool {
+        !self.own_recirculation_ports.is_empty()
+    }
+
     /// The unit of the time stamps of delayed events on Tofino is this power of two, in nanoseconds.
     pub(crate) fn stamp_shift(&self) -> u32 {
         let is_enough = |shift: &u32| self.delay_period_ps <= NANOSECOND_STAMP_PERIOD_PS << shift;
@@ -153,7 +158,7 @@ impl Default for Options {
             delay_period_ps: DELAY_PERIOD_PS,
             clock: Clock::default(),
             recirculation_port: lucid::core::DEFAULT_RECIRCULATION_PORT,
-            own_recirculation_ports: false,
+            own_recirculation_ports: Vec::new(),
             delay_queue: 0,
             recirculation: Recirculation::default(),
             before: None,

@@ -27,8 +27,9 @@
 //! A **packet event** leaves a switch as its parameters and its payload, without a frame. Inside a switch
 //! (to wait, or because it is one of several that a handler generated) it has a frame like the others;
 //! when it is due for the switch itself, the frame is taken off, the bytes go through the recirculation
-//! port once more, and the parser `main` makes of them what it makes of packets. Programs without a parser
-//! `main` send packet events in frames everywhere.
+//! port once more, and the parser `main` makes of them what it makes of packets. One that is addressed to a switch by
+//! its number comes there in its frame, and the parser reads what is behind the frame in the same pass, with ingress
+//! port 0. Programs without a parser `main` send packet events in frames everywhere.
 //!
 //! **What the dispatcher does** with a frame, in this order:
 //! 1. delay left of what was generated here: to the delay queue (or round once more);

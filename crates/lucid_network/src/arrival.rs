@@ -5,11 +5,11 @@
 use lucid::core::NO_PORT;
 use lucid::core::{EventId, LUCID_ETHER_TYPE, Type};
 use lucid::syntax::ast::EventSort;
-use lucid_compiler::Backend;
 use lucid_compiler::expressions::wire_bits;
 use lucid_compiler::wire::{
     FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns,
 };
+use lucid_compiler::{Backend, Compiled};
 use lucid_reference::interpreter::{
     Arguments, EventValue, Parsed, Place, SwitchContext, from_wire, packet_bytes, parse,
 };
@@ -25,6 +25,8 @@ pub(super) struct Frame {
     pub(super) place_number: u32,
     pub(super) source_kind: u16,
     pub(super) delay_ns: u32,
+    /// Wire number of the event.
+    number: u16,
     /// `None` if no event has the number or the frame is too short for its parameters.
     pub(super) event: Option<(EventId, Arguments)>,
 }
@@ -79,6 +81,7 @@ pub(super) fn frame(setup: &Setup, bytes: &[u8]) -> Option<Frame> {
         place_number: big_endian(&bytes[2..6]),
         source_kind: big_endian(&bytes[6..8]) as u16,
         delay_ns: big_endian(&bytes[8..12]),
+        number: bytes.get(ADDRESS_BYTES..FRAME_BYTES).map_or(0, big_endian) as u16,
         event,
     })
 }
@@ -111,7 +114,7 @@ pub(super) fn wire_bytes(setup: &Setup, event: EventId, arguments: &Arguments) -
 /// What follows an event's parameters on Tofino when it leaves without a handler, beside its payload: all that the parser
 /// of the arrived bytes did not read.
 pub(super) fn unread<'b>(
-    setup: &Setup,
+    (setup, compiled): (&Setup, &Compiled),
     context: &SwitchContext<'_>,
     event: EventId,
     bytes: &'b [u8],
@@ -120,10 +123,11 @@ pub(super) fn unread<'b>(
     if parameters.iter().any(|one| one.ty == Type::Payload) {
         return &[];
     }
-    if frame(setup, bytes).is_some() {
+    let Some((bytes, ingress_port)) = read_by_main((setup, compiled), context, bytes) else {
         let bits: u32 = parameters.iter().map(|parameter| wire_bits(parameter.ty)).sum();
         return bytes.get(FRAME_BYTES + bits.div_ceil(8) as usize..).unwrap_or_default();
-    }
+    };
+    let context = &SwitchContext { ingress_port, ..*context };
     let whole = parse(setup.prepared(), bytes, context);
     let is_read = |count: usize| parse(setup.prepared(), &bytes[..count], context) == whole;
     // The shortest beginning that parses as the whole; every longer one does too.
@@ -168,13 +172,55 @@ pub(super) fn is_bare(setup: &Setup, event: EventId) -> bool {
         && setup.program().events[event.0 as usize].sort == EventSort::Packet
 }
 
+/// The bytes that the parser `main` reads of a packet, and the ingress port that it sees; `None` if it reads none of them.
+/// Of a frame it reads a packet event that is due at this switch by its number.
+fn read_by_main<'b>(
+    (setup, compiled): (&Setup, &Compiled),
+    context: &SwitchContext<'_>,
+    bytes: &'b [u8],
+) -> Option<(&'b [u8], u32)> {
+    let Some(frame) = frame(setup, bytes) else { return Some((bytes, context.ingress_port)) };
+    let is_for_here = compiled.addresses_packets
+        && frame.place == PlaceKind::Switch
+        && frame.place_number == context.switch
+        && event_numbered(setup, frame.number).is_some_and(|event| is_bare(setup, event));
+    let is_due = match compiled.options.target {
+        // Its parser does not count the time of the round; the dispatcher sends what is due by it round once more.
+        Backend::V1Model => frame.delay_ns == 0,
+        Backend::Tna => frame_delay_ns(&frame, compiled, context) == 0,
+    };
+    (is_for_here && is_due).then(|| (&bytes[FRAME_BYTES..], 0))
+}
+
+fn event_numbered(setup: &Setup, number: u16) -> Option<EventId> {
+    let events = &setup.prepared().events;
+    let at = events.iter().position(|event| event.wire_number == u32::from(number))?;
+    Some(EventId(at as u32))
+}
+
+/// What is left of a frame's delay where it arrives.
+fn frame_delay_ns(frame: &Frame, compiled: &Compiled, context: &SwitchContext<'_>) -> u32 {
+    if context.ingress_port == context.recirculation_port {
+        match compiled.options.target {
+            Backend::V1Model => left_of_delay_ns(frame, context.time_ns),
+            Backend::Tna => frame.delay_ns,
+        }
+    } else if frame.source_kind == SOURCE_PREFIX {
+        frame.delay_ns
+    } else {
+        0
+    }
+}
+
 /// Classifies a packet at a port of a switch.
 pub(super) fn classify(
-    (setup, target): (&Setup, Backend),
+    (setup, compiled): (&Setup, &Compiled),
     context: &SwitchContext<'_>,
     bytes: &[u8],
 ) -> Arrival {
-    let (event, arguments, port, is_packet) = match frame(setup, bytes) {
+    let by_main = read_by_main((setup, compiled), context, bytes);
+    let framed = if by_main.is_none() { frame(setup, bytes) } else { None };
+    let (event, arguments, port, is_packet) = match framed {
         Some(frame) => {
             let elsewhere = match frame.place {
                 PlaceKind::Here => false,
@@ -186,16 +232,7 @@ pub(super) fn classify(
                 PlaceKind::Switch => frame.place_number != context.switch,
                 PlaceKind::Port | PlaceKind::Group | PlaceKind::Flood | PlaceKind::Switches => true,
             };
-            let delay_ns = if context.ingress_port == context.recirculation_port {
-                match target {
-                    Backend::V1Model => left_of_delay_ns(&frame, context.time_ns),
-                    Backend::Tna => frame.delay_ns,
-                }
-            } else if frame.source_kind == SOURCE_PREFIX {
-                frame.delay_ns
-            } else {
-                0
-            };
+            let delay_ns = frame_delay_ns(&frame, compiled, context);
             let Some((event, arguments)) = frame.event else { return Arrival::Dropped };
             // What has waited goes round once more to meet its egress handler.
             let meets_egress = setup.prepared().events[event.0 as usize].egress.is_some()
@@ -212,10 +249,14 @@ pub(super) fn classify(
             let port = if frame.place == PlaceKind::Switch { 0 } else { context.ingress_port };
             (event, arguments, port, false)
         }
-        None => match parse(setup.prepared(), bytes, context) {
-            Parsed::Event(event, arguments) => (event, arguments, context.ingress_port, true),
-            Parsed::Dropped => return Arrival::Dropped,
-        },
+        None => {
+            let (bytes, port) = by_main.unwrap_or((bytes, context.ingress_port));
+            let context = SwitchContext { ingress_port: port, ..*context };
+            match parse(setup.prepared(), bytes, &context) {
+                Parsed::Event(event, arguments) => (event, arguments, port, true),
+                Parsed::Dropped => return Arrival::Dropped,
+            }
+        }
     };
     let prepared = &setup.prepared().events[event.0 as usize];
     if prepared.ingress.is_none() && prepared.control.is_none() {

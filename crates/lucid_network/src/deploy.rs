@@ -161,7 +161,7 @@ pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetu
     // Programs for TNA have a parser that knows the switch's number, and as a rule a constant port.
     let is_tna = compiled.options.target == Backend::Tna;
     let mut own = match is_tna {
-        true if compiled.options.own_recirculation_ports => {
+        true if compiled.options.has_own_recirculation_ports() => {
             format!("{} {}", switch.number, switch.recirculation_port)
         }
         true => switch.number.to_string(),
@@ -177,7 +177,7 @@ pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetu
     }
     if is_tna {
         commands.line(&format!("pvs_add this_switch {}", switch.number));
-        if compiled.options.own_recirculation_ports {
+        if compiled.options.has_own_recirculation_ports() {
             commands.line(&format!("pvs_add own_recirculation_port {}", switch.recirculation_port));
         }
         commands.line(&format!("table_set_default switch_values set_switch_values {own}"));
@@ -185,6 +185,9 @@ pub(crate) fn set_up(compiled: &Compiled, program: &Program, switch: &SwitchSetu
             commands.line(&format!("table_set_default egress_values set_egress_values {own}"));
         }
     } else {
+        if compiled.addresses_packets {
+            commands.line(&format!("pvs_add this_switch {}", switch.number));
+        }
         commands.line(&format!("table_set_default configuration configure {own}"));
     }
     if !switch.routes.is_empty() {

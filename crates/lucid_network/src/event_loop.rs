@@ -351,7 +351,7 @@ impl Participants for Run<'_, '_> {
     }
 
     fn take_event(&mut self, event: Event) -> ControlFlow<Outcome> {
-        let Event { node, flight, .. } = event;
+        let Event { is_departure, node, port, flight } = event;
         self.steps += 1;
         if self.steps.is_multiple_of(STEPS_OF_PROGRESS) {
             let simulation = &self.simulation;
@@ -364,9 +364,12 @@ impl Participants for Run<'_, '_> {
         match flight {
             None => self.simulation.wake(self.setup, &mut self.watch, node, self.until_ps),
             Some(flight) => {
-                let InFlightPacket { port, bytes, provenance } =
-                    self.simulation.fabric.take(flight);
-                self.simulation.arrive((node, port), bytes, provenance);
+                let packet = self.simulation.fabric.take(flight);
+                if is_departure {
+                    self.simulation.depart(self.setup, &mut self.watch, (node, port), packet);
+                } else {
+                    self.simulation.arrive((node, port), packet.bytes, packet.provenance);
+                }
             }
         }
         self.flow()

@@ -3,6 +3,7 @@
 //! ingress to egress.
 
 use lucid::core::EventId;
+use lucid_reference::interpreter::EventValue;
 use std::sync::Arc;
 
 /// Who decided what a packet is and where it goes.
@@ -32,12 +33,13 @@ impl Provenance {
         Provenance { cause: None, occurrence: None, is_known: false, owner: PacketOwner::Program };
 }
 
-/// A packet on its way to a switch's port.
+/// A packet that is to leave a switch's port for another switch, or on its way to a port.
 #[derive(Clone, Debug)]
 pub(super) struct InFlightPacket {
-    pub(super) port: u32,
     pub(super) bytes: Vec<u8>,
     pub(super) provenance: Provenance,
+    /// The event that a handler sent, if that is known.
+    pub(super) event: Option<Arc<EventValue>>,
 }
 
 /// What is known of a packet that ingress took, until its copies have left the device.
@@ -45,6 +47,8 @@ pub(super) struct InFlightPacket {
 pub(super) struct TakenPacket {
     pub(super) cause: Option<u64>,
     pub(super) occurrence: u64,
+    /// When ingress took it, in picoseconds.
+    pub(super) taken_ps: u64,
     /// The event whose handler ran, if one did.
     pub(super) handled: Option<EventId>,
     /// The event that has no handler here, and the port that it came by.

@@ -37,7 +37,7 @@ impl CompiledSimulation {
             Backend::Tna => arrived_ps,
         };
         let around = self.surroundings(setup, (at, port), time_ps);
-        let arrival = classify((setup, target), &around, bytes);
+        let arrival = classify((setup, self.compiled()), &around, bytes);
         if let Some(fault) = short_for_tofino((setup, target), at, &arrival, bytes) {
             self.stopped.get_or_insert(Box::new(fault));
             return None;
@@ -52,8 +52,16 @@ impl CompiledSimulation {
             Arrival::NoHandler { .. } | Arrival::Transit(None) | Arrival::Dropped => None,
         };
         let (handled, unhandled) = (None, None);
-        let mut packet =
-            TakenPacket { cause, occurrence, handled, unhandled, is_known, payload, is_users };
+        let mut packet = TakenPacket {
+            cause,
+            occurrence,
+            taken_ps: now_ps,
+            handled,
+            unhandled,
+            is_known,
+            payload,
+            is_users,
+        };
         let mut ran = None;
         match &arrival {
             Arrival::Dispatch { event, arguments, port, is_packet } => {
@@ -95,7 +103,12 @@ impl CompiledSimulation {
         {
             let mut expected = wire_bytes(setup, *event, arguments);
             if watch.judges && target == Backend::Tna {
-                expected.extend_from_slice(unread(setup, &around, *event, bytes));
+                expected.extend_from_slice(unread(
+                    (setup, self.compiled()),
+                    &around,
+                    *event,
+                    bytes,
+                ));
             }
             watch.observer.is_to_leave((at, *port), expected);
         }

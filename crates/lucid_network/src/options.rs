@@ -8,9 +8,10 @@ use lucid_reference::simulation::Setup;
 /// The recirculation port of compiled switches, or that each has its own.
 pub fn port_options(setup: &Setup, options: Options) -> Options {
     let ports = setup.recirculation_ports();
+    let differ = ports.windows(2).any(|two| two[0] != two[1]);
     Options {
         recirculation_port: setup.recirculation_port(),
-        own_recirculation_ports: ports.windows(2).any(|two| two[0] != two[1]),
+        own_recirculation_ports: if differ { ports.to_vec() } else { Vec::new() },
         ..options
     }
 }

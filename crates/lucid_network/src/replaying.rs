@@ -154,8 +154,11 @@ impl CompiledSimulation {
         let (at, now_ps) = (dispatch.switch, dispatch.time_ps);
         let mut routes = Vec::new();
         let due_ps = if dispatch.stage == Stage::Egress {
+            let back = setup.recirculation_ports()[at as usize];
+            let sort = setup.program().events[one.event.0 as usize].sort;
             routes.push(match dispatch.port {
                 NO_PORT => Route::Outside,
+                port if port == back && sort == EventSort::Exit => Route::Outside,
                 port => Route::Port(port),
             });
             now_ps

@@ -9,8 +9,9 @@ use super::watch::Watch;
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
+use lucid_compiler::Backend;
 use lucid_compiler::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
-use lucid_reference::interpreter::EventValue;
+use lucid_reference::interpreter::{Arguments, EventValue};
 use lucid_reference::simulation::{DropReason, ObservationKind, Occurrence, Setup};
 use network::event_loop::Phase;
 use std::sync::Arc;
@@ -62,28 +63,25 @@ impl CompiledSimulation {
             self.switches[at as usize].looping.push_back(Some(provenance));
             return;
         }
-        let carried = self.carried(setup, (at, port), time_ps, &bytes);
-        if let Some(Ok((to, arrives_ps))) = carried {
-            let in_flight = InFlightPacket { port: to.1, bytes, provenance };
-            let flight = self.fabric.keep(in_flight);
-            self.fabric.schedule(arrives_ps, Phase::Ingress, to, flight);
+        if self.is_carried(setup, (at, port), &bytes) {
+            let leaves_ps = self.leaves_ps(setup, packet, time_ps);
+            let in_flight = InFlightPacket { bytes, provenance, event };
+            if leaves_ps > self.now_ps() {
+                let flight = self.fabric.keep(in_flight);
+                self.fabric.schedule(leaves_ps, Phase::Egress, (at, port), flight);
+            } else {
+                self.depart(setup, watch, (at, port), in_flight);
+            }
             return;
         }
         let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
         let is_frame = frame(setup, &bytes).is_some();
-        // Without P4 of the user's, bare bytes that a handler's packet became are an event that it generated.
-        let is_another =
-            cause.is_some() && !is_known && !is_frame && !self.compiled.options.has_user_p4();
-        let event = match watch.wanted && !is_another {
-            true => event.or_else(|| self.contained(setup, packet, &bytes)),
+        let is_unclaimed = cause.is_some() && !is_known;
+        let event = match watch.wanted && !self.is_another(setup, is_unclaimed, &bytes) {
+            true => event.or_else(|| self.contained(setup, packet.unhandled, &bytes)),
             false => event,
         };
         let counts = &mut self.switches[at as usize].counts;
-        if let Some(Err(reason)) = carried {
-            counts.dropped += 1;
-            watch.see(self.now_ps(), at, || ObservationKind::Dropped { occurrence, event, reason });
-            return;
-        }
         counts.left += 1;
         let port = match (packet.unhandled, port) {
             // It leaves where it came in.
@@ -113,42 +111,86 @@ impl CompiledSimulation {
         }
     }
 
-    /// To where and when a packet is carried that leaves by a port, if anything is there. Exit events leave
-    /// the network whatever the port leads to.
-    fn carried(
-        &mut self,
-        setup: &Setup,
-        from: (u32, u32),
-        time_ps: u64,
-        bytes: &[u8],
-    ) -> Option<Carried> {
+    /// Whether bytes that a handler sent are an event whose name they do not say: without P4 of the user's, bare bytes that
+    /// a handler's packet became are an event that it generated.
+    fn is_another(&self, setup: &Setup, is_unclaimed: bool, bytes: &[u8]) -> bool {
+        is_unclaimed && frame(setup, bytes).is_none() && !self.compiled.options.has_user_p4()
+    }
+
+    /// When a packet leaves its switch for another one, in picoseconds. On v1model, whose pipeline takes no time, what a
+    /// handler sends leaves after the generate delay at the earliest.
+    fn leaves_ps(&self, setup: &Setup, packet: &TakenPacket, sent_ps: u64) -> u64 {
+        let is_late = match self.compiled.options.target {
+            Backend::V1Model => packet.handled.is_some(),
+            Backend::Tna => false,
+        };
+        match is_late {
+            true => sent_ps.max(packet.taken_ps.saturating_add(setup.timing().generate_delay_ps)),
+            false => sent_ps,
+        }
+    }
+
+    /// Whether a packet that leaves by a port goes to another switch. Exit events leave the network whatever the port
+    /// leads to.
+    fn is_carried(&self, setup: &Setup, from: (u32, u32), bytes: &[u8]) -> bool {
         let is_linked = self.fabric.links.other_end(from).is_some();
         if !is_linked && from.1 != DIRECT_PORT {
-            return None;
+            return false;
         }
-        let frame = frame(setup, bytes);
-        if is_linked {
-            let is_exit = frame.is_some_and(|frame| {
-                let sort = |event: EventId| setup.program().events[event.0 as usize].sort;
-                frame.place == PlaceKind::Here
-                    && frame.event.is_some_and(|(event, _)| sort(event) == EventSort::Exit)
-            });
-            if is_exit {
-                return None;
+        let Some(frame) = frame(setup, bytes) else { return is_linked };
+        let is_exit = |(event, _): &(EventId, Arguments)| {
+            setup.program().events[event.0 as usize].sort == EventSort::Exit
+        };
+        match is_linked {
+            true => frame.place != PlaceKind::Here || !frame.event.as_ref().is_some_and(is_exit),
+            false => frame.place == PlaceKind::Switch,
+        }
+    }
+
+    /// A packet leaves its switch for another one, by a link or directly.
+    pub(super) fn depart(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        (at, port): (u32, u32),
+        packet: InFlightPacket,
+    ) {
+        let InFlightPacket { bytes, provenance, event } = packet;
+        let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
+        let now_ps = self.now_ps();
+        let carried = match self.fabric.links.carry((at, port), now_ps, || length_bytes) {
+            Some((to, Ok(carried))) => Ok((to, carried.arrives_ps)),
+            Some((_, Err(loss))) => Err(loss.into()),
+            None => self.carry_directly(setup, at, &bytes),
+        };
+        let reason = match carried {
+            Ok((to, arrives_ps)) => {
+                let flight = self.fabric.keep(InFlightPacket { bytes, provenance, event });
+                self.fabric.schedule(arrives_ps, Phase::Ingress, to, flight);
+                return;
             }
-            let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
-            let (to, carried) = self.fabric.links.carry(from, time_ps, || length_bytes)?;
-            return Some(match carried {
-                Ok(carried) => Ok((to, carried.arrives_ps)),
-                Err(loss) => Err(loss.into()),
-            });
-        }
-        let to = frame.filter(|frame| frame.place == PlaceKind::Switch)?.place_number;
-        let lost = &mut self.switches[from.0 as usize].direct_loss;
-        Some(match lost.chance(setup.timing().direct_loss) {
+            Err(reason) => reason,
+        };
+        let is_unclaimed = provenance.cause.is_some() && provenance.occurrence.is_none();
+        let is_named = watch.wanted && !self.is_another(setup, is_unclaimed, &bytes);
+        let event = match is_named {
+            true => event.or_else(|| self.contained(setup, None, &bytes)),
+            false => event,
+        };
+        let occurrence = provenance.occurrence;
+        let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
+        self.switches[at as usize].counts.dropped += 1;
+        watch.see(now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
+    }
+
+    /// Carries a packet to the switch that its frame names, without a link.
+    fn carry_directly(&mut self, setup: &Setup, from: u32, bytes: &[u8]) -> Carried {
+        let to = frame(setup, bytes).map_or(from, |frame| frame.place_number);
+        let lost = &mut self.switches[from as usize].direct_loss;
+        match lost.chance(setup.timing().direct_loss) {
             true => Err(DropReason::Loss),
-            false => Ok(((to, 0), time_ps)),
-        })
+            false => Ok(((to, 0), self.now_ps())),
+        }
     }
 
     /// The event in bytes that left a device. Bare packets do not say which packet event they are: of
@@ -156,14 +198,14 @@ impl CompiledSimulation {
     fn contained(
         &self,
         setup: &Setup,
-        packet: &TakenPacket,
+        unhandled: Option<(EventId, u32)>,
         bytes: &[u8],
     ) -> Option<Arc<EventValue>> {
         if let Some(frame) = frame(setup, bytes) {
             let (event, arguments) = frame.event?;
             return Some(setup.event_value(event, &arguments, u64::from(frame.delay_ns)));
         }
-        let candidates = match packet.unhandled {
+        let candidates = match unhandled {
             Some((event, _)) => vec![event],
             None => (0..setup.program().events.len() as u32)
                 .map(EventId)

@@ -257,8 +257,10 @@ impl Verifier<'_, '_> {
             let declared = &setup.program().events[one.event.0 as usize];
             let is_exit = declared.sort == EventSort::Exit;
             let mut ports = Vec::new();
+            let back = setup.recirculation_ports()[at as usize];
             if ran.dispatch.stage == Stage::Egress {
-                ports.push(ran.dispatch.port);
+                let goes_round = ran.dispatch.port == back;
+                ports.push(if is_exit && goes_round { NO_PORT } else { ran.dispatch.port });
             } else if setup.prepared().events[one.event.0 as usize].egress.is_none() {
                 let from = (at, one.event);
                 for_each_route(setup, links, from, &one.to, &mut |route| match route {
@@ -267,7 +269,6 @@ impl Verifier<'_, '_> {
                     Route::Recirculate | Route::Switch(_) => {}
                 });
             }
-            let back = setup.recirculation_ports()[at as usize];
             ports.retain(|port| is_exit || *port != back && links.other_end((at, *port)).is_none());
             let bytes = wire_bytes(setup, one.event, &one.arguments);
             let due_ps = match ran.dispatch.stage {
@@ -312,7 +313,11 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
     let tolerance = tolerance(&setup, simulation.compiled().delay_period_ps);
     if difference.is_none() {
         let legal = check_legal_around(&setup, tolerance, &schedule, &interference);
-        difference = legal.err().map(|violation| Difference {
+        // Where a fault stops the run, what was to come is not missing.
+        let is_known =
+            |dispatch: Option<usize>| dispatch.is_some() || !matches!(outcome, Outcome::Stopped(_));
+        let violation = legal.err().filter(|violation| is_known(violation.dispatch));
+        difference = violation.map(|violation| Difference {
             dispatch: violation.dispatch,
             message: format!("{} (rule `{}`)", violation.message, violation.rule.name()),
         });

@@ -29,7 +29,7 @@ fn one_flow_fills_the_bottleneck_and_its_queue_as_ns3s() {
     for (control, published) in
         [(Control::Reno, 30.7), (Control::LinuxReno, 31.7), (Control::Cubic, 38.3)]
     {
-        let outcome = Dumbbell::a(control).run(20 * SECOND, 120 * SECOND);
+        let outcome = Dumbbell::a(control).run(20 * SECOND, 80 * SECOND);
         near(outcome.goodput(), 9.640, 0.003, control.name());
         near(outcome.queue.mean, published, 0.1, control.name());
         assert_eq!(outcome.senders[0].statistics.timeouts, 0);
@@ -40,7 +40,7 @@ fn one_flow_fills_the_bottleneck_and_its_queue_as_ns3s() {
 fn a_queue_below_the_bandwidth_delay_product_leaves_the_link_idle_as_ns3s() {
     let mut dumbbell = Dumbbell::a(Control::Reno);
     dumbbell.queue_packets = 10;
-    let outcome = dumbbell.run(20 * SECOND, 120 * SECOND);
+    let outcome = dumbbell.run(20 * SECOND, 80 * SECOND);
     near(outcome.goodput(), 8.491, 0.03, "goodput");
     assert!((outcome.queue.mean - 2.6).abs() < 1.5, "{:?}", outcome.queue);
 }
@@ -50,7 +50,7 @@ fn a_queue_below_the_bandwidth_delay_product_leaves_the_link_idle_as_ns3s() {
 fn dctcp_keeps_the_queue_of_ns3() {
     for (k, published) in [(20, 17.7), (65, 61.4)] {
         let flows = if k == 20 { 1 } else { 2 };
-        let outcome = Dumbbell::d(flows, k).run(SECOND / 2, SECOND);
+        let outcome = Dumbbell::d(flows, k).run(SECOND / 5, SECOND / 2);
         near(outcome.goodput(), 964.0, 0.003, "goodput");
         let mean = outcome.queue.mean - 1.0;
         assert!((mean - published).abs() < 1.5, "K {k}: {mean}, published {published}");

@@ -55,6 +55,13 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
 #else
         meta.ingress_port = standard_metadata.ingress_port;
 #endif
+#if ADDRESSES_PACKETS
+        // The parser has read a packet event that came to this switch by its number.
+        if (meta.addressed == 1) {
+            hdr.frame.setInvalid();
+            meta.ingress_port = 0;
+        }
+#endif
 #if HAS_BEFORE
         before_here.apply(hdr, meta, standard_metadata);
 #endif
@@ -76,7 +83,12 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
 #endif
                     : 0;
             }
-            if (hdr.frame.place_kind == PLACE_SWITCH && hdr.frame.place == meta.self && hdr.frame.delay_ns == 0) {
+            if (hdr.frame.place_kind == PLACE_SWITCH && hdr.frame.place == meta.self && hdr.frame.delay_ns == 0
+#if ADDRESSES_PACKETS
+                // The parser takes it when it comes round without a delay.
+                && !(PART_IS_FOR_PARSER)
+#endif
+            ) {
                 hdr.frame.place_kind = PLACE_HERE;
                 meta.ingress_port = 0;
             }
@@ -214,6 +226,10 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             }
 #endif
             lengths.apply();
+#if HAS_BARE
+            // A packet event that is due here goes round as its bytes, and meets no egress handler after this one.
+            if (hdr.frame.place_kind == PLACE_HERE && hdr.frame.delay_ns == 0) { meta.leaves = 1; }
+#endif
             if (is_bare == 1 && meta.leaves == 1) {
                 hdr.frame.setInvalid();
             } else {

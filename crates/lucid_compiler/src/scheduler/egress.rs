@@ -55,22 +55,8 @@ fn copies(context: &Context<'_>) -> String {
         }
         text.push('}');
     }
-    // A path that generated fewer events leaves places empty. What is due here and has no frame outside
-    // loses it as it leaves.
-    let bare = (0..context.shapes.events.len()).filter(|at| context.shapes.events[*at].is_bare);
-    let bare = super::numbers(context, bare);
-    text.push_str(
-        "if (place != 0) { if (!hdr.frame.isValid()) { \
-         mark_to_drop(standard_metadata); }",
-    );
-    if !bare.is_empty() {
-        text.push_str(&format!(
-            "else if (hdr.frame.place_kind == PLACE_HERE && hdr.frame.delay_ns == 0 && ({})) \
-             {{ meta.leaves = 1; }}",
-            bare
-        ));
-    }
-    text.push('}');
+    // A path that generated fewer events leaves places empty.
+    text.push_str("if (place != 0 && !hdr.frame.isValid()) { mark_to_drop(standard_metadata); }");
     text
 }
 
@@ -103,7 +89,7 @@ fn run(context: &Context<'_>, handlers: &[(String, Vec<usize>)]) -> Vec<Piece> {
             }
         }
         text.push_str(&format!(
-            "meta.event = hdr.frame.number; meta.generated = 0; \
+            "meta.event = hdr.frame.number; meta.generated = 0; meta.empty_0 = 0; \
              {name}_here.apply(hdr, meta, standard_metadata); {outgoing} \
              if (meta.generated == 0) {{ mark_to_drop(standard_metadata); }} else {{ \
              hdr.frame.number = hdr.frame_0.number; meta.empty = meta.empty | meta.empty_0; }} }}"

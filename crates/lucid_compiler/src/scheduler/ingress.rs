@@ -30,7 +30,9 @@ pub(super) fn fill(context: &mut Context<'_>, template: &mut Template) {
     let waiting = waiting.flat_map(|handler| &handler.events).map(|event| event.0 as usize);
     template.text("PART_MEETS_EGRESS", super::numbers(context, waiting));
     let bare = (0..context.shapes.events.len()).filter(|at| context.shapes.events[*at].is_bare);
-    template.text("PART_IS_BARE", super::numbers(context, bare));
+    let bare = super::numbers(context, bare);
+    template.text("PART_IS_FOR_PARSER", bare.clone());
+    template.text("PART_IS_BARE", bare);
     template.part("PART_DISPATCH", context.written(|context| dispatch(context, &handlers)));
     template.text("PART_GENERATED", generated(context));
     template.text("PART_SEVERAL", several(context));

@@ -102,6 +102,9 @@ pub(super) fn metadata(context: &mut Context<'_>) {
     if context.mixes {
         text.push_str("bit<8> direct; bit<9> direct_port;");
     }
+    if context.addresses_packets {
+        text.push_str("bit<1> addressed;");
+    }
     for slot in 0..context.shapes.slot_count {
         text.push_str(&format!("bit<1> empty_{slot};"));
     }
@@ -137,6 +140,7 @@ pub(super) fn controls(context: &mut Context<'_>) {
     template.choose("HAS_AFTER", options.after.is_some());
     template.choose("HAS_EGRESS_HANDLERS", context.has_egress_handlers());
     template.choose("HAS_SWITCH_GROUPS", !context.switch_groups.is_empty());
+    template.choose("ADDRESSES_PACKETS", context.addresses_packets);
     template.choose("HAS_BARE", context.shapes.events.iter().any(|shape| shape.is_bare));
     template.define("SLOTS", context.shapes.slot_count);
     template.define("RECIRCULATION_PORT", options.recirculation_port);

@@ -292,7 +292,7 @@ impl<'p> Context<'p> {
                 // Egress handlers see the port by which the event leaves.
                 Gress::Egress => field("eg_intr_md.egress_port".into(), 9),
             },
-            Given::RecirculationPort if self.options.own_recirculation_ports => {
+            Given::RecirculationPort if self.options.has_own_recirculation_ports() => {
                 field(format!("{metadata}.recirculation_port"), 9)
             }
             Given::RecirculationPort => Base {
@@ -339,7 +339,7 @@ impl<'p> Context<'p> {
 
     /// The recirculation port in tables of ingress.
     pub(super) fn back(&self) -> &'static str {
-        match self.options.own_recirculation_ports {
+        match self.options.has_own_recirculation_ports() {
             true => "ig_md.recirculation_port",
             false => "RECIRCULATION_PORT",
         }
@@ -353,7 +353,7 @@ impl<'p> Context<'p> {
 
     /// The recirculation port as a keyset of the ingress parser; a set stands alone in its `select`.
     pub(super) fn back_keyset(&self) -> &'static str {
-        match self.options.own_recirculation_ports {
+        match self.options.has_own_recirculation_ports() {
             true => "own_recirculation_port",
             false => "RECIRCULATION_PORT",
         }

@@ -203,7 +203,7 @@ pub(super) fn metadata(context: &Context<'_>) -> String {
         .contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::EgressValues))
     {
         text.push_str("bit<32> self_switch;");
-        if context.options.own_recirculation_ports {
+        if context.options.has_own_recirculation_ports() {
             text.push_str("PortId_t recirculation_port;");
         }
         for (at, one) in context.program.externs.iter().enumerate() {

@@ -111,7 +111,7 @@ fn constants(context: &mut Context<'_>) {
     }
     let options = context.options;
     let port = options.recirculation_port;
-    if !options.own_recirculation_ports {
+    if !options.has_own_recirculation_ports() {
         context.put(Span::NONE, format!("const PortId_t RECIRCULATION_PORT = {port};"));
     }
     if options.before.is_some() || options.after.is_some() {

@@ -24,10 +24,13 @@ const BEGINNING_PS: u64 = 1000;
 /// The part of a period in which the delay queue is open.
 pub const OPEN_PART: u64 = 100;
 
-/// The port of the generator's packets: one that packets do not come round by. Parsers do not know the
-/// recirculation ports of switches that have one each.
+/// The port of the generator's packets: one that packets do not come round by at any switch.
 pub fn port(options: &Options) -> u32 {
-    GENERATOR_PORT + u32::from(options.recirculation_port == GENERATOR_PORT)
+    let goes_round = |port: &u32| {
+        *port == options.recirculation_port || options.own_recirculation_ports.contains(port)
+    };
+    let mut ports = (GENERATOR_PORT..).filter(|port| !goes_round(port));
+    ports.next().unwrap_or(GENERATOR_PORT)
 }
 
 /// The class of flow control of the delay queue.

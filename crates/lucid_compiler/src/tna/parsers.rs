@@ -8,6 +8,7 @@ use super::context::Context;
 use super::event_headers::Chunk;
 use super::scheduler_tables::Route;
 use super::slots::spreads;
+use crate::addressed;
 use crate::names::Names;
 use crate::options::Delay;
 use lucid::core::EventId;
@@ -29,6 +30,12 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
             "accept",
             "addressed",
             "addressed_delayed",
+            "addressed_packet",
+            "addressed_packet_delayed",
+            "back_addressed_packet",
+            "back_due_packet",
+            "due_packet",
+            "packet_behind",
             "again",
             "back_addressed",
             "back_due",
@@ -77,20 +84,31 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
         chunks: Vec::new(),
         event_states: HashMap::new(),
         wants_number: false,
+        is_addressed: false,
     };
-    let main = states.context.program.main_parser;
-    let other = match main {
+    let program = states.context.program;
+    let other = match program.main_parser {
         Some(parser) => states.parser(parser, HashMap::new(), 0),
         None => "reject".to_string(),
     };
-    states.frames(&other);
+    let addressed = match program.main_parser {
+        Some(parser) if addressed::sends_packets(program) => {
+            states.is_addressed = true;
+            let differs = addressed::parsers_ask_for_port(program);
+            let own = differs.then(|| states.parser(parser, HashMap::new(), 0));
+            states.is_addressed = false;
+            Some(own.unwrap_or_else(|| other.clone()))
+        }
+        _ => None,
+    };
+    states.frames(&other, addressed.as_deref());
     let States { pieces, chunks, wants_number: has_number, .. } = states;
     context.put(
         Span::NONE,
         "parser IngressParser(packet_in pkt, out headers_t hdr, out ig_md_t ig_md, \
          out ingress_intrinsic_metadata_t ig_intr_md) { value_set<bit<32>>(1) this_switch;",
     );
-    if context.options.own_recirculation_ports {
+    if context.options.has_own_recirculation_ports() {
         context.put(Span::NONE, "value_set<PortId_t>(1) own_recirculation_port;");
     }
     context.pieces.extend(pieces);
@@ -140,6 +158,8 @@ pub(super) struct States<'c, 'p> {
     pub(super) chunks: Vec<Chunk>,
     pub(super) event_states: HashMap<EventId, String>,
     pub(super) wants_number: bool,
+    /// Whether the states being written read a packet event that came to this switch by its number.
+    pub(super) is_addressed: bool,
 }
 
 impl States<'_, '_> {
@@ -147,10 +167,11 @@ impl States<'_, '_> {
         self.pieces.push((span, text.into()));
     }
 
-    /// States that read a frame; other packets go on in `other`. The frame is extracted when it is decided what happens
+    /// States that read a frame; other packets go on in `other`, packet events for this switch by its number in
+    /// `addressed`. The frame is extracted when it is decided what happens
     /// to it, since Tofino's parser has no access to what is behind it: until then states look ahead. There are two of
     /// each that depends on whether the packet came back by the recirculation port.
-    fn frames(&mut self, other: &str) {
+    fn frames(&mut self, other: &str, addressed: Option<&str>) {
         let has_queue = self.context.options.delay == Delay::Queue;
         let generator = if has_queue { "GENERATOR_PORT : generated;" } else { "" };
         self.put(
@@ -176,7 +197,7 @@ impl States<'_, '_> {
             }
         }
         for came_back in [false, true] {
-            self.addresses(other, came_back);
+            self.addresses(other, addressed.is_some(), came_back);
         }
         // What came round has the time when it left egress in its source address; one that comes for
         // the first time, out of several copies for instance, has none.
@@ -192,6 +213,16 @@ impl States<'_, '_> {
                  state came_round {{ pkt.extract(hdr.frame); {again} transition accept; }}"
             ),
         );
+        if let Some(main) = addressed {
+            // A packet event that is due at this switch is what the program's parser makes of the bytes behind its frame.
+            let handled = route(Route::Handled);
+            self.put(
+                Span::NONE,
+                format!(
+                    "state packet_behind {{ pkt.extract(hdr.frame); {handled} transition {main}; }}"
+                ),
+            );
+        }
         if self.context.events.has_egress() {
             let again = route(Route::Again);
             self.put(
@@ -204,7 +235,7 @@ impl States<'_, '_> {
     }
 
     /// States that find out where a frame goes, and whether it waits.
-    fn addresses(&mut self, other: &str, came_back: bool) {
+    fn addresses(&mut self, other: &str, has_packets: bool, came_back: bool) {
         let of = prefix(came_back);
         let has_egress = self.context.events.has_egress();
         let later = match has_egress {
@@ -229,12 +260,25 @@ impl States<'_, '_> {
                  this_switch : {of}for_this_switch; default : {to_other}; }} }}"
             ),
             // It arrives at port 0 (the documentation of the simulation says so).
-            format!("state {of}for_this_switch {{ ig_md.ingress_port = 0; transition {of}here; }}"),
+            format!(
+                "state {of}for_this_switch {{ ig_md.ingress_port = 0; transition {of}{}; }}",
+                if has_packets { "addressed_packet" } else { "here" }
+            ),
             by_delay(came_back, "here", &format!("{of}due")),
             by_delay(came_back, "addressed", "leave"),
         ];
         if came_back {
             texts.push(by_delay(came_back, "from_here", "elsewhere"));
+        }
+        if has_packets {
+            let events = self.context.events.events.iter().filter(|event| event.is_bare);
+            let cases: String =
+                events.map(|event| format!("{} : packet_behind;", event.number)).collect();
+            texts.push(by_delay(came_back, "addressed_packet", &format!("{of}due_packet")));
+            texts.push(format!(
+                "state {of}due_packet {{ transition select({NUMBER}) {{ {cases} \
+                 default : {of}due; }} }}"
+            ));
         }
         if has_egress {
             // What has waited goes round once more to meet its egress handler.

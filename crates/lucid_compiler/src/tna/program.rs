@@ -328,6 +328,7 @@ fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compi
         port_groups: groups.port_groups(),
         switch_groups: groups.switch_groups(),
         mixes: false,
+        addresses_packets: crate::addressed::sends_packets(context.program),
         egress_values: context.parts.contains(&Part::Scheduler(SchedulerPart::EgressValues)),
         floods,
         most_generated: context.events.slots.len() as u32,

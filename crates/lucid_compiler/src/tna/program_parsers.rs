@@ -27,6 +27,8 @@ struct ParserNames<'a> {
     values: &'a HashMap<LocalId, String>,
     /// Whether switches have recirculation ports of their own, which parsers do not know.
     own_ports: bool,
+    /// Whether what is parsed came to this switch by its number.
+    is_addressed: bool,
     impossible: Vec<Span>,
 }
 
@@ -37,6 +39,7 @@ impl Environment for ParserNames<'_> {
 
     fn built_in(&mut self, value: BuiltIn, span: Span) -> (String, u32) {
         match value {
+            BuiltIn::IngressPort if self.is_addressed => (literal(0, 9), 9),
             BuiltIn::IngressPort => ("ig_intr_md.ingress_port".into(), 9),
             BuiltIn::RecirculationPort if !self.own_ports => ("RECIRCULATION_PORT".into(), 9),
             BuiltIn::Time => ("ig_intr_md.ingress_mac_tstamp".into(), 48),
@@ -198,8 +201,13 @@ impl States<'_, '_> {
     }
 
     fn expression(&mut self, value: &Expression, values: &HashMap<LocalId, String>) -> String {
-        let own_ports = self.context.options.own_recirculation_ports;
-        let mut names = ParserNames { values, own_ports, impossible: Vec::new() };
+        let own_ports = self.context.options.has_own_recirculation_ports();
+        let mut names = ParserNames {
+            values,
+            own_ports,
+            is_addressed: self.is_addressed,
+            impossible: Vec::new(),
+        };
         // Locals are strings of bits, so that header fields can stand for them.
         let text = match &value.kind {
             ExpressionKind::Local(local) => {

@@ -39,7 +39,7 @@ pub fn add_scheduler(
     // Units in front come last here, since they move all others.
     adder.forward();
     adder.dispatch();
-    let own_ports = options.own_recirculation_ports;
+    let own_ports = options.has_own_recirculation_ports();
     adder.switch_values(Gress::Egress, own_ports);
     adder.switch_values(Gress::Ingress, own_ports);
     adder.parts

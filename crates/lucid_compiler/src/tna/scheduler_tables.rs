@@ -339,7 +339,7 @@ pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
             let mut text = String::from(
                 "bit<16> dispatched; bit<5> route; PortId_t ingress_port; bit<32> self_switch;",
             );
-            if context.options.own_recirculation_ports {
+            if context.options.has_own_recirculation_ports() {
                 text.push_str("PortId_t recirculation_port;");
             }
             for (at, one) in context.program.externs.iter().enumerate() {

@@ -16,7 +16,7 @@ pub(super) fn values_table(
     let mut parameters = vec!["bit<32> self_switch".to_string()];
     let mut body = format!("{metadata}.self_switch = self_switch;");
     let mut defaults = vec!["0".to_string()];
-    if context.options.own_recirculation_ports {
+    if context.options.has_own_recirculation_ports() {
         parameters.push("PortId_t recirculation_port".to_string());
         body.push_str(&format!("{metadata}.recirculation_port = recirculation_port;"));
         defaults.push(context.options.recirculation_port.to_string());

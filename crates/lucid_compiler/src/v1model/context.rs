@@ -40,6 +40,8 @@ pub(crate) struct Context<'p> {
     pub(crate) handlers: Vec<HandlerControl>,
     /// Whether a parser makes an event with a payload that is empty whatever the packet has.
     pub(crate) empties_payload: bool,
+    /// Whether packet events go to switches by number.
+    pub(crate) addresses_packets: bool,
 }
 
 /// The control of one or, where they share a table, several handlers.

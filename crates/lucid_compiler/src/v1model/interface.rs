@@ -44,6 +44,7 @@ const OWN_NAMES: &[&str] = &[
     "SOURCE",
     "RECIRCULATED",
     "ETHERTYPE_LUCID",
+    "this_switch",
 ];
 
 pub(super) static INTERFACE: LazyLock<TargetInterface> =

@@ -22,6 +22,7 @@ mod user;
 
 use super::names::Names;
 use super::scheduler;
+use crate::addressed;
 use crate::compiled::{Compiled, GlobalPlace, PortGroup};
 use crate::options::{Delay, Options};
 use codes::INTERNAL;
@@ -69,6 +70,7 @@ pub fn compile(
         externs,
         handlers: Vec::new(),
         empties_payload: false,
+        addresses_packets: addressed::sends_packets(program),
     };
     registers(&mut context);
     let registers = std::mem::take(&mut context.pieces);
@@ -168,6 +170,7 @@ fn finish(
         cut_lengths: Vec::new(),
         egress_values: false,
         mixes: context.mixes,
+        addresses_packets: context.addresses_packets,
         delay_period_ps: match options.delay {
             Delay::Queue if context.delays => options.delay_period_ps,
             _ => 0,

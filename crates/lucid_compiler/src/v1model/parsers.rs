@@ -5,6 +5,7 @@
 
 use super::context::Context;
 use super::shapes::Chunk;
+use crate::addressed;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::names::{Names, identifier};
 use crate::wire::FRAME_BYTES;
@@ -26,8 +27,11 @@ pub(super) fn write(context: &mut Context<'_>) {
         entered: BTreeMap::new(),
         waiting: Vec::new(),
         reads_events: false,
+        is_addressed: false,
     };
-    for name in ["frame", "read_frame", "read_number", "select_event"] {
+    for name in
+        ["frame", "read_frame", "read_number", "select_event", "for_switch", "addressed_packet"]
+    {
         states.names.fresh(name);
     }
     let main = states.context.program.main_parser;
@@ -35,7 +39,9 @@ pub(super) fn write(context: &mut Context<'_>) {
         Some(main) => states.enter(main, 0).state.clone(),
         None => "accept".to_string(),
     };
-    while let Some((parser, pending)) = states.waiting.pop() {
+    let addressed = states.addressed();
+    while let Some((parser, pending, is_addressed)) = states.waiting.pop() {
+        states.is_addressed = is_addressed;
         states.parser(parser, pending);
     }
     let events = states.events();
@@ -47,6 +53,9 @@ pub(super) fn write(context: &mut Context<'_>) {
         "parser packet_parser(packet_in packet, out headers_t hdr, inout metadata_t meta, \
          inout standard_metadata_t standard_metadata) {",
     );
+    if addressed.is_some() {
+        context.put(Span::NONE, "@name(\".this_switch\") value_set<bit<32>>(1) this_switch;");
+    }
     context.pieces.extend(declarations);
     context.put(
         Span::NONE,
@@ -56,10 +65,14 @@ pub(super) fn write(context: &mut Context<'_>) {
              state frame {{ transition select(packet.lookahead<bit<112>>()[15:0]) {{ \
              ETHERTYPE_LUCID: read_frame; default: {other}; }} }} \
              state read_frame {{ packet.extract(hdr.frame); meta.event = hdr.frame.number; \
-             transition select_event; }}",
-            !(short - 1)
+             transition {}; }}",
+            !(short - 1),
+            addressed.as_ref().map_or("select_event", |(transition, _)| transition)
         ),
     );
+    if let Some((_, states)) = addressed {
+        context.put(Span::NONE, states);
+    }
     if reads_events {
         context.put(
             Span::NONE,
@@ -87,9 +100,12 @@ struct States<'c, 'p> {
     names: Names,
     states: Vec<super::context::Piece>,
     declarations: Vec<super::context::Piece>,
-    entered: BTreeMap<(ParserId, u32), Entry>,
-    waiting: Vec<(ParserId, u32)>,
+    entered: BTreeMap<(ParserId, u32, bool), Entry>,
+    waiting: Vec<(ParserId, u32, bool)>,
     reads_events: bool,
+    /// Whether the states being written read a packet event that came to this switch by its number, and ask for the
+    /// port: it is 0.
+    is_addressed: bool,
 }
 
 impl<'p> States<'_, 'p> {
@@ -117,8 +133,32 @@ impl<'p> States<'_, 'p> {
         pieces
     }
 
+    /// How a frame goes on, and the states that read a packet event that is due at this switch by its number: the
+    /// parser `main` reads what is behind the frame. `None` if there are no such events.
+    fn addressed(&mut self) -> Option<(String, String)> {
+        let main = self.context.program.main_parser.filter(|_| self.context.addresses_packets)?;
+        self.is_addressed = addressed::parsers_ask_for_port(self.context.program);
+        let next = self.enter(main, 0).state.clone();
+        self.is_addressed = false;
+        let bare = self.context.shapes.events.iter().filter(|shape| shape.is_bare);
+        let cases: String = bare
+            .map(|shape| format!("(PLACE_SWITCH, 0, {}): for_switch;", shape.constant))
+            .collect();
+        let transition = format!(
+            "select(hdr.frame.place_kind, hdr.frame.delay_ns, hdr.frame.number) {{ {cases} \
+             default: select_event; }}"
+        );
+        let states = format!(
+            "state for_switch {{ transition select(hdr.frame.place) {{ \
+             this_switch: addressed_packet; default: select_event; }} }} \
+             state addressed_packet {{ meta.addressed = 1; meta.event = 0; transition {next}; }}"
+        );
+        Some((transition, states))
+    }
+
     fn enter(&mut self, parser: ParserId, pending: u32) -> &Entry {
-        let known = self.entered.contains_key(&(parser, pending));
+        let key = (parser, pending, self.is_addressed);
+        let known = self.entered.contains_key(&key);
         if !known {
             let declared = &self.context.program.parsers[parser.0 as usize];
             let state = self.names.fresh(&format!("parse_{}", identifier(&declared.name)));
@@ -135,15 +175,15 @@ impl<'p> States<'_, 'p> {
                 }
                 locals.push(name);
             }
-            self.entered.insert((parser, pending), Entry { state, locals });
-            self.waiting.push((parser, pending));
+            self.entered.insert(key, Entry { state, locals });
+            self.waiting.push(key);
         }
-        &self.entered[&(parser, pending)]
+        &self.entered[&key]
     }
 
     fn parser(&mut self, id: ParserId, pending: u32) {
         let declared: &'p Parser = &self.context.program.parsers[id.0 as usize];
-        let entry = self.entered[&(id, pending)].clone();
+        let entry = self.entered[&(id, pending, self.is_addressed)].clone();
         self.block(declared, &entry, &declared.block, entry.state.clone(), pending, true);
     }
 
@@ -439,6 +479,7 @@ impl Environment for Inside<'_, '_, '_> {
 
     fn built_in(&mut self, value: BuiltIn, span: Span) -> (String, u32) {
         match value {
+            BuiltIn::IngressPort if self.states.is_addressed => (literal(0, 9), 9),
             BuiltIn::IngressPort => (self.states.context.parser_ingress_port().to_string(), 9),
             _ => {
                 self.states.impossible(span);

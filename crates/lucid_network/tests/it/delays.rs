@@ -312,3 +312,25 @@ fn packets_of_flow_control_from_outside_are_packets() {
         }
     }
 }
+
+/// The packet generator's port is the recirculation port of no switch.
+#[test]
+fn packets_of_flow_control_go_round_at_every_switch() {
+    let source = "packet event control(int<96> addresses, int<16> t, int<8> n, Payload.t rest);
+         handle control(int<96> addresses, int<16> t, int<8> n, Payload.t rest) {
+             if (n != 0) { generate control(addresses, t, n - 1, rest); }
+         }
+         parser main(bitstring pkt) {
+             int<96> addresses = read(pkt);
+             int<16> t = read(pkt);
+             int<8> n = read(pkt);
+             generate(control(addresses, t, n, Payload.parse(pkt)));
+         }";
+    let run = r#"{"max time": "1ms", "switches": 3, "recirculation ports": [196, 68, 69],
+        "links": {"0:1": "1:1"}, "events": [
+        {"type": "packet", "bytes": "000000000000111213141516880803aabb", "locations": "all"}]}"#;
+    for target in [Backend::V1Model, Backend::Tna] {
+        let options = Options { target, ..Options::default() };
+        assert_eq!(check(source, run, &options), 12, "{options:?}");
+    }
+}

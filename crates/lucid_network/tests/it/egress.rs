@@ -10,7 +10,7 @@ use lucid_compiler::{Backend, Delay};
 fn check(source: &str, run: &str, said: &[&str]) {
     for delay in [Delay::Recirculation, Delay::Queue] {
         let targets = &[Backend::V1Model, Backend::Tna];
-        check_delayed(source, run, (targets, Some(delay)), &["left by", "dropped"], said);
+        check_delayed(source, run, (targets, Some(delay)), &["left by", "left:", "dropped"], said);
     }
 }
 
@@ -125,5 +125,115 @@ fn packets_meet_their_egress_handlers() {
             {"type": "packet", "bytes": "0102030405061112131415160800aabbccdd", "timestamp": 0},
             {"type": "packet", "bytes": "0102030405061112131415160806aabbccdd", "timestamp": 5000}]}"#,
         &["left: 2"],
+    );
+}
+
+/// Packet events meet their egress handler once, whether they waited, or another event's egress handler generated them.
+#[test]
+fn packet_events_meet_one_egress_handler() {
+    check(
+        "global Array.t<32> came = Array.create(4);
+         global Array.t<32> runs = Array.create(4);
+         memop plus(int stored, int x) { return stored + x; }
+         packet event go(int<112> fill, int<8> n, Payload.t rest);
+         event other(int<112> fill, int<8> n);
+         event note(int<8> n);
+         handle note(int<8> n) { Array.setm(came, 2, plus, 1); }
+         handle other(int<112> fill, int<8> n) { Array.setm(came, 3, plus, 1); }
+         @egress handle other(int<112> fill, int<8> n) {
+             Array.setm(runs, 1, plus, 1);
+             generate go(fill, n, Payload.empty());
+         }
+         handle go(int<112> fill, int<8> n, Payload.t rest) {
+             Array.setm(came, 0, plus, (int<32>)n);
+             match n with
+             | 1 -> { generate Event.delay(go(fill, 9, rest), 3000); }
+             | 2 -> { generate Event.delay(go(fill, 9, rest), 3000); generate note(n); }
+             | 3 -> { generate go(fill, 9, rest); generate note(n); }
+             | 4 -> { generate other(fill, 9); }
+             | 5 -> { generate other(fill, 9); generate note(n); generate Event.delay(other(fill, 9), 2000); }
+             | 6 -> { generate Event.delay(go(fill, 9, rest), 150000); }
+             | _ -> { skip; }
+         }
+         @egress handle go(int<112> fill, int<8> n, Payload.t rest) {
+             int count = Array.update(runs, 0, plus, 1, plus, 1);
+             generate go(fill, n + 10, rest);
+         }
+         parser main(bitstring pkt) {
+             int<112> fill = read(pkt);
+             int<8> n = read(pkt);
+             generate(go(fill, n, Payload.parse(pkt)));
+         }",
+        &format!(
+            r#"{{"max time": "5ms", "events": [{}]}}"#,
+            [1, 2, 3, 4, 5, 6]
+                .map(|n| format!(
+                    r#"{{"type": "packet", "bytes": "{:028x}{n:02x}a1a2", "timestamp": {}}}"#,
+                    0x0a0b,
+                    400_000 * n
+                ))
+                .join(", ")
+        ),
+        &["left: 0"],
+    );
+}
+
+/// Of two events that meet the same egress handler one keeps its payload.
+#[test]
+fn egress_handlers_keep_payloads_beside_events_that_lose_theirs() {
+    check(
+        "global Array.t<32> runs = Array.create(4);
+         memop plus(int stored, int x) { return stored + x; }
+         event go(int<8> n, Payload.t rest);
+         handle go(int<8> n, Payload.t rest) {
+             if (n == 1) {
+                 generate Event.delay(go(5, Payload.empty()), 2000);
+                 generate go(6, rest);
+             }
+             if (n == 2) { generate go(7, Payload.empty()); generate_port(3, go(8, rest)); }
+         }
+         @egress handle go(int<8> n, Payload.t rest) {
+             Array.setm(runs, 0, plus, 1);
+             generate go(n + 10, rest);
+         }",
+        r#"{"max time": "5ms", "events": [{"name": "go", "args": [1, "a1a2a3a4"]},
+            {"name": "go", "args": [2, "b1b2b3"], "timestamp": 5000}]}"#,
+        &["left by port 3: go(n=18, rest=b1b2b3)"],
+    );
+}
+
+/// Exit events that are sent by the recirculation port leave by no port in particular.
+#[test]
+fn exit_events_leave_instead_of_going_round() {
+    check(
+        "exit event out(int<8> n);
+         event go(int<8> n);
+         event again(int<8> n);
+         handle go(int<8> n) {
+             generate again(n);
+             if (n == 1) { generate_port(recirculation_port, out(n)); }
+             if (n == 2) { generate_port(3, out(n)); }
+         }
+         handle again(int<8> n) { skip; }
+         @egress handle again(int<8> n) { generate out(n + 10); }",
+        r#"{"max time": "5ms", "events": [{"name": "go", "args": [1]},
+            {"name": "go", "args": [2], "timestamp": 5000}]}"#,
+        &["left: out(n=1)", "left: out(n=11)", "left by port 3: out(n=2)", "left: 4"],
+    );
+}
+
+/// The port that an egress handler sees of an event that leaves by no port in particular.
+#[test]
+fn egress_handlers_see_the_port_outside() {
+    check(
+        "event go(int<8> n);
+         event out(int<9> port, int<9> other);
+         handle go(int<8> n) { generate_ports(flood 2, out(0, 0)); generate_port(3, out(0, 0)); }
+         @egress handle out(int<9> port, int<9> other) {
+             generate out(ingress_port, ingress_port << 6);
+         }",
+        r#"{"max time": "5ms", "switches": 2, "links": {"0:1": "1:1"}, "events": [
+            {"name": "go", "args": [1], "locations": ["1:0"]}]}"#,
+        &["left: out(port=510, other=384)", "left by port 3: out(port=3, other=192)"],
     );
 }

@@ -7,10 +7,12 @@ use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid_compiler::{Backend, Options};
+use lucid_reference::simulation::{Outcome, Setup};
 use lucid_reference::specification::{Format, read};
 use lucid_testing::generator::{Features, Generated, generate};
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, render_text};
+use std::sync::Arc;
 use testing::tape::shrink;
 
 /// The core program of a generated one.
@@ -25,9 +27,9 @@ fn core(map: &mut SourceMap, source: &str) -> Result<Program, String> {
 }
 
 /// What came of a program.
-enum Ran {
-    /// Dispatches and cells compared.
-    Same(usize, u64),
+pub enum Ran {
+    /// Dispatches, and cells and packets out of the network that were compared.
+    Same { dispatches: usize, cells: u64, packets: u64 },
     /// The target has too little of something, and the compiler says so.
     TooLarge(String),
 }
@@ -40,16 +42,36 @@ fn is_too_large(said: &str) -> bool {
 
 /// Compares a program; the error says what is wrong.
 fn run(generated: &Generated, target: Backend, engine: EngineChoice) -> Result<Ran, String> {
+    run_with(generated, &|_, options| options, target, engine)
+}
+
+/// The same with other options that follow from the run.
+pub fn run_with(
+    generated: &Generated,
+    choose: &dyn Fn(&Setup, Options) -> Options,
+    target: Backend,
+    engine: EngineChoice,
+) -> Result<Ran, String> {
     let mut map = SourceMap::new();
     let program = core(&mut map, &generated.source)?;
     let file = map.add("random.json", generated.run.clone());
     let (run, said) = read(&map, file, Format::Json);
     let run = run.ok_or_else(|| render_text(&map, &said, RenderOptions::default()))?;
     let folder = std::path::Path::new("");
-    let options = Options { target, ..Options::default() };
+    let setup = Setup::new(Arc::new(program.clone()), &run);
+    let setup = setup.map_err(|said| {
+        let said = render_text(&map, &said, RenderOptions::default());
+        format!("{said}\n{}{}", generated.source, generated.run)
+    })?;
+    let options = choose(&setup, Options { target, ..Options::default() });
     match judge(&map, &program, &run, folder, &options, engine) {
         Ok(Judged::Same(verified, _)) => {
-            Ok(Ran::Same(verified.schedule.dispatches.len(), verified.cells))
+            if let Outcome::Stopped(fault) = &verified.outcome {
+                let said = &fault.message;
+                return Err(format!("stopped: {said}\n{}{}", generated.source, generated.run));
+            }
+            let dispatches = verified.schedule.dispatches.len();
+            Ok(Ran::Same { dispatches, cells: verified.cells, packets: verified.packets })
         }
         Ok(Judged::Refused(said)) if is_too_large(&said) => Ok(Ran::TooLarge(said)),
         Ok(Judged::Refused(said)) => Err(format!("refused:\n{said}\n{}", generated.source)),
@@ -68,7 +90,7 @@ proptest! {
     fn generated_programs_do_on_devices_what_they_mean(
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
-        let generated = generate(&tape, Features::ALL);
+        let generated = generate(&tape, Features::HANDLERS);
         if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Backend::V1Model, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
@@ -86,7 +108,7 @@ proptest! {
     fn generated_programs_do_for_tna_what_they_mean(
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
-        let generated = generate(&tape, Features::ALL);
+        let generated = generate(&tape, Features::HANDLERS);
         if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Backend::Tna, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
@@ -98,13 +120,14 @@ const TRIES: usize = 150;
 
 /// What a tape's program says, made small first if the compiled program differs. Refusals and faults stay
 /// what they are.
-fn smallest(
+pub fn smallest(
     tape: &[u32],
+    features: Features,
     said: &str,
     differs: &mut dyn FnMut(&Generated) -> Option<String>,
 ) -> String {
-    let small = shrink(tape, TRIES, &mut |tape| differs(&generate(tape, Features::ALL)).is_some());
-    let generated = generate(&small, Features::ALL);
+    let small = shrink(tape, TRIES, &mut |tape| differs(&generate(tape, features)).is_some());
+    let generated = generate(&small, features);
     differs(&generated).unwrap_or_else(|| said.to_string())
 }
 
@@ -114,15 +137,18 @@ fn large_programs(target: Backend) {
     let count = testing::seeds(30).count();
     for seed in testing::seeds(30) {
         let tape = testing::tape::from_seed(seed, 800);
-        match run(&generate(&tape, Features::ALL), target, EngineChoice::Jit) {
-            Ok(Ran::Same(handlers, compared)) => {
+        match run(&generate(&tape, Features::HANDLERS), target, EngineChoice::Jit) {
+            Ok(Ran::Same { dispatches: handlers, cells: compared, .. }) => {
                 dispatches += handlers;
                 cells += compared;
             }
             Ok(Ran::TooLarge(said)) => too_large.push(format!("seed {seed}: {said}")),
             Err(said) => {
                 let mut differs = |small: &Generated| run(small, target, EngineChoice::Jit).err();
-                wrong.push(format!("seed {seed}: {}", smallest(&tape, &said, &mut differs)));
+                wrong.push(format!(
+                    "seed {seed}: {}",
+                    smallest(&tape, Features::HANDLERS, &said, &mut differs)
+                ));
             }
         }
     }
@@ -152,12 +178,12 @@ fn large_programs_do_for_tna_what_they_mean() {
 /// Five register actions on one array are one too many for Tofino: said, and no mistake of the compiler.
 #[test]
 fn programs_too_large_for_tna_are_told_apart() {
-    let large = generate(&testing::tape::from_seed(1535, 800), Features::ALL);
+    let large = generate(&testing::tape::from_seed(1535, 800), Features::HANDLERS);
     let engine = EngineChoice::Interpreter;
     let Ok(Ran::TooLarge(said)) = run(&large, Backend::Tna, engine) else { panic!("it fits") };
     assert!(said.contains("5 register actions are needed"), "{said}");
     assert!(!is_too_large(&said.replace("PI-E0203", "LU-E0701")));
-    assert!(matches!(run(&large, Backend::V1Model, engine), Ok(Ran::Same(..))));
+    assert!(matches!(run(&large, Backend::V1Model, engine), Ok(Ran::Same { .. })));
 }
 
 /// Whether a program whose memops were compiled wrongly differs from what it means.
@@ -182,11 +208,11 @@ fn differs_with_a_mistake(generated: &Generated) -> Option<String> {
 fn differences_are_made_small() {
     let seen = (0..40).find_map(|seed| {
         let tape = testing::tape::from_seed(seed, 300);
-        let said = differs_with_a_mistake(&generate(&tape, Features::ALL))?;
+        let said = differs_with_a_mistake(&generate(&tape, Features::HANDLERS))?;
         Some((tape, said))
     });
     let (tape, said) = seen.expect("the mistake is hardly ever seen");
-    let small = smallest(&tape, &said, &mut differs_with_a_mistake);
+    let small = smallest(&tape, Features::HANDLERS, &said, &mut differs_with_a_mistake);
     assert!(small.contains("by the reference interpreter"), "{small}");
     // The memops are in every program.
     let statements = |text: &str| text.matches([';', '{']).count();

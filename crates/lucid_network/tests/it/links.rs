@@ -6,7 +6,7 @@ use crate::alike::check;
 use crate::delays::program_and_run;
 use crate::oracle::{Judged, judge};
 use device::EngineChoice;
-use lucid_compiler::{Backend, Options};
+use lucid_compiler::{Backend, Delay, Options};
 
 /// Counts at switch 2 what is sent there from switch 0.
 const PROGRAM: &str = "event send(int<8> n);
@@ -87,6 +87,33 @@ fn links_change_while_events_are_on_their_way() {
                 Ok(Judged::Same(verified, _)) => {
                     // Two are sent, the second comes, and the first does unless it was at switch 1.
                     assert!((3..=4).contains(&verified.schedule.dispatches.len()));
+                }
+                Ok(Judged::Refused(said)) | Err(said) => panic!("{target:?} {time_ns}: {said}"),
+            }
+        }
+    }
+}
+
+/// A machine sends a delayed event a little later than it is due, when the link may be down.
+#[test]
+fn links_go_down_when_delayed_events_leave() {
+    let source = "event send(int<8> n);
+        event come(int<8> n);
+        handle send(int<8> n) { generate_port(1, Event.delay(come(n), 700)); generate come(n); }
+        handle come(int<8> n) { skip; }";
+    for time_ns in (1_500..4_000).step_by(250) {
+        let run = ring(&format!(
+            r#"{{"name": "send", "args": [1], "locations": ["0:5"], "timestamp": 1000}},
+               {{"type": "link", "link": "0:1", "state": "down", "timestamp": {time_ns}}}"#
+        ));
+        let run = run.replace(r#""max time""#, r#""propagate delay": "1500ns", "max time""#);
+        let (map, program, run) = program_and_run(source, &run);
+        for target in [Backend::V1Model, Backend::Tna] {
+            let options = Options { target, delay: Delay::Recirculation, ..Options::default() };
+            let folder = std::path::Path::new("");
+            match judge(&map, &program, &run, folder, &options, EngineChoice::Jit) {
+                Ok(Judged::Same(verified, _)) => {
+                    assert!((2..=3).contains(&verified.schedule.dispatches.len()));
                 }
                 Ok(Judged::Refused(said)) | Err(said) => panic!("{target:?} {time_ns}: {said}"),
             }

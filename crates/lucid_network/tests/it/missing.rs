@@ -2,9 +2,10 @@
 //! Packets that a device loses or changes are differences, also while a timer of the program never ends.
 
 use crate::delays::program_and_run;
-use crate::oracle::{Judged, judge_as};
+use crate::oracle::{Judged, judge, judge_as};
 use device::EngineChoice;
 use lucid_compiler::{Backend, Options};
+use lucid_reference::simulation::Outcome;
 use std::path::Path;
 
 const SOURCE: &str = "packet event out(int<112> fill, int x);
@@ -54,5 +55,29 @@ fn packets_that_a_device_changes_differ() {
             target,
         );
         assert!(said.contains("that no handler sent left switch 0 by port 7"), "{said}");
+    }
+}
+
+/// A fault that is the user's stops the run; nothing is said of what would have come.
+#[test]
+fn runs_that_stop_have_no_missing_events() {
+    let source = "packet event a(int<112> fill, int x);
+        packet event b(int<112> fill, int x);
+        handle a(int<112> fill, int x) { skip; }
+        handle b(int<112> fill, int x) { skip; }
+        parser main(bitstring pkt) { int<112> fill = read(pkt); int x = read(pkt); generate(a(fill, x)); }";
+    let run =
+        "{\"events\": [{\"name\": \"a\", \"args\": [1, 2]}, {\"name\": \"b\", \"args\": [1, 2]},
+        {\"name\": \"a\", \"args\": [1, 3], \"timestamp\": 5000}]}";
+    let (map, program, run) = program_and_run(source, run);
+    for target in Backend::ALL {
+        let options = Options { target, ..Options::default() };
+        let engine = EngineChoice::Interpreter;
+        match judge(&map, &program, &run, Path::new(""), &options, engine) {
+            Ok(Judged::Same(verified, _)) => {
+                assert!(matches!(verified.outcome, Outcome::Stopped(_)), "{:?}", verified.outcome);
+            }
+            Ok(Judged::Refused(said)) | Err(said) => panic!("{said}"),
+        }
     }
 }

@@ -240,7 +240,7 @@ fn with_long_delays(source: &str) -> String {
 fn generated_programs_wait(target: Backend) {
     let (mut skipped, mut lines) = (0, 0);
     for seed in testing::seeds(60) {
-        let generated = generate(&testing::tape::from_seed(seed, 800), Features::ALL);
+        let generated = generate(&testing::tape::from_seed(seed, 800), Features::HANDLERS);
         let source = with_long_delays(&generated.source);
         let run = generated.run.replace("\"max time\": 20000", "\"max time\": 300000");
         assert_ne!(run, generated.run);

@@ -4,11 +4,15 @@
 use super::arguments::{Slot, event_value};
 use super::prepared::{Object, Operand, PreparedMemop, Word};
 use super::value::{EventValue, Group, Place, Value};
+use lucid::core::NO_PORT;
 use lucid::core::arithmetic::{mask, word_binary};
 use lucid::core::bits::BitWriter;
 use lucid::core::hash::{hash, internet_checksum};
 use std::cell::RefCell;
 use std::sync::Arc;
+
+/// `ingress_port` in an egress handler of an event that leaves by no port in particular.
+const OUTSIDE_PORT: u128 = 510;
 
 /// The values of the switch that a handler reads; constant during a handler.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +53,10 @@ impl Frame<'_> {
                 _ => 0,
             },
             Word::SelfSwitch => u128::from(self.context.switch),
-            Word::IngressPort => u128::from(self.context.ingress_port),
+            Word::IngressPort => match self.context.ingress_port {
+                NO_PORT => OUTSIDE_PORT,
+                port => u128::from(port),
+            },
             Word::RecirculationPort => u128::from(self.context.recirculation_port),
             Word::Time => u128::from(self.context.time_ns),
             Word::DequeueDepth => u128::from(self.context.dequeue_depth),

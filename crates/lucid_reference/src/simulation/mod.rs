@@ -53,7 +53,7 @@
 //! | to its own switch by number | to this switch, where it arrives at port 0 when it is due |
 //! | to another switch | along a shortest path of links that are up when it is due (fewest links; the lowest port at each switch), it arrives at port 0; if the run's links do not join the two, directly at the time when it is due; if they do and none is up, it is lost |
 //! | to a switch that is not there | nowhere: it is lost |
-//! | an exit event, but to another switch by number | out of the network at the switch that sends it, when it is due, by its port whatever that leads to |
+//! | an exit event, but to another switch by number | out of the network at the switch that sends it, when it is due, by its port whatever that leads to; by no port in particular if that is the recirculation port |
 //!
 //! Several copies of an event are several events. An event that arrives where it has no handler
 //! leaves the network there. Links may lose events: with a probability, or because they are down
@@ -62,7 +62,7 @@
 //!
 //! If an event has an **egress handler**, that runs when the event is due, before it leaves the
 //! switch by a port or out of the network, by recirculation too; what it generates leaves at once by
-//! the same port instead of the event, and `ingress_port` is that port there. An event for a switch by
+//! the same port instead of the event, and `ingress_port` is that port there, 510 for no port in particular. An event for a switch by
 //! its number goes by no port of the program's and meets no egress handler. A **control handler** runs
 //! right after the ingress handler of the same event, or alone.
 //!

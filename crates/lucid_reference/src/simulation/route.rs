@@ -49,7 +49,8 @@ pub fn for_each_route(
     let mut one = |route| {
         each(match route {
             Route::Switch(to) if to == from && is_exit => Route::Outside,
-            Route::Port(port) if port == recirculation_port && !is_exit => Route::Recirculate,
+            Route::Port(port) if port == recirculation_port && is_exit => Route::Outside,
+            Route::Port(port) if port == recirculation_port => Route::Recirculate,
             Route::Recirculate if is_exit => Route::Outside,
             other => other,
         });

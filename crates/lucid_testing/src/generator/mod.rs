@@ -4,14 +4,22 @@
 //! gives zeros, the simplest choices. A shorter tape of smaller numbers is a simpler program, so shrinking
 //! the tape shrinks the program. `testing::tape` makes tapes from seeds.
 //!
-//! Every program checks and elaborates: it accesses arrays in the order of their declaration, at
-//! most once a path; events carry a number of hops, so that runs end.
+//! Every program checks and elaborates: it accesses arrays and tables in the order of their declaration, at
+//! most once a path; events carry a number of hops, so that runs end, or come again at a period until the run ends.
+//! Programs keep to what all targets take but for their size.
 
+mod events;
 mod expressions;
+mod packets;
+mod runs;
 mod statements;
+mod tables;
+mod timing;
 
-use std::fmt::Write as _;
+use events::{Event, Sort};
+use tables::Table;
 use testing::Choices;
+use timing::Timing;
 
 /// Which constructs may be used.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +38,21 @@ pub struct Features {
     pub all_state: bool,
     /// Egress handlers, with arrays of their own.
     pub egress: bool,
+    /// Tables that several places look up, with entries that come and go.
+    pub tables: bool,
+    /// Packet events, parsers, payloads; events that leave or have no handler.
+    pub packets: bool,
+    /// Delays of up to a second, delay queues, periodic events; links with latencies and failures.
+    pub timing: bool,
 }
 
 impl Features {
     /// Everything.
-    pub const ALL: Features = Features {
+    pub const ALL: Features =
+        Features { tables: true, packets: true, timing: true, ..Features::HANDLERS };
+
+    /// Handlers with arrays, events of numbers and short delays.
+    pub const HANDLERS: Features = Features {
         prints: true,
         random: true,
         time: true,
@@ -42,6 +60,9 @@ impl Features {
         event_values: true,
         all_state: true,
         egress: true,
+        tables: false,
+        packets: false,
+        timing: false,
     };
 }
 
@@ -54,18 +75,13 @@ pub struct Generated {
     pub run: String,
 }
 
-/// What a program's arrays are.
+/// What a program's globals are.
 #[derive(Clone, Debug)]
 enum State {
     Array { width: u32, length: u32 },
     Pairs { length: u32 },
     Counter,
-}
-
-/// An event: the widths of its parameters behind the hops; a zero is a boolean.
-#[derive(Clone, Debug)]
-struct Event {
-    parameters: Vec<u32>,
+    Table(Table),
 }
 
 /// A variable that a handler can read: its name, and its width or zero for a boolean.
@@ -80,12 +96,19 @@ struct Generator {
     features: Features,
     states: Vec<State>,
     events: Vec<Event>,
+    has_parser: bool,
+    /// A port by which the parser makes other events of packets.
+    parser_port: Option<u32>,
+    timing: Timing,
     text: String,
     depth: usize,
     /// Of the generated handler.
     variables: Vec<Variable>,
     event_variables: Vec<String>,
     group_variables: Vec<String>,
+    payload_variables: Vec<String>,
+    /// Whether the handler's event is a packet, with `tag` and `fill`.
+    has_fill: bool,
     /// The first state that the path may still touch, and the end of those that are the handler's.
     next_state: usize,
     end_state: usize,
@@ -104,18 +127,28 @@ const MAX_GENERATED: u32 = 3;
 /// Switches of a network.
 const SWITCHES: u32 = 3;
 
+/// Numbers in front of a tape that decide what comes in, so that runs of large programs are no empty ones.
+const RUN_NUMBERS: usize = 150;
+
 /// The program of a tape.
 pub fn generate(tape: &[u32], features: Features) -> Generated {
+    let for_run = if features.packets { RUN_NUMBERS.min(tape.len() / 2) } else { 0 };
+    let (for_run, tape) = tape.split_at(for_run);
     let mut generator = Generator {
         choices: Choices::from_tape(tape.iter().copied()),
         features,
         states: Vec::new(),
         events: Vec::new(),
+        has_parser: false,
+        parser_port: None,
+        timing: Timing::SHORT,
         text: String::new(),
         depth: 0,
         variables: Vec::new(),
         event_variables: Vec::new(),
         group_variables: Vec::new(),
+        payload_variables: Vec::new(),
+        has_fill: false,
         next_state: 0,
         end_state: 0,
         at_egress: false,
@@ -124,6 +157,9 @@ pub fn generate(tape: &[u32], features: Features) -> Generated {
         may_generate: false,
     };
     generator.program();
+    if features.packets {
+        generator.choices = Choices::from_tape(for_run.iter().copied());
+    }
     let run = generator.run();
     Generated { source: generator.text, run }
 }
@@ -155,66 +191,78 @@ impl Generator {
         let at_ingress = 1 + self.choose(4);
         let at_egress = if self.features.egress { self.choose(3) } else { 0 };
         for _ in 0..at_ingress + at_egress {
-            let kinds = if self.features.all_state { 6 } else { 1 };
-            let state = match self.choose(kinds) {
-                3 => State::Array { width: 16, length: 4 },
-                4 => State::Pairs { length: 4 },
-                5 => State::Counter,
-                2 => State::Array { width: 8, length: 8 },
-                _ => State::Array { width: 32, length: 8 },
-            };
-            let at = self.states.len();
-            let text = match &state {
-                State::Array { width, length } => {
-                    format!("global Array.t<{width}> state{at} = Array.create({length});")
-                }
-                State::Pairs { length } => {
-                    format!("global PairArray.t<32> state{at} = PairArray.create({length});")
-                }
-                State::Counter => format!("global Counter.t<32> state{at} = Counter.create(3);"),
-            };
-            self.line(&text);
-            self.states.push(state);
+            self.state();
         }
         self.text.push_str(MEMOPS);
-        for _ in 0..1 + self.choose(3) {
-            let widths = [32, 8, 16, 0, 32, 9];
-            let count = self.choose(4);
-            let parameters = (0..count).map(|_| widths[self.choose(widths.len())]).collect();
-            self.events.push(Event { parameters });
+        if self.features.timing {
+            self.timing = self.choose_timing();
         }
+        self.declare_events();
         for at in 0..self.events.len() {
-            let declared = self.declared(at);
-            self.line(&format!("event event{at}({declared});"));
-        }
-        for at in 0..self.events.len() {
+            if !self.events[at].has_handler {
+                continue;
+            }
             (self.at_egress, self.next_state, self.end_state) = (false, 0, at_ingress);
             self.handler(at);
-            if self.features.egress && self.choose(3) == 1 {
+            // One that another's egress handler generates and that comes round meets its own on devices, which it must not.
+            let is_exit = self.events[at].sort == Sort::Exit;
+            if self.features.egress && !is_exit && self.choose(3) == 1 {
                 let end = self.states.len();
                 (self.at_egress, self.next_state, self.end_state) = (true, at_ingress, end);
                 self.handler(at);
             }
         }
+        if self.has_parser {
+            self.parser();
+        }
     }
 
-    /// The parameters of an event as they are declared.
-    fn declared(&self, event: usize) -> String {
-        let mut text = "int<8> hops".to_owned();
-        for (at, width) in self.events[event].parameters.iter().enumerate() {
-            let _ = write!(text, ", {} p{at}", type_text(*width));
-        }
-        text
+    /// Declares an array, a counter or a table.
+    fn state(&mut self) {
+        let kinds = match (self.features.all_state, self.features.tables) {
+            (_, true) => 9,
+            (true, false) => 6,
+            (false, false) => 1,
+        };
+        let state = match self.choose(kinds) {
+            3 => State::Array { width: 16, length: 4 },
+            4 => State::Pairs { length: 4 },
+            5 => State::Counter,
+            2 => State::Array { width: 8, length: 8 },
+            6.. => State::Table(self.table()),
+            _ => State::Array { width: 32, length: 8 },
+        };
+        let at = self.states.len();
+        let text = match &state {
+            State::Array { width, length } => {
+                format!("global Array.t<{width}> state{at} = Array.create({length});")
+            }
+            State::Pairs { length } => {
+                format!("global PairArray.t<32> state{at} = PairArray.create({length});")
+            }
+            State::Counter => format!("global Counter.t<32> state{at} = Counter.create(3);"),
+            State::Table(table) => table.declaration(at),
+        };
+        self.line(&text);
+        self.states.push(state);
     }
 
     fn handler(&mut self, event: usize) {
-        let parameters = self.events[event].parameters.clone();
+        let Event { parameters, sort, has_payload, is_periodic, .. } = self.events[event].clone();
         self.variables = vec![Variable { name: "hops".to_owned(), width: 8 }];
+        self.has_fill = matches!(sort, Sort::Packet);
+        if self.has_fill {
+            self.variables.push(Variable { name: "tag".to_owned(), width: 8 });
+        }
         for (at, width) in parameters.into_iter().enumerate() {
             self.variables.push(Variable { name: format!("p{at}"), width });
         }
         self.event_variables.clear();
         self.group_variables.clear();
+        self.payload_variables.clear();
+        if has_payload {
+            self.payload_variables.push("rest".to_owned());
+        }
         (self.generated, self.may_generate) = (0, false);
         let declared = self.declared(event);
         let egress = if self.at_egress { "@egress " } else { "" };
@@ -228,6 +276,7 @@ impl Generator {
         let count = 1 + self.choose(5);
         self.statements(count, 3);
         let outside = self.variables.len();
+        let outside_payloads = self.payload_variables.len();
         self.line("if (hops != 0) {");
         self.depth += 1;
         self.may_generate = true;
@@ -237,6 +286,10 @@ impl Generator {
         self.depth -= 1;
         self.line("}");
         self.variables.truncate(outside);
+        self.payload_variables.truncate(outside_payloads);
+        if is_periodic && !self.at_egress {
+            self.come_again(event);
+        }
         self.show();
         self.depth -= 1;
         self.line("}");
@@ -255,40 +308,6 @@ impl Generator {
         while self.next_state < self.end_state {
             self.access();
         }
-    }
-
-    fn run(&mut self) -> String {
-        let switches = if self.features.network { SWITCHES } else { 1 };
-        let mut events = Vec::new();
-        for _ in 0..1 + self.choose(5) {
-            let event = self.choose(self.events.len());
-            let mut arguments = vec![(self.any() % 4).to_string()];
-            for width in self.events[event].parameters.clone() {
-                arguments.push(match width {
-                    0 => (self.any() % 2 == 1).to_string(),
-                    _ => self.constant(width).to_string(),
-                });
-            }
-            let switch = self.any() % switches;
-            let time = self.any() % 2000;
-            events.push(format!(
-                "{{\"name\": \"event{event}\", \"args\": [{}], \"locations\": [\"{switch}:{}\"], \
-                 \"timestamp\": {time}}}",
-                arguments.join(", "),
-                self.any() % 4
-            ));
-        }
-        let links = match switches {
-            1 => String::new(),
-            // A triangle with ports 1 and 2 at each switch.
-            _ => "\"links\": {\"0:1\": \"1:2\", \"1:1\": \"2:2\", \"2:1\": \"0:2\"}, ".to_owned(),
-        };
-        let seed = self.any();
-        format!(
-            "{{\"switches\": {switches}, {links}\"max time\": 20000, \"random seed\": {seed}, \
-             \"events\": [\n  {}\n]}}\n",
-            events.join(",\n  ")
-        )
     }
 
     /// A constant of a width that programs like: small, or with high bits.

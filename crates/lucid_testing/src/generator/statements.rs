@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Generates statements of a handler.
 
+use super::events::{Event, Sort};
 use super::{Generator, MAX_GENERATED, SWITCHES, State, Variable, type_text};
 
 impl Generator {
@@ -13,6 +14,7 @@ impl Generator {
     /// Statements in braces; variables that they declare are theirs.
     fn block(&mut self, depth: u32) {
         let kept = (self.variables.len(), self.event_variables.len(), self.group_variables.len());
+        let payloads = self.payload_variables.len();
         self.depth += 1;
         let count = 1 + self.choose(3);
         self.statements(count, depth);
@@ -20,6 +22,7 @@ impl Generator {
         self.variables.truncate(kept.0);
         self.event_variables.truncate(kept.1);
         self.group_variables.truncate(kept.2);
+        self.payload_variables.truncate(payloads);
     }
 
     fn statement(&mut self, depth: u32) {
@@ -41,11 +44,14 @@ impl Generator {
                 self.line(&format!("int {name} = Sys.random();"));
                 self.variables.push(Variable { name, width: 32 });
             }
+            14 if self.features.packets && !self.payload_variables.is_empty() => {
+                self.payload_variable();
+            }
             _ => self.generate(),
         }
     }
 
-    fn declaration(&mut self) {
+    pub(super) fn declaration(&mut self) {
         let width = [32, 8, 16, 0, 9][self.choose(5)];
         let value = self.value(width, 2);
         let name = self.name("v");
@@ -108,6 +114,11 @@ impl Generator {
                 self.line(&format!(
                     "int {name} = PairArray.update(state{at}, {index}, both, {one}, {other}, 9);"
                 ));
+                32
+            }
+            State::Table(table) => {
+                let text = self.lookup(at, &table);
+                self.line(&format!("int {name} = {text};"));
                 32
             }
             State::Counter => {
@@ -193,20 +204,6 @@ impl Generator {
         }
     }
 
-    /// A constructor over expressions, one hop less. What an egress handler generates is the event that
-    /// leaves.
-    fn constructor(&mut self) -> String {
-        let event = self.choose(self.events.len());
-        let hops = if self.at_egress { "hops" } else { "hops - 1" };
-        let mut text = format!("event{event}({hops}");
-        for width in self.events[event].parameters.clone() {
-            text.push_str(", ");
-            text.push_str(&self.value(width, 1));
-        }
-        text.push(')');
-        text
-    }
-
     /// An event value, perhaps with a delay and a place.
     fn event(&mut self) -> String {
         let known = self.event_variables.len();
@@ -218,10 +215,7 @@ impl Generator {
             return event;
         }
         if self.choose(3) == 2 {
-            let delay = match self.choose(2) {
-                0 => format!("{}", self.choose(3000)),
-                _ => format!("((int<32>)(int<10>)({}))", self.integer(32, 1)),
-            };
+            let delay = self.delay();
             event = format!("Event.delay({event}, {delay})");
         }
         if self.features.network && self.choose(4) == 3 {
@@ -309,20 +303,33 @@ impl Generator {
         let mut after = before;
         for _ in 0..1 + self.choose(2) {
             let event = self.choose(self.events.len());
-            let parameters = self.events[event].parameters.clone();
+            let Event { sort, parameters, has_payload, .. } = self.events[event].clone();
             let mut names = vec![Variable { name: self.name("m"), width: 8 }];
+            if sort == Sort::Packet {
+                names.push(Variable { name: self.name("m"), width: 8 });
+                names.push(Variable { name: self.name("m"), width: 96 });
+            }
             for width in parameters {
                 names.push(Variable { name: self.name("m"), width });
             }
-            let declared: Vec<String> = (names.iter())
+            let mut declared: Vec<String> = (names.iter())
                 .map(|one| format!("{} {}", type_text(one.width), one.name))
                 .collect();
+            let payloads = self.payload_variables.len();
+            if has_payload {
+                let name = self.name("rest");
+                declared.push(format!("Payload.t {name}"));
+                if !self.at_egress {
+                    self.payload_variables.push(name);
+                }
+            }
             self.line(&format!("| event{event}({}) -> {{", declared.join(", ")));
             let kept = self.variables.len();
-            self.variables.extend(names);
+            self.variables.extend(names.into_iter().filter(|one| one.width < 96));
             (self.next_state, self.generated) = before;
             self.block(depth);
             self.variables.truncate(kept);
+            self.payload_variables.truncate(payloads);
             self.line("}");
             after = (after.0.max(self.next_state), after.1.max(self.generated));
         }

@@ -4,12 +4,12 @@
 //! generate the same events.
 
 use super::evaluate::{GeneratedEvent, Surroundings, run_in_stages};
-use lucid::core::{GlobalId, GlobalKind, Program};
+use lucid::core::{GlobalId, GlobalKind, NO_PORT, Program};
 use lucid_compiler::PortGroup;
 use lucid_compiler::atomic::program::{AtomicProgram, Given, StatementId};
 use lucid_compiler::atomic::{self, Groups};
 use lucid_compiler::normal;
-use lucid_compiler::wire::{FIRST_GROUP, PlaceKind};
+use lucid_compiler::wire::{FIRST_GROUP, OUTSIDE_PORT, PlaceKind};
 use lucid_reference::interpreter::{EventValue, Value};
 use lucid_reference::simulation::{
     Destination, Observation, ObservationKind, Observer, Setup, Simulation, Stage,
@@ -81,6 +81,7 @@ impl Surroundings for Switch<'_> {
     fn given(&mut self, given: Given) -> u128 {
         match given {
             Given::SelfSwitch => u128::from(self.number),
+            Given::IngressPort if self.port == NO_PORT => u128::from(OUTSIDE_PORT),
             Given::IngressPort => u128::from(self.port),
             Given::RecirculationPort => u128::from(lucid::core::DEFAULT_RECIRCULATION_PORT),
             Given::Time => self.time_ns,

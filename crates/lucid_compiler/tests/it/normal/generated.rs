@@ -59,7 +59,7 @@ proptest! {
     fn generated_programs_do_the_same_after_each_pass(
         tape in proptest::collection::vec(any::<u32>(), 0..300),
     ) {
-        let generated = generate(&tape, Features::ALL);
+        let generated = generate(&tape, Features::HANDLERS);
         if let Err(said) = judge(&generated, &[]) {
             prop_assert!(false, "{}", said);
         }
@@ -70,7 +70,7 @@ proptest! {
         tape in proptest::collection::vec(any::<u32>(), 0..300),
         returns in proptest::collection::vec(any::<bool>(), 0..20),
     ) {
-        let generated = generate(&tape, Features::ALL);
+        let generated = generate(&tape, Features::HANDLERS);
         if let Err(said) = judge(&generated, &returns) {
             prop_assert!(false, "{}", said);
         }
@@ -82,7 +82,7 @@ proptest! {
 fn large_programs_do_the_same_after_each_pass() {
     let mut observations = 0;
     for seed in testing::seeds(40) {
-        match judge(&generate(&testing::tape::from_seed(seed, 1200), Features::ALL), &[]) {
+        match judge(&generate(&testing::tape::from_seed(seed, 1200), Features::HANDLERS), &[]) {
             Ok(found) => observations += found,
             Err(said) => panic!("seed {seed}: {said}"),
         }

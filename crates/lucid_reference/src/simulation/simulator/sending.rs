@@ -179,7 +179,10 @@ impl Simulation {
             self.switches[from as usize].counts.generated += 1;
             let value = notifier.wanted.then(|| setup.event_value(one.event, &one.arguments, 0));
             if let Some(event) = &value {
-                let to = self.fabric.links.other_end((from, port));
+                let is_exit = setup.program.events[one.event.0 as usize].sort == EventSort::Exit;
+                let goes_round = port == setup.recirculation_ports[from as usize];
+                let port = if is_exit && goes_round { NO_PORT } else { port };
+                let to = self.fabric.links.other_end((from, port)).filter(|_| !is_exit);
                 let destination = Destination::Port { port, to, arrives_ps: self.now_ps() };
                 notifier.notify(self.now_ps(), from, || ObservationKind::Generated {
                     occurrence: Occurrence(occurrence),
@@ -220,8 +223,9 @@ impl Simulation {
             &flight.content,
             Content::Event(event, _) if setup.program.events[event.0 as usize].sort == EventSort::Exit
         );
-        flight.port = port;
-        if !is_exit && port == setup.recirculation_ports[from as usize] {
+        let goes_round = port == setup.recirculation_ports[from as usize];
+        flight.port = if is_exit && goes_round { NO_PORT } else { port };
+        if !is_exit && goes_round {
             self.serialize(setup, &mut flight);
             let flight = self.fabric.keep(flight);
             self.fabric.schedule(self.now_ps(), Phase::Ingress, (from, port), flight);

@@ -189,7 +189,10 @@ impl LegalityChecker<'_> {
         }
         let Some(to) = self.replayer.topology.other_end(from) else { return };
         let mut ask = |topology: &mut Links| topology.link_quality(from);
-        let (window, path) = match self.links.between(window, &mut ask) {
+        // A machine may send it later, when the link has changed.
+        let latest_ps = window.latest_ps.saturating_add(self.tolerance.late_ps);
+        let sent = ArrivalWindow { latest_ps, ..window };
+        let (window, path) = match self.links.between(sent, &mut ask) {
             PathState::Absent | PathState::Down => return,
             PathState::Changing => (window.uncertain(), None),
             PathState::Up(quality) => {
