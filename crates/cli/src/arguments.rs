@@ -86,8 +86,9 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe default \
         program is the .p4 file with the name of the test.\n\nExample for Lucid:\n  \
-        plane test examples/lucid/nat/run.yaml\n\nThe specification names the program; the default \
-        is the .dpt file with the name of the specification."
+        plane test examples/lucid/nat/run.yaml\n  plane test examples/lucid --verify\n\n\
+        The specification names the program; the default is the .dpt file with the name of the \
+        specification."
     )]
     Test(Test),
     /// Format source files.
@@ -443,8 +444,9 @@ pub struct Emit {
 /// `plane test`
 #[derive(Debug, Args)]
 pub struct Test {
-    /// STF files, and specifications of Lucid runs (JSON, YAML or TOML).
-    #[arg(required = true, value_name = "FILE")]
+    /// STF files, specifications of Lucid runs (JSON, YAML or TOML), and folders of both: of a folder, STF files and
+    /// specifications with `expect`.
+    #[arg(required = true, value_name = "FILE|DIR")]
     pub files: Vec<PathBuf>,
     /// The program [default: the .p4 or .dpt file with the name of the test].
     #[arg(long, value_name = "PROG")]
@@ -453,6 +455,13 @@ pub struct Test {
     /// from the interpreter.
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<Engine>,
+    /// Compile the Lucid program for this target and run it on devices; of a folder, only specifications are run.
+    #[arg(long, value_name = "TARGET", value_parser = targets())]
+    pub target: Option<String>,
+    /// Also compare the devices of the compiled Lucid program with the reference interpreter, handler by handler, and
+    /// the bytes of the packets that leave.
+    #[arg(long)]
+    pub verify: bool,
     /// Print what happened to each packet of a failed test.
     #[arg(long)]
     pub trace: bool,

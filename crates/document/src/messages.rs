@@ -26,8 +26,13 @@ impl Messages {
 
     /// Reads a text into a tree; returns `None`, with diagnostics, if it is not of its notation.
     pub fn parse(&self, file: FileId, text: &str) -> Option<Node> {
-        let place = Place::new(file, text, self.format, self.conventions.syntax);
-        let parsed = match self.format {
+        self.parse_as(self.format, file, text)
+    }
+
+    /// Parses another document, in a format of its own.
+    pub fn parse_as(&self, format: Format, file: FileId, text: &str) -> Option<Node> {
+        let place = Place::new(file, text, format, self.conventions.syntax);
+        let parsed = match format {
             Format::Json => json::read(&place),
             Format::Yaml => yaml::read(&place),
             Format::Toml => toml::read(&place),
@@ -74,17 +79,17 @@ impl Messages {
 
     /// Adds the error that a value is of another type than the one that its field takes.
     pub fn wrong_type(&self, node: &Node, what: &str, expected: &str) {
-        self.wrong(self.conventions.wrong_type, node, what, expected);
+        self.push(self.wrong(self.conventions.wrong_type, node, what, expected));
     }
 
     /// Adds the error that a value of the right type is not one of those that its field takes.
     pub fn wrong_value(&self, node: &Node, what: &str, expected: &str) {
-        self.wrong(self.conventions.wrong_value, node, what, expected);
+        self.push(self.wrong(self.conventions.wrong_value, node, what, expected));
     }
 
-    fn wrong(&self, code: Code, node: &Node, what: &str, expected: &str) {
+    fn wrong(&self, code: Code, node: &Node, what: &str, expected: &str) -> Diagnostic {
         let message = format!("{what} must be {expected}, not {}", node.kind.described());
-        self.push(Diagnostic::error(code, node.span, message));
+        Diagnostic::error(code, node.span, message)
     }
 
     /// Reads a whole number of at most `max`.
@@ -139,7 +144,13 @@ impl Messages {
         match &node.kind {
             NodeKind::Text(text) => Some(text),
             _ => {
-                self.wrong_type(node, what, "a text");
+                let diagnostic = self.wrong(self.conventions.wrong_type, node, what, "a text");
+                let is_bare =
+                    matches!(node.kind, NodeKind::Int(_) | NodeKind::Float(_) | NodeKind::Bool(_));
+                self.push(match is_bare {
+                    true => diagnostic.help("put it in quotes"),
+                    false => diagnostic,
+                });
                 None
             }
         }

@@ -26,6 +26,9 @@ pub trait NetworkRuns: Sync {
 
     /// Runs a specification as a test of its expectations.
     fn test(&self, test: &NetworkTest<'_>) -> Tested;
+
+    /// Whether a file is a specification with expectations, and so a test of its folder.
+    fn is_test(&self, file: &ProgramFile<'_>) -> bool;
 }
 
 /// P4_16 of the user around a compiled program.
@@ -60,6 +63,8 @@ pub struct NetworkRun<'r> {
     pub specification: Option<&'r Path>,
     /// Captures of the only switch.
     pub captures: Option<RunCaptures<'r>>,
+    /// Further events that the run gets while it goes on, an entry a line; `-` is standard input.
+    pub events: Option<&'r Path>,
     /// What executes the program.
     pub execution: Execution<'r>,
     /// Values of symbolic sizes and constants; they replace those of the specification.
@@ -72,6 +77,10 @@ pub struct NetworkRun<'r> {
     pub trace: bool,
     /// Print what happens as JSON, an object a line.
     pub json: bool,
+    /// Print only what happens to the events of these names; empty for all.
+    pub only: &'r [String],
+    /// Print all bytes of packets and payloads; otherwise their length and the first ones.
+    pub all_bytes: bool,
     /// Write the state at the end to this file, as JSON.
     pub state_out: Option<&'r Path>,
     /// Write a page with a time line to this file.
@@ -111,8 +120,8 @@ pub struct NetworkTest<'t> {
     pub specification: ProgramFile<'t>,
     /// The program; `None` is the one that the specification names.
     pub program: Option<&'t Path>,
-    /// The engine of the compiled program; `None` is the reference interpreter.
-    pub engine: Option<EngineChoice>,
+    /// What executes the program: devices or the reference interpreter.
+    pub execution: Execution<'t>,
     /// Collect what happens, to print it if the test fails.
     pub trace: bool,
 }

@@ -94,10 +94,10 @@ impl Io<'_> {
         &mut self,
         source_port: u16,
         destination: (Ipv4Addr, u16),
-        dscp: u8,
+        tos: u8,
         payload: View<'_>,
     ) {
-        self.stack.send_datagram(source_port, destination, dscp, payload, self.outbox);
+        self.stack.send_datagram(source_port, destination, tos, payload, self.outbox);
     }
 
     pub(crate) fn send_echo(&mut self, destination: Ipv4Addr, sequence: u16, payload: View<'_>) {

@@ -307,11 +307,11 @@ impl Stack {
         &mut self,
         source_port: u16,
         destination: (Ipv4Addr, u16),
-        dscp: u8,
+        tos: u8,
         payload: View<'_>,
         outbox: &mut Outbox,
     ) {
-        if let Some(header) = self.header_to(destination.0, ipv4::UDP, dscp) {
+        if let Some(header) = self.header_to(destination.0, ipv4::UDP, tos) {
             let udp = UdpHeader { source_port, destination_port: destination.1 };
             self.send(&header, outbox, |to| {
                 udp.write(header.source, header.destination, payload, to)
@@ -319,12 +319,12 @@ impl Stack {
         }
     }
 
-    fn header_to(&mut self, destination: Ipv4Addr, protocol: u8, dscp: u8) -> Option<Ipv4Header> {
+    fn header_to(&mut self, destination: Ipv4Addr, protocol: u8, tos: u8) -> Option<Ipv4Header> {
         let Some(source) = self.interface.source_for(destination) else {
             self.interface.statistics.dropped_no_route += 1;
             return None;
         };
-        let ecn = Ecn::NotCapable;
+        let (dscp, ecn) = (tos >> 2, Ecn::from_bits(tos));
         Some(Ipv4Header { source, destination, protocol, dscp, ecn, ttl: TTL, identification: 0 })
     }
 

@@ -21,11 +21,19 @@ pub struct Analysis {
 
 impl Analysis {
     /// What is found, elaboration included as far as it goes without the values of symbolics: widths,
-    /// lengths and depths that no run could have. A program with symbolics is judged when it gets them.
-    pub fn all_diagnostics(&self) -> Diagnostics {
+    /// lengths and depths that no run could have, and constant indexes. A program with symbolics is judged when
+    /// it gets them. The core program is there if nothing is missing or wrong.
+    pub fn all_diagnostics(&self) -> (Diagnostics, Option<core::Program>) {
         match self.elaborate(&Symbolics::default(), &[]) {
-            Err(found) if !found.iter().any(|one| one.code == elaborate::MISSING_SYMBOLIC) => found,
-            _ => self.diagnostics.clone(),
+            Err(found) if !found.iter().any(|one| one.code == elaborate::MISSING_SYMBOLIC) => {
+                (found, None)
+            }
+            Err(_) => (self.diagnostics.clone(), None),
+            Ok(program) => {
+                let mut found = self.diagnostics.clone();
+                found.append(elaborate::lint(&program));
+                (found, Some(program))
+            }
         }
     }
 

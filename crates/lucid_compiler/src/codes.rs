@@ -36,6 +36,8 @@ pub const PORT: Code = Code("LU-E0714");
 pub const DELAY_PERIOD: Code = Code("LU-E0715");
 /// A `printf` that is left out.
 pub const PRINT: Code = Code("LU-W0701");
+/// A constant port that no compiled switch has.
+pub const UNUSABLE_PORT: Code = Code("LU-W0702");
 
 /// What `plane explain` says about each.
 pub const EXPLANATIONS: &[Explanation] = &[
@@ -156,8 +158,9 @@ event ask(int host) {
     Explanation {
         code: ACTION,
         title: "a hash in the action of a table",
-        text: "Actions of tables are a few operations of ALUs; hash units stand beside them. Hash in the \
-               handler and hand the result to the lookup.",
+        text: "On Tofino an entry's action is a few operations of ALUs, whose operands the match selects; a hash unit \
+               computes the same for every packet that reaches the table. Hash in the handler and hand the \
+               result to the lookup. On v1model actions hash.",
         wrong: "action int pick(int seed)(int x) { return hash<32>(1, x); }\nglobal Table.t<<int, \
                 int, int, int>> picks = Table.create(16, [pick], pick, 0);\nevent go(int x) { int y \
                 = Table.lookup(picks, x, x); generate go(y); }\n",
@@ -220,5 +223,13 @@ event ask(int host) {
                compiled program prints nothing. The program does the same otherwise.",
         wrong: "event seen(int x) { printf(\"%d\", x); }\n",
         right: "event seen(int x) { skip; }\n",
+    },
+    Explanation {
+        code: UNUSABLE_PORT,
+        title: "a constant port that no compiled switch has",
+        text: "Compiled switches have the ports 0 to 508 (LU-E0714 says why), so every target refuses the program. \
+               The reference interpreter runs it.",
+        wrong: "event out(int x);\nevent go(int x) { generate_port(600, out(x)); }\n",
+        right: "event out(int x);\nevent go(int x) { generate_port(60, out(x)); }\n",
     },
 ];

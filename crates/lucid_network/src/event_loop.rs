@@ -12,6 +12,7 @@ use super::watch::{Plain, Watch, Watcher};
 use device::{IngressSource, PauseFrame};
 use lucid::core::EventId;
 use lucid_reference::interpreter::{Arguments, Parsed, SwitchContext, packet_bytes, parse};
+use lucid_reference::simulation::faults::warn_table_full;
 use lucid_reference::simulation::inputs::Input;
 use lucid_reference::simulation::{
     ObservationKind, Observer, Occurrence, Outcome, Progress, STEPS_OF_PROGRESS, Setup,
@@ -65,7 +66,12 @@ impl CompiledSimulation {
                 let target = &mut self.switches[switch as usize];
                 match target.installed.run(&command) {
                     Ok(answered) => {
-                        target.counts.tables_full += u64::from(answered.table_full.is_some());
+                        if let Some(table) = answered.table_full {
+                            target.counts.tables_full += 1;
+                            let place = (switch, self.now_ps());
+                            let (warnings, program) = (&mut self.warnings, setup.program());
+                            warn_table_full(warnings, program, table, place, None);
+                        }
                         watch.see(self.now_ps(), switch, || ObservationKind::Commanded {
                             text: answered.text,
                             result: answered.result,

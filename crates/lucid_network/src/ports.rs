@@ -7,7 +7,7 @@ use lucid_compiler::codes::PORT;
 use lucid_compiler::wire::LARGEST_PORT;
 use lucid_reference::interpreter::{Group, Value};
 use lucid_reference::simulation::Setup;
-use lucid_reference::specification::InputKind;
+use lucid_reference::specification::{Input, InputKind};
 use source::{Diagnostic, Diagnostics, Span};
 
 fn refused(span: Span, message: String) -> Diagnostic {
@@ -59,15 +59,16 @@ pub fn check_ports(setup: &Setup) -> Diagnostics {
             found.push(refused(span, message).label(declared.span, "declared here"));
         }
     }
-    for input in &run.inputs {
-        let comes = !matches!(input.kind, InputKind::Command(_) | InputKind::Link { .. });
-        let wrong = input.locations.iter().find(|(_, port)| comes && is_wrong(port));
-        if let Some((_, port)) = wrong {
-            let message = format!("no compiled switch has a port {port}, where this comes in");
-            found.push(refused(input.field_spans.whole, message));
-        }
-    }
+    run.inputs.iter().filter_map(check_input).for_each(|wrong| found.push(wrong));
     found
+}
+
+/// The error of an input that comes in by a port that compiled switches do not have.
+pub(super) fn check_input(input: &Input) -> Option<Diagnostic> {
+    let comes = !matches!(input.kind, InputKind::Command(_) | InputKind::Link { .. });
+    let (_, port) = input.locations.iter().find(|(_, port)| comes && *port > LARGEST_PORT)?;
+    let message = format!("no compiled switch has a port {port}, where this comes in");
+    Some(refused(input.field_spans.whole, message))
 }
 
 /// Whether events are generated to the ports of an extern group.

@@ -4,7 +4,7 @@
 
 use super::handler_runs::{ExpectedEvent, Replayed};
 use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
-use super::ports::check_ports;
+use super::ports::{check_input, check_ports};
 use super::probed::ProbeReader;
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_probes};
 use super::waiting_frames::WaitingFrames;
@@ -17,9 +17,10 @@ use lucid_reference::simulation::inputs::Inputs;
 use lucid_reference::simulation::random::Purpose;
 use lucid_reference::simulation::schedule::Replayer;
 use lucid_reference::simulation::{Counts, Setup};
+use lucid_reference::specification;
 use network::event_loop::Fabric;
 use network::links::Links;
-use source::{Code, Diagnostic, Span};
+use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -64,6 +65,7 @@ pub struct CompiledSimulation {
     /// Handlers that ran since the observer was called.
     pub(super) batch: Vec<Replayed>,
     pub(super) stopped: Option<Box<Diagnostic>>,
+    pub(super) warnings: Diagnostics,
 }
 
 impl CompiledSimulation {
@@ -128,6 +130,7 @@ impl CompiledSimulation {
             expected: HashMap::new(),
             batch: Vec::new(),
             stopped: None,
+            warnings: Diagnostics::new(),
             setup,
             compiled,
         };
@@ -151,6 +154,11 @@ impl CompiledSimulation {
     /// What it runs.
     pub fn setup(&self) -> &Arc<Setup> {
         &self.setup
+    }
+
+    /// Warnings of the run so far.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
     }
 
     /// How far it came, in picoseconds.
@@ -213,6 +221,23 @@ impl CompiledSimulation {
     /// When the next input comes, in picoseconds.
     pub fn next_input_ps(&self) -> Option<u64> {
         self.inputs.peek().map(|next| next.0)
+    }
+
+    /// Adds an input of a specification, at its time or now, whichever is later.
+    ///
+    /// # Errors
+    ///
+    /// The input names something that the program, the network or a compiled switch does not have.
+    pub fn inject(&mut self, input: &specification::Input) -> Result<(), Diagnostics> {
+        if let Some(wrong) = check_input(input) {
+            let mut found = Diagnostics::new();
+            found.push(wrong);
+            return Err(found);
+        }
+        for one in self.setup.inputs(input)? {
+            self.inputs.inject(input.time_ps.unwrap_or(0).max(self.now_ps()), one);
+        }
+        Ok(())
     }
 
     /// The links of the run.

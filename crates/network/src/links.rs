@@ -254,6 +254,26 @@ impl Links {
         Some(Some(quality))
     }
 
+    /// The first link that is down on the path from one node to another that a message would take if every link were
+    /// up. `None` if none is down, or no other path is up.
+    pub fn detour(&mut self, from: u32, to: u32) -> Option<[End; 2]> {
+        if from == to {
+            return None;
+        }
+        self.next_hop(from, to, true)?;
+        let mut at = from;
+        while at != to {
+            let number = self.next_hop(at, to, false)?;
+            let direction = &self.directions[number as usize];
+            if !direction.is_up() {
+                let port = self.ports_of(at).iter().find(|(_, own)| *own == number)?.0;
+                return Some([(at, port), direction.to()]);
+            }
+            at = direction.to().0;
+        }
+        None
+    }
+
     /// The options of the direction that leaves a port.
     pub fn options(&self, from: End) -> Option<&LinkOptions> {
         self.direction(from).map(|number| self.directions[number as usize].options())

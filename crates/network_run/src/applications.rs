@@ -269,7 +269,7 @@ impl Expander<'_> {
                         },
                         count,
                         duration_ps,
-                        dscp: tos >> 2,
+                        tos: *tos,
                         ..UdpSenderOptions::to(destination)
                     };
                     part(Application::UdpSender(options), Some(destination));

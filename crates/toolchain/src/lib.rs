@@ -17,3 +17,4 @@ pub mod port_captures;
 pub mod registry;
 pub mod selection;
 pub mod stf_test;
+pub mod test_files;

@@ -66,6 +66,16 @@ pub fn only_for_networks(option: &str, program: &Path, language: &dyn Frontend) 
     only_for(option, with_networks().map(|(each, _)| each), program, language)
 }
 
+/// Returns the message for an option of tests in networks.
+pub fn only_for_network_tests(option: &str, test: &Path) -> String {
+    let names: Vec<&str> = with_networks().map(|(each, _)| each.name()).collect();
+    format!(
+        "{option} applies only to specifications of {} runs; `{}` is an STF test",
+        names.join(" and "),
+        test.display()
+    )
+}
+
 /// Returns the message for an option of runs on one device.
 pub fn only_for_devices(option: &str, program: &Path, language: &dyn Frontend) -> String {
     only_for(option, with_devices(), program, language)

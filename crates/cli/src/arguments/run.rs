@@ -113,12 +113,22 @@ pub struct NetworkOptions {
     /// program's name].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
+    /// Further entries of `events`, a JSON object a line, that the run waits for; `-` is standard input. The run goes
+    /// on until just before the time of each entry, and until TIME at a line `{"until": TIME}`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["verify", "record"])]
+    pub events: Option<PathBuf>,
     /// The target that the program is compiled for [default: v1model].
     #[arg(long, value_name = "TARGET", value_parser = targets())]
     pub target: Option<String>,
     /// Values of symbolic sizes and constants; they replace those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,
+    /// Print only what happens to events of this name, and what their handlers do; may be repeated.
+    #[arg(long, value_name = "EVENT")]
+    pub only: Vec<String>,
+    /// Print packets and payloads with all their bytes [default: their length and the first 16 bytes].
+    #[arg(long)]
+    pub all_bytes: bool,
     /// Write the contents of all arrays, counters and tables at the end, as JSON.
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
@@ -132,7 +142,7 @@ pub struct NetworkOptions {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["record", "engine", "verify", "target", "inputs", "p4_before", "p4_after"]
+        conflicts_with_all = ["record", "engine", "verify", "target", "inputs", "events", "p4_before", "p4_after"]
     )]
     pub replay: Option<PathBuf>,
 }

@@ -3,20 +3,33 @@
 
 use crate::arguments::{Engine, Test};
 use crate::output;
-use crate::programs::on_disk;
+use crate::programs::{ended, on_disk};
 use device::{DeviceOptions, EngineChoice};
-use frontend::{Console, ExitStatus, NetworkTest, Tested};
+use frontend::{
+    CompiledRun, Console, Execution, ExitStatus, Failure, NetworkTest, Tested, UserP4Files,
+};
 use std::path::Path;
 use toolchain::file_kind::{self, FileKind};
+use toolchain::test_files::{TestKinds, tests_of};
 use toolchain::{selection, stf_test};
 
 /// Runs it.
 pub fn run(arguments: &Test, console: &dyn Console) -> ExitStatus {
+    ended(run_all(arguments, console), console)
+}
+
+fn run_all(arguments: &Test, console: &dyn Console) -> Result<ExitStatus, Failure> {
+    let execution = execution(arguments).map_err(Failure::Usage)?;
+    let kinds = match needs_network(arguments) {
+        Some(_) => TestKinds::Specifications,
+        None => TestKinds::All,
+    };
+    let files = tests_of(&arguments.files, kinds)?;
     let mut passed = 0;
     let mut failed = 0;
     let mut engines: Vec<String> = Vec::new();
-    for path in &arguments.files {
-        let tested = one(path, arguments);
+    for path in &files {
+        let tested = one(path, arguments, &execution);
         if !engines.contains(&tested.engine) {
             engines.push(tested.engine);
         }
@@ -41,11 +54,40 @@ pub fn run(arguments: &Test, console: &dyn Console) -> ExitStatus {
     }
     let engines = engines.join(", ");
     output::print(&format!("{passed} passed, {failed} failed ({engines})\n"));
-    if failed == 0 { ExitStatus::Fine } else { ExitStatus::WrongInput }
+    Ok(if failed == 0 { ExitStatus::Fine } else { ExitStatus::WrongInput })
+}
+
+/// The first option that only runs in networks have.
+fn needs_network(arguments: &Test) -> Option<&'static str> {
+    match (&arguments.target, arguments.verify, arguments.engine) {
+        (Some(_), _, _) => Some("--target"),
+        (None, true, _) => Some("--verify"),
+        (None, false, _) => None,
+    }
+}
+
+/// What executes the programs of specifications: the reference interpreter, unless the options ask for devices.
+fn execution(arguments: &Test) -> Result<Execution<'_>, String> {
+    let option = needs_network(arguments);
+    let engine = match (arguments.engine, option) {
+        (Some(Engine::Reference), Some(option)) => {
+            return Err(format!(
+                "{option} cannot be combined with --engine reference, which does not compile the program"
+            ));
+        }
+        (None, None) | (Some(Engine::Reference), None) => return Ok(Execution::Reference),
+        (engine, _) => engine.and_then(Engine::choice).unwrap_or(EngineChoice::Jit),
+    };
+    Ok(Execution::Compiled(CompiledRun {
+        target: arguments.target.as_deref(),
+        engine,
+        is_verified: arguments.verify,
+        user_p4: UserP4Files::default(),
+    }))
 }
 
 /// Runs one test; what keeps it from running is a failure too.
-fn one(path: &Path, arguments: &Test) -> Tested {
+fn one(path: &Path, arguments: &Test, execution: &Execution<'_>) -> Tested {
     let preprocessing = arguments.reading.options();
     let test = on_disk(path, &preprocessing);
     let program = arguments.program.as_deref();
@@ -70,9 +112,14 @@ fn one(path: &Path, arguments: &Test) -> Tested {
             networks.test(&NetworkTest {
                 specification: test,
                 program,
-                engine,
+                execution: *execution,
                 trace: arguments.trace,
             })
+        }
+        _ if let Some(option) = needs_network(arguments) => {
+            let failures = vec![selection::only_for_network_tests(option, path)];
+            let engine = options.effective_engine().name().to_string();
+            Tested { failures, engine, ..Tested::default() }
         }
         _ => stf_test::run(&test, program, &options),
     }

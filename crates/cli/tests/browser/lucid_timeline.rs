@@ -266,3 +266,67 @@ fn a_large_run() {
     assert_eq!(shown, Value::Bool(true));
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
+
+#[test]
+fn marks_of_a_name_stand_in_a_line_and_a_broken_link_is_a_band() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (program, run) = (folder.path().join("ping.dpt"), folder.path().join("ping.yaml"));
+    std::fs::write(&program, PROGRAM).expect("a program");
+    // So near that marks hide each other.
+    let dense = specification(300).replace("gap: 1us", "gap: 10ns")
+        + "  - {type: link, link: \"1:2\", state: down, timestamp: 1000}\n"
+        + "  - {type: link, link: \"1:2\", state: up, timestamp: 2000}\n";
+    std::fs::write(&run, dense).expect("a specification");
+    let page = folder.path().join("ping.html");
+    let ran = Command::new(env!("CARGO_BIN_EXE_plane"))
+        .arg("run")
+        .arg(&program)
+        .args(["--quiet", "--engine", "reference", "--timeline"])
+        .arg(&page)
+        .status();
+    assert!(ran.expect("plane starts").success());
+    let mut browser = Browser::start(1300, 800);
+    browser.open(&page);
+    browser.wait_for(&format!("{STATUS}.length > 0"));
+    browser.settle();
+    screenshot(&mut browser, "dense.txt");
+
+    // Each name has one height in a lane, and names that meet have different ones.
+    let heights = "Object.entries(timeline.drawing.places.reduce((found, place) => { \
+        const key = timeline.model.name[place.at] + ' ' + timeline.model.lane[place.at]; \
+        (found[key] ??= new Set()).add(Math.round(place.y)); return found; }, {})) \
+        .map(([key, set]) => [key, [...set].length])";
+    let found = browser.evaluate(heights);
+    let found = found.as_array().expect("a list");
+    assert!(found.len() >= 3, "{found:?}");
+    for each in found {
+        assert_eq!(each[1], 1, "{each}");
+    }
+
+    // The band is in the lanes of both switches, from its beginning to its end, and nowhere else.
+    let colour = |browser: &mut Browser, time_ns: u64, lane: u32| {
+        // Where no arrow goes: those of switch 0 go down.
+        let up = if lane == 0 { "laneHeight + 2" } else { "3" };
+        browser.text(&format!(
+            "(() => {{ const {{ laneHeight }} = timeline.drawing; \
+             const x = Math.round(xOf(timeline.drawing, {time_ns}000)), ratio = devicePixelRatio; \
+             const y = 26 + ({lane} + 1) * laneHeight - {up}; \
+             return [...document.getElementById('canvas').getContext('2d') \
+             .getImageData(x * ratio, y * ratio, 1, 1).data].join(' '); }})()"
+        ))
+    };
+    for (lane, has_band) in [(0, false), (1, true), (2, true)] {
+        let before = colour(&mut browser, 700, lane);
+        let inside = colour(&mut browser, 1500, lane);
+        let after = colour(&mut browser, 2300, lane);
+        assert_eq!(before != inside, has_band, "switch {lane}: {before}, {inside}");
+        assert_eq!(before, after, "switch {lane}");
+    }
+
+    // The list has what is in view; its lines select.
+    let lines = browser.evaluate("document.querySelectorAll('#list li').length");
+    assert_eq!(lines, 201);
+    browser.click_on("#list li:nth-child(3) button");
+    assert_ne!(browser.evaluate("timeline.drawing.selected"), -1);
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}

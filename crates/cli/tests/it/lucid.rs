@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const PROGRAM: &str = "\
+pub const PROGRAM: &str = "\
 symbolic int<32> step;
 global Array.t<32> counts = Array.create(4);
 global Array.t<32> noise = Array.create(4);
@@ -21,7 +21,7 @@ event count(int<32> slot) {
 }
 ";
 
-const RUN: &str = "\
+pub const RUN: &str = "\
 symbolics: {step: 2}
 seed: 5
 events:
@@ -35,7 +35,7 @@ expect:
 ";
 
 /// A folder with the program `count.dpt` and these further files.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+pub fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, text) in [("count.dpt", PROGRAM)].iter().chain(files) {
         std::fs::write(folder.path().join(name), text).expect("a file");
@@ -43,7 +43,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn plane(folder: &Path, words: &str) -> Output {
+pub fn plane(folder: &Path, words: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_plane"))
         .args(words.split_whitespace())
         .current_dir(folder)
@@ -51,7 +51,7 @@ fn plane(folder: &Path, words: &str) -> Output {
         .expect("plane starts")
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -72,7 +72,7 @@ fn exit_statuses() {
         ("run count.dpt --spec wrong.yaml", 1, ""),
         ("run count.dpt --spec broken.yaml", 1, "LU-E0501"),
         ("run count.dpt --spec nowhere.yaml", 1, "no such file"),
-        ("run nowhere.dpt", 1, "no specification"),
+        ("run nowhere.dpt", 1, "cannot read `nowhere.dpt`"),
         ("run wrong.dpt --spec count.yaml", 1, "LU-E00"),
         ("check wrong.dpt", 1, "LU-E00"),
         ("check count.dpt", 0, "count.dpt: ok"),

@@ -64,6 +64,22 @@ fn expectations_are_met() {
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
 }
 
+/// All runs of the folder, on devices, beside the reference interpreter.
+#[test]
+fn expectations_are_met_on_each_target() {
+    let count = files("yaml").len();
+    for target in ["v1model", "tna"] {
+        let words = ["test", "examples/lucid", "--target", target, "--verify"];
+        let ran = plane(&words.map(str::to_string));
+        let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert_eq!(ran.status.code(), Some(0), "{target}: {told}");
+        assert!(
+            told.contains(&format!("{count} passed, 0 failed (compiled for {target}")),
+            "{told}"
+        );
+    }
+}
+
 #[test]
 fn readme_commands_work() {
     let mut commands = 0;

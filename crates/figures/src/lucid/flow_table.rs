@@ -34,6 +34,7 @@ pub(super) fn program(
     let symbolics = Symbolics {
         sizes: [("index_bits".to_string(), index_bits)].into(),
         values: values.into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
+        ..Symbolics::default()
     };
     let compiled = front::compile(map, NAME, TEXT.to_string(), &NoFiles, &symbolics, &[])?;
     Ok(Arc::new(compiled.program))

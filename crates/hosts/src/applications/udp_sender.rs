@@ -56,8 +56,8 @@ pub struct UdpSenderOptions {
     pub count: Option<u64>,
     /// How long to send, in picoseconds.
     pub duration_ps: Option<u64>,
-    /// The differentiated services code point.
-    pub dscp: u8,
+    /// The type of service byte of IPv4: code point and ECN field.
+    pub tos: u8,
 }
 
 impl UdpSenderOptions {
@@ -72,7 +72,7 @@ impl UdpSenderOptions {
             departures: Departures::Constant,
             count: None,
             duration_ps: None,
-            dscp: 0,
+            tos: 0,
         }
     }
 }
@@ -198,7 +198,7 @@ impl Program for UdpSender {
         stamp[8..].copy_from_slice(&io.now_ps().to_be_bytes());
         let stored = if bytes as usize >= STAMP_BYTES { STAMP_BYTES } else { 0 };
         let payload = View { bytes: &stamp[..stored], absent_bytes: bytes - stored as u32 };
-        io.send_datagram(port, self.options.destination, self.options.dscp, payload);
+        io.send_datagram(port, self.options.destination, self.options.tos, payload);
         self.report.sent += 1;
         self.report.sent_bytes += u64::from(bytes);
         self.report.first_ps.get_or_insert(io.now_ps());

@@ -28,7 +28,8 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    fn from_bits(bits: u8) -> Ecn {
+    /// The two lowest bits of the type of service byte.
+    pub(crate) fn from_bits(bits: u8) -> Ecn {
         match bits & 3 {
             0 => Ecn::NotCapable,
             1 => Ecn::Capable1,

@@ -8,6 +8,7 @@ use super::checked::{Instantiation, Signature, Size, SizeTerm, Type, Variable};
 use super::codes;
 use super::locals::Locals;
 use super::scopes::Namespace;
+use super::signed::SignedComparison;
 use super::variables::Equation;
 use crate::syntax::ast::{Binder, NodeId, Segment};
 use source::{Diagnostic, Span};
@@ -85,6 +86,8 @@ pub(super) enum DeferredCheck {
     Global { ty: Type, name: Segment },
     /// `==` and `!=` compare it.
     Comparable { ty: Type, span: Span },
+    /// A comparison does not take integers for signed.
+    Ordered { slip: SignedComparison, width: Size, span: Span },
     /// Its bits can be hashed.
     Hashable { ty: Type, span: Span },
     /// Its bits can be read from a packet.

@@ -3,13 +3,14 @@
 //! the instantiation of polymorphic declarations at each use.
 
 use super::Checker;
+use super::argument_lists::{counted, named};
 use super::body::{DeferredCheck, Frame};
 use super::builtins::BuiltinType;
 use super::checked::{
     Builtin, Definition, Instantiation, Signature, Size, SizeTerm, TableType, Type,
 };
 use super::codes;
-use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::reports::TypeExpectation;
 use super::scopes::{Entry, Namespace, Resolution, binder_of, show_path};
 use crate::syntax::ast::{self, Expression, ExpressionKind, Path, Segment};
 use source::{Diagnostic, Span};
@@ -29,6 +30,10 @@ impl Checker {
             if let Some(span) = self.local_span(path) {
                 self.not_callable(path, "a local", Some(span));
             } else if !self.recursive(path) {
+                if expected == Some(&Type::Event) {
+                    self.undeclared_event(path, arguments);
+                    return Type::Error;
+                }
                 self.undeclared(Namespace::Values, path);
             }
             for argument in arguments {
@@ -127,7 +132,7 @@ impl Checker {
         }
         if parameters.len() != arguments.len() {
             let shown = format!("{what} `{}`", show_path(path));
-            let expected = count_arguments(parameters.len());
+            let expected = self.declared_arguments(entry, &parameters);
             self.wrong_count(e.span, &shown, &expected, arguments.len(), Some(entry.span));
         }
         self.check_arguments(&parameters, arguments, &|at| {
@@ -263,7 +268,7 @@ impl Checker {
         if parameters.len() != arguments.len() {
             let expected = match takes {
                 Some(takes) => takes.to_owned(),
-                None => count_arguments(parameters.len()),
+                None => counted(&named(&parameters)),
             };
             self.wrong_count(e.span, &format!("`{shown}`"), &expected, arguments.len(), None);
         }
@@ -306,7 +311,8 @@ impl Checker {
         let mut builtin = Builtin::EventLocate;
         if arguments.len() != 2 {
             let shown = format!("`{}`", show_path(path));
-            self.wrong_count(e.span, &shown, &count_arguments(2), arguments.len(), None);
+            let expected = counted(&["the event".to_owned(), "the switch or group".to_owned()]);
+            self.wrong_count(e.span, &shown, &expected, arguments.len(), None);
         }
         if let Some(event) = arguments.first() {
             let why = TypeExpectation::new(path.span, "what is sent must be {}");
@@ -474,7 +480,7 @@ impl Checker {
         let Some(of) = self.builtin_type_of(builtin, arguments.len()) else { return ty };
         self.unify(&of.result, &ty);
         if of.parameters.len() != arguments.len() {
-            let expected = count_arguments(of.parameters.len());
+            let expected = counted(&named(&of.parameters));
             self.wrong_count(e.span, "`new`", &expected, arguments.len(), None);
         }
         let parameters: Vec<Type> = of.parameters.into_iter().map(|(_, ty)| ty).collect();

@@ -276,8 +276,9 @@ impl Checker {
         let Some(signature) = self.out.signatures.get(&event).cloned() else { return };
         if signature.parameters.len() != types.len() {
             let shown = show_path(path);
-            let takes =
-                count_arguments(signature.parameters.len()).replace("argument", "parameter");
+            let own = self.parameters.get(&event).map_or(&[][..], |names| names);
+            let takes = self.typed_arguments(&signature.parameters, own);
+            let takes = takes.replacen("argument", "parameter", 1);
             let has = count_arguments(types.len()).replace("argument", "parameter");
             self.diagnostics.push(
                 Diagnostic::error(

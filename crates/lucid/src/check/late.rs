@@ -41,6 +41,9 @@ impl Checker {
             DeferredCheck::Comparable { ty, span } => {
                 self.must(&ty, span, codes::TYPE_MISMATCH, "cannot be compared", Checker::is_plain);
             }
+            DeferredCheck::Ordered { slip, width, span } => {
+                self.signed_comparison(&slip, &width, span);
+            }
             DeferredCheck::Hashable { ty, span } => {
                 self.must(&ty, span, codes::TYPE_MISMATCH, "cannot be hashed", Checker::is_plain);
             }

@@ -3,6 +3,7 @@
 //! without effects). `order` checks the effects, `memop` the bodies of memops.
 
 mod aliases;
+mod argument_lists;
 mod body;
 mod builtins;
 mod calls;
@@ -24,8 +25,10 @@ mod records;
 mod recursion;
 mod reports;
 mod scopes;
+mod signed;
 mod statements;
 mod types;
+mod undeclared;
 mod unused;
 mod variables;
 

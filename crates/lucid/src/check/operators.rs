@@ -6,6 +6,7 @@ use super::body::DeferredCheck;
 use super::checked::{Size, Type};
 use super::codes;
 use super::reports::snippet;
+use super::signed::SignedComparison;
 use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
 use source::Diagnostic;
 
@@ -102,7 +103,12 @@ impl Checker {
             | BinaryOperator::Greater
             | BinaryOperator::LessOrEqual
             | BinaryOperator::GreaterOrEqual => {
-                self.same_width(e, shown, left, right);
+                let first = left.0;
+                if let Some(width) = self.same_width(e, shown, left, right)
+                    && let Some(slip) = SignedComparison::of(operator, first, right)
+                {
+                    self.body.later.push(DeferredCheck::Ordered { slip, width, span: e.span });
+                }
                 Type::Bool
             }
             BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => {

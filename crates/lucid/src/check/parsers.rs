@@ -5,7 +5,7 @@ use super::Checker;
 use super::body::{DeferredCheck, Frame};
 use super::checked::{Builtin, Definition, Signature, Type};
 use super::codes;
-use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::reports::TypeExpectation;
 use super::scopes::{Namespace, Resolution, show_path};
 use crate::syntax::ast::{
     Binder, Expression, ExpressionKind, Parameter, ParserAction, ParserActionKind, ParserBlock,
@@ -162,7 +162,7 @@ impl Checker {
         };
         if types.len() != arguments.len() {
             let what = format!("parser `{shown}`");
-            let expected = count_arguments(types.len());
+            let expected = self.typed_arguments(&types, &names);
             self.wrong_count(span, &what, &expected, arguments.len(), declared);
         }
         for (at, argument) in arguments.iter().enumerate() {

@@ -5,7 +5,7 @@ use super::Checker;
 use super::body::DeferredCheck;
 use super::checked::{Definition, Size, Type};
 use super::codes;
-use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::reports::TypeExpectation;
 use super::scopes::{Namespace, Resolution, show_path};
 use super::statements::count;
 use crate::syntax::ast::{self, Branch, Expression, Path, Pattern, PatternKind};
@@ -188,7 +188,7 @@ impl Checker {
         }
         let Some((declared, _)) = self.instantiate(path, &entry) else { return };
         if declared.len() != types.len() {
-            let expected = count_arguments(declared.len());
+            let expected = self.declared_arguments(&entry, &declared);
             let what = format!("event `{shown}`");
             self.wrong_count(path.span, &what, &expected, types.len(), Some(entry.span));
         }

@@ -147,7 +147,8 @@ impl Checker {
         }
     }
 
-    fn is_open(&self, size: &super::Size) -> bool {
+    /// Whether a size is one variable that nothing determines yet.
+    pub(super) fn is_open(&self, size: &super::Size) -> bool {
         let size = self.variables.resolve_size(size);
         matches!(size.terms[..], [super::SizeTerm::Variable(v)] if !self.variables.is_rigid(v))
             && size.constant == 0

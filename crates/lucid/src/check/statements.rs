@@ -8,7 +8,7 @@ use super::checked::{Definition, Size, TableType, Type};
 use super::codes;
 use super::expressions::cell;
 use super::printing::FormatPiece;
-use super::reports::{TypeExpectation, arguments as count_arguments};
+use super::reports::TypeExpectation;
 use super::scopes::{Namespace, Resolution, show_path};
 use crate::syntax::ast::{
     self, Binder, Block, Expression, ExpressionKind, GenerateTarget, Path, Statement,
@@ -406,7 +406,7 @@ impl Checker {
         };
         if wanted.len() != entry.arguments.len() {
             let what = format!("action `{}`", show_path(path));
-            let expected = count_arguments(wanted.len());
+            let expected = self.typed_arguments(&wanted, &[]);
             self.wrong_count(entry.span, &what, &expected, entry.arguments.len(), None);
         }
         for (argument, ty) in entry.arguments.iter().zip(&wanted) {

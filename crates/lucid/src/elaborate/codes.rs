@@ -44,6 +44,11 @@ pub const ROOT: Code = Code("LU-E0441");
 /// A construct that elaboration does not support.
 pub const UNSUPPORTED: Code = Code("LU-E0499");
 
+/// An access with a constant index beyond the end of the array.
+pub const BEYOND_END: Code = Code("LU-W0401");
+/// A value for a symbolic that the program does not have.
+pub const UNKNOWN_SYMBOLIC: Code = Code("LU-W0402");
+
 /// What `plane explain` says about each.
 pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
@@ -287,6 +292,27 @@ parser main(bitstring pkt) { int x = read(pkt); generate seen(x); }
         title: "what elaboration does not know",
         text: "The checks in front let something through that elaboration has no meaning for. \
                This is a mistake of this tool; please report it with the program.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: BEYOND_END,
+        title: "an access with a constant index beyond the end of the array",
+        text: "An array of n cells has the indexes 0 to n - 1. In a run an access beyond the end reads 0, writes \
+               nothing and is counted as `out of range`; hardware may do something else.",
+        wrong: r#"global Array.t<32> a = Array.create(4);
+event go(int x) { Array.set(a, 4, x); }
+"#,
+        right: r#"global Array.t<32> a = Array.create(4);
+event go(int x) { Array.set(a, 3, x); }
+"#,
+    },
+    Explanation {
+        code: UNKNOWN_SYMBOLIC,
+        title: "a value for a symbolic that the program does not have",
+        text: "`sizes` gives values to each `symbolic size`, `symbolics` to each other `symbolic` of the program; \
+               a name that no symbolic has is ignored. Sizes and constants with a value in the program are not \
+               replaced.",
         wrong: "",
         right: "",
     },

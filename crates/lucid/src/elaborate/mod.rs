@@ -24,6 +24,7 @@ mod frame;
 mod generate;
 mod globals;
 mod index;
+mod lints;
 mod matches;
 mod memops;
 mod operators;
@@ -38,7 +39,8 @@ mod types;
 mod values;
 
 pub use codes::{EXPLANATIONS, MISSING_SYMBOLIC};
-pub use symbolics::Symbolics;
+pub use lints::lint;
+pub use symbolics::{Symbolics, unknown_symbolics};
 
 use crate::check::{CheckedProgram, Definition, Type, Variable};
 use crate::core;

@@ -2,13 +2,15 @@
 //! Values of symbolic sizes and symbolic constants, and their assignment to the declarations.
 //! `specification::read_symbolics` reads them from files.
 
+use super::events::KnownCopies;
 use super::values::Value;
 use super::{Elaborated, Elaborator, Reported, Scope, codes};
-use crate::check::Type;
+use crate::check::{CheckedProgram, Type};
 use crate::core::{Constant, Expression, arithmetic};
 use crate::syntax::ast::NodeId;
-use source::{Diagnostic, Span};
+use source::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Values of symbolic sizes and symbolic constants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +20,10 @@ pub struct Symbolics {
     /// `symbolic int` and `symbolic bool` (0 or 1), by name; parts of records and vectors by theirs:
     /// `seeds[2]`, `limit#low`.
     pub values: HashMap<String, u128>,
+    /// Where each size is given, for messages.
+    pub size_places: HashMap<String, Span>,
+    /// Where each value is given.
+    pub value_places: HashMap<String, Span>,
 }
 
 impl Symbolics {
@@ -34,6 +40,47 @@ impl Symbolics {
 fn lookup(map: &HashMap<String, u128>, name: &str) -> Option<u128> {
     let last = name.rsplit('.').next().unwrap_or(name);
     map.get(name).or_else(|| map.get(last)).copied()
+}
+
+/// Warns about values for symbolics that the program does not have. Values without a place are not judged.
+pub fn unknown_symbolics(checked: &CheckedProgram, symbolics: &Symbolics) -> Diagnostics {
+    let elaborator = Elaborator::new(checked, symbolics, KnownCopies::default());
+    let names = |declared: &[(NodeId, Span)]| -> Vec<Arc<str>> {
+        declared.iter().map(|(id, _)| elaborator.full_name(*id)).collect()
+    };
+    let sizes = names(&elaborator.index.symbolic_sizes);
+    let values = names(&elaborator.index.symbolics);
+    let mut found = Diagnostics::new();
+    for (places, own, what, others, other) in [
+        (&symbolics.size_places, &sizes, "symbolic size", &values, "symbolics"),
+        (&symbolics.value_places, &values, "symbolic", &sizes, "sizes"),
+    ] {
+        let mut places: Vec<(&String, Span)> =
+            places.iter().map(|(name, at)| (name, *at)).collect();
+        places.sort_by_key(|(_, place)| (place.file, place.start));
+        for (name, place) in places {
+            let base = name.split(['#', '[']).next().unwrap_or(name);
+            let is_named = |declared: &Arc<str>| {
+                **declared == *base || declared.rsplit('.').next() == Some(base)
+            };
+            if own.iter().any(is_named) {
+                continue;
+            }
+            let message = format!("the program has no {what} `{base}`");
+            let diagnostic = Diagnostic::warning(codes::UNKNOWN_SYMBOLIC, place, message);
+            found.push(if others.iter().any(is_named) {
+                diagnostic.help(format!("move it to `{other}`"))
+            } else if let Some(near) = source::nearest(base, own.iter().map(|name| &**name)) {
+                diagnostic.help(format!("did you mean `{near}`?"))
+            } else {
+                diagnostic.help(match own.is_empty() {
+                    true => format!("remove it: the program has no {what}"),
+                    false => format!("the program has `{}`", own.join("`, `")),
+                })
+            });
+        }
+    }
+    found
 }
 
 impl Elaborator<'_> {

@@ -179,9 +179,8 @@ impl Order<'_> {
     ) -> Diagnostic {
         let Violation { who, demand: OrderConstraint { before, after, .. }, kind, .. } = violation;
         let (one, two) = (self.show(before), self.show(after));
-        // A site can only be behind itself in a later round of a loop.
-        let next_round =
-            next_round || (first.span == second.span && first.outer() == second.outer());
+        // A site can only be behind itself in a later round of a loop: the same access by the same calls.
+        let next_round = next_round || first == second;
         let same_call = match (&first.calls, &second.calls) {
             (Some(one), Some(two)) => one.span == two.span && one.function == two.function,
             _ => false,

@@ -3,6 +3,7 @@
 
 mod check;
 mod elaborate;
+mod hashes;
 mod memop;
 mod order;
 mod order_soundness;

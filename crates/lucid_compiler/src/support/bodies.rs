@@ -109,8 +109,11 @@ impl Checker<'_> {
     fn action(&mut self, action: &Action) {
         for result in &action.results {
             each_expression(result, &mut |inner| {
-                if is_calculation(inner) {
-                    let message = format!("action `{}` hashes, which actions cannot", action.name);
+                if is_calculation(inner) && self.is_tna() {
+                    let message = format!(
+                        "action `{}` hashes, which actions of match tables on Tofino cannot",
+                        action.name
+                    );
                     let help = "hash in the handler and hand the result to the lookup";
                     self.refuse(codes::ACTION, inner.span, message, help);
                 } else {

@@ -4,7 +4,10 @@
 //! the documentation shows is in `constructs`. Limits of resources (stages, memory) are the layout's.
 
 mod bodies;
+mod ports;
 mod values;
+
+pub use ports::known_ports;
 
 use super::normal::normalize;
 use crate::options::Backend;

@@ -8,7 +8,7 @@ use lucid::core::Program;
 use lucid_compiler::{Backend, DELAY_PERIOD_PS, Delay, Options};
 use lucid_network::options::delay_options;
 use lucid_network::{CompiledSimulation, verify};
-use lucid_reference::report::{Detail, TextLog};
+use lucid_reference::report::{Detail, ShownBytes, TextLog};
 use lucid_reference::simulation::{Observation, Observer, Outcome, Setup, Simulation};
 use lucid_reference::specification::Run;
 use source::{RenderOptions, SourceMap, render_text};
@@ -28,7 +28,8 @@ impl Observer for ObservationLog<'_> {
     fn observe(&mut self, observation: Observation) {
         let mut text = String::new();
         let mut write = |piece: &str| text.push_str(piece);
-        let mut log = TextLog::new(self.program, Detail::Everything, &mut write);
+        let mut log =
+            TextLog::new(self.program, Detail::Everything, &mut write).with_bytes(ShownBytes::All);
         log.observe(observation);
         self.lines.extend(text.lines().map(str::trim).map(str::to_string));
     }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The event log for people: one line an observation, with the effects of a handler indented below it.
+//! The event log for people: one line an observation, with the effects of a handler indented below it. Repeated equal
+//! drops are summed up at the end.
 
 use super::values::{
-    call_argument_text, cell_text, event_text, global_name, hexadecimal, real_port, reason_text,
+    ShownBytes, call_argument_text, cell_text, event_text_with, global_name, packet_text,
+    real_port, reason_text,
 };
+use crate::interpreter::EventValue;
 use crate::simulation::{Destination, Observation, ObservationKind, Observer, Stage};
 use lucid::core::Program;
 use source::quantity::nanoseconds;
+use std::collections::HashMap;
 
 /// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +30,20 @@ pub struct TextLog<'p, W> {
     above: Option<(u64, u32)>,
     /// Of each switch.
     recirculation_ports: &'p [u32],
+    shown_bytes: ShownBytes,
+    /// Drops by switch and text, in the order of the first of each.
+    drops: Vec<RepeatedDrop>,
+    drop_places: HashMap<(u32, String), usize>,
+}
+
+/// A drop that a log of results shows once.
+struct RepeatedDrop {
+    switch: u32,
+    reason: &'static str,
+    event: String,
+    /// Those after the first.
+    more: u64,
+    last_ps: u64,
 }
 
 /// Width of times in characters.
@@ -34,7 +52,55 @@ const TIME_WIDTH: usize = 10;
 impl<'p, W: FnMut(&str)> TextLog<'p, W> {
     /// A log of runs of this program.
     pub fn new(program: &'p Program, detail: Detail, write: W) -> TextLog<'p, W> {
-        TextLog { program, detail, write, above: None, recirculation_ports: &[] }
+        TextLog {
+            program,
+            detail,
+            write,
+            above: None,
+            recirculation_ports: &[],
+            shown_bytes: ShownBytes::default(),
+            drops: Vec::new(),
+            drop_places: HashMap::new(),
+        }
+    }
+
+    /// The same, with payloads and packets of so many bytes.
+    pub fn with_bytes(self, shown_bytes: ShownBytes) -> TextLog<'p, W> {
+        TextLog { shown_bytes, ..self }
+    }
+
+    /// Writes how often drops were repeated after the first.
+    pub fn finish(mut self) {
+        for drop in std::mem::take(&mut self.drops).into_iter().filter(|drop| drop.more > 0) {
+            let RepeatedDrop { reason, event, more, .. } = &drop;
+            let times = if *more == 1 { "time" } else { "times" };
+            let text = format!("dropped {more} more {times} until now, {reason}: {event}");
+            self.line_at(drop.last_ps, drop.switch, &text);
+        }
+    }
+
+    fn event_text(&self, event: &EventValue) -> String {
+        event_text_with(self.program, event, self.shown_bytes)
+    }
+
+    /// A drop; a log of results has the first of equal ones only.
+    fn dropped(&mut self, observation: &Observation, reason: &'static str, event: String) {
+        let text = format!("dropped, {reason}: {event}");
+        if self.detail == Detail::Everything {
+            return self.line(observation, &text);
+        }
+        let switch = observation.switch;
+        match self.drop_places.get(&(switch, text.clone())) {
+            Some(at) => {
+                let drop = &mut self.drops[*at];
+                (drop.more, drop.last_ps) = (drop.more + 1, observation.time_ps);
+            }
+            None => {
+                self.line(observation, &text);
+                self.drop_places.insert((switch, text), self.drops.len());
+                self.drops.push(RepeatedDrop { switch, reason, event, more: 0, last_ps: 0 });
+            }
+        }
     }
 
     /// The same, with the recirculation port of each switch.
@@ -51,8 +117,12 @@ impl<'p, W: FnMut(&str)> TextLog<'p, W> {
     }
 
     fn line(&mut self, observation: &Observation, text: &str) {
-        let time = nanoseconds(observation.time_ps);
-        (self.write)(&format!("{time:>TIME_WIDTH$} ns  switch {}  {text}\n", observation.switch));
+        self.line_at(observation.time_ps, observation.switch, text);
+    }
+
+    fn line_at(&mut self, time_ps: u64, switch: u32, text: &str) {
+        let time = nanoseconds(time_ps);
+        (self.write)(&format!("{time:>TIME_WIDTH$} ns  switch {switch}  {text}\n"));
     }
 
     /// A line below that of a handler; on its own if the log has no line of the handler.
@@ -80,7 +150,7 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
                     return;
                 }
                 let packet = if *is_packet { "packet " } else { "" };
-                let event = event_text(program, event);
+                let event = self.event_text(event);
                 let port = self.port_text(observation.switch, *port);
                 let text = match stage {
                     Stage::Ingress => format!("{packet}{event} at {port}"),
@@ -95,7 +165,7 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
                 if !everything {
                     return;
                 }
-                let event = event_text(program, event);
+                let event = self.event_text(event);
                 let text = format!("-> {event} {}", destination_text(destination));
                 self.below(&observation, &text);
                 return;
@@ -154,20 +224,18 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
             ObservationKind::Left { event, port, bytes, .. } => {
                 let by = real_port(*port).map(|port| self.port_text(observation.switch, port));
                 let by = by.map_or(String::new(), |port| format!(" by {port}"));
-                let mut text = format!("left{by}: {}", event_text(program, event));
+                let mut text = format!("left{by}: {}", self.event_text(event));
                 if let Some(bytes) = bytes {
-                    let plural = if bytes.len() == 1 { "" } else { "s" };
-                    let bytes = (bytes.len(), hexadecimal(bytes));
-                    text.push_str(&format!(" as {} byte{plural} {}", bytes.0, bytes.1));
+                    text.push_str(&format!(" as {}", packet_text(bytes, self.shown_bytes)));
                 }
                 self.line(&observation, &text);
             }
             ObservationKind::Dropped { event, reason, .. } => {
                 let event = match event {
-                    Some(event) => event_text(program, event),
+                    Some(event) => self.event_text(event),
                     None => "a packet".to_string(),
                 };
-                self.line(&observation, &format!("dropped, {}: {event}", reason_text(*reason)));
+                self.dropped(&observation, reason_text(*reason), event);
             }
             ObservationKind::Commanded { text, result } => {
                 let text = match result {
@@ -179,10 +247,8 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
             ObservationKind::LeftAsBytes { port, bytes } => {
                 let by = real_port(*port).map(|port| self.port_text(observation.switch, port));
                 let by = by.map_or(String::new(), |port| format!(" by {port}"));
-                let plural = if bytes.len() == 1 { "" } else { "s" };
-                let (count, digits) = (bytes.len(), hexadecimal(bytes));
-                let text =
-                    format!("left{by}: {count} byte{plural} {digits}, no event of a handler");
+                let bytes = packet_text(bytes, self.shown_bytes);
+                let text = format!("left{by}: {bytes}, no event of a handler");
                 self.line(&observation, &text);
             }
             ObservationKind::Link { ends: [from, to], up } => {
@@ -218,6 +284,7 @@ fn destination_text(destination: &Destination) -> String {
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::simulation::{DropReason, Occurrence};
 
     fn logged(detail: Detail) -> String {
         let program = example::program();
@@ -227,7 +294,46 @@ mod tests {
         for observation in example::observations() {
             log.observe(observation);
         }
+        log.finish();
         text
+    }
+
+    fn dropped_and_left(detail: Detail, shown: ShownBytes) -> String {
+        let program = example::program();
+        let mut text = String::new();
+        let mut log = TextLog::new(&program, detail, |line| text.push_str(line)).with_bytes(shown);
+        for (number, value) in [7, 8, 7, 7, 8, 9].into_iter().enumerate() {
+            log.observe(Observation {
+                time_ps: number as u64 * 1000,
+                switch: u32::from(number == 3),
+                kind: ObservationKind::Dropped {
+                    occurrence: Occurrence(number as u64),
+                    event: Some(example::reply(value)),
+                    reason: DropReason::LinkDown,
+                },
+            });
+        }
+        for length in [0, 1, 16, 17, 1500] {
+            log.observe(Observation {
+                time_ps: 9000,
+                switch: 0,
+                kind: ObservationKind::LeftAsBytes { port: 1, bytes: vec![0xab; length].into() },
+            });
+        }
+        log.finish();
+        text
+    }
+
+    #[test]
+    fn repeated_drops_are_summed_up_and_long_packets_cut() {
+        testing::assert_snapshot!(dropped_and_left(Detail::Results, ShownBytes::First));
+    }
+
+    #[test]
+    fn all_drops_and_all_bytes_on_demand() {
+        let text = dropped_and_left(Detail::Everything, ShownBytes::All);
+        assert_eq!(text.matches("dropped, ").count(), 6, "{text}");
+        assert!(text.contains(&"ab".repeat(1500)), "{text}");
     }
 
     #[test]

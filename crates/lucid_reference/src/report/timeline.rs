@@ -2,6 +2,8 @@
 //! The time line of a run: collects observations and writes one self-contained HTML file. The folder `timeline`
 //! has the page's style and script.
 
+mod outages;
+
 use super::counters::{counter, counter_names};
 use super::values::{
     call_argument_text, event_text, global_name, hexadecimal, real_port, reason_text, value_text,
@@ -11,6 +13,7 @@ use crate::simulation::{
     Counts, Destination, Observation, ObservationKind, Observer, Occurrence, Stage,
 };
 use lucid::core::Program;
+use outages::Outages;
 use serde_json::{Value as Json, json};
 use source::quantity::nanoseconds;
 use std::collections::{BTreeMap, HashMap};
@@ -47,6 +50,7 @@ pub struct TimeLine<'p> {
     generated_by: HashMap<Occurrence, Occurrence>,
     /// The last handler of each switch: what it did follows.
     handler: HashMap<Occurrence, usize>,
+    outages: Outages,
     omitted: u64,
 }
 
@@ -83,6 +87,7 @@ impl<'p> TimeLine<'p> {
             details: BTreeMap::new(),
             generated_by: HashMap::new(),
             handler: HashMap::new(),
+            outages: Outages::default(),
             omitted: 0,
         }
     }
@@ -134,6 +139,7 @@ impl<'p> TimeLine<'p> {
             "links": links,
             "names": names,
             "parameters": parameters,
+            "outages": self.outages.json(),
             "omitted": self.omitted,
             "counters": { "names": counters, "rows": rows },
         }));
@@ -341,6 +347,7 @@ impl Observer for TimeLine<'_> {
                 self.detail(*by, || json!(["call", text]));
             }
             ObservationKind::Link { ends: [from, to], up } => {
+                self.outages.link([*from, *to], observation.time_ps, *up);
                 let state = if *up { "up" } else { "down" };
                 let text = format!("link {}:{} - {}:{} {state}", from.0, from.1, to.0, to.1);
                 let item = self.item(&observation, LINK);

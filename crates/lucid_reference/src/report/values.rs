@@ -50,8 +50,48 @@ pub(super) fn cell_text(values: &[u128]) -> String {
     }
 }
 
+/// How many bytes of a payload or packet a text shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShownBytes {
+    /// The first 16, after the length of all.
+    #[default]
+    First,
+    /// All.
+    All,
+}
+
+/// Bytes that [`ShownBytes::First`] shows.
+const FIRST_BYTES: usize = 16;
+
+/// Bytes in hexadecimal; if some are left out, their number comes first: `46 bytes 0001...`.
+fn payload_text(bytes: &[u8], shown: ShownBytes) -> String {
+    match shown {
+        ShownBytes::First if bytes.len() > FIRST_BYTES => {
+            format!("{} bytes {}...", bytes.len(), hexadecimal(&bytes[..FIRST_BYTES]))
+        }
+        _ => hexadecimal(bytes),
+    }
+}
+
+/// A packet with its length: `2 bytes 0001`.
+pub(super) fn packet_text(bytes: &[u8], shown: ShownBytes) -> String {
+    match shown {
+        _ if bytes.is_empty() => "0 bytes".to_string(),
+        ShownBytes::First if bytes.len() > FIRST_BYTES => payload_text(bytes, shown),
+        _ => {
+            let plural = if bytes.len() == 1 { "" } else { "s" };
+            format!("{} byte{plural} {}", bytes.len(), hexadecimal(bytes))
+        }
+    }
+}
+
 /// An event with its arguments by name: `request(src=1, dst=2)`.
 pub fn event_text(program: &Program, event: &EventValue) -> String {
+    event_text_with(program, event, ShownBytes::All)
+}
+
+/// The same with payloads of so many bytes.
+pub(super) fn event_text_with(program: &Program, event: &EventValue, shown: ShownBytes) -> String {
     let mut text = event_name(program, event).to_string();
     text.push('(');
     for (at, argument) in event.arguments.iter().enumerate() {
@@ -61,7 +101,12 @@ pub fn event_text(program: &Program, event: &EventValue) -> String {
         if let Some(name) = parameter_name(program, event, at) {
             let _ = write!(text, "{name}=");
         }
-        text.push_str(&value_text(program, argument));
+        match argument {
+            Value::Payload(bytes) if !bytes.is_empty() => {
+                text.push_str(&payload_text(bytes, shown));
+            }
+            argument => text.push_str(&value_text(program, argument)),
+        }
     }
     text.push(')');
     text

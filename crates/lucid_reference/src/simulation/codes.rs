@@ -34,6 +34,10 @@ pub const ILLEGAL_SCHEDULE: Code = Code("LU-E0621");
 pub const BAD_SCHEDULE: Code = Code("LU-E0622");
 /// A table did not take an entry because it was full.
 pub const TABLE_FULL: Code = Code("LU-W0601");
+/// An argument of an event is wider than its parameter.
+pub const CUT_OFF: Code = Code("LU-W0602");
+/// An event for a switch takes another path because a link is down.
+pub const DETOUR: Code = Code("LU-W0603");
 /// The core program is inconsistent: a mistake in Planewright.
 pub const INTERNAL: Code = Code("LU-E0699");
 
@@ -72,12 +76,13 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: MISFIT,
         title: "a value that does not fit its type",
-        text: "Integers must fit their width; they are not cut. Booleans are true and false, groups \
-               lists of numbers, payloads texts of hexadecimal digits.",
+        text: "Integers must fit their width. Only a number among an event's arguments that names no width is cut, \
+               with a warning (LU-W0602). Booleans are true and false, groups lists of numbers, payloads texts of \
+               hexadecimal digits.",
         wrong: "{\"externs\": {\"limit\": [3]}, \"events\": [{\"name\": \"request\", \"args\": \
-                [256, true]}]}\n",
+                [\"256<16>\", true]}]}\n",
         right: "{\"externs\": {\"limit\": [3]}, \"events\": [{\"name\": \"request\", \"args\": \
-                [255, true]}]}\n",
+                [\"255<8>\", true]}]}\n",
     },
     Explanation {
         code: UNKNOWN_PLACE,
@@ -192,6 +197,24 @@ pub const EXPLANATIONS: &[Explanation] = &[
         title: "the program's flat form does not hold together",
         text: "This is a mistake in Planewright, not in your program. Please report it with the \
                program.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: CUT_OFF,
+        title: "an argument of an event is wider than its parameter",
+        text: "The upper bits are cut off, as Lucid's reference implementation does without a word. A number \
+               that names its width, `\"5<48>\"`, is not cut: it is an error (LU-E0603) if it does not fit.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: DETOUR,
+        title: "an event for a switch takes another path because a link is down",
+        text: "`generate_switch` and events with a place go to a switch by its number: along a shortest path of links \
+               that are up, as a routed network does. While a link is down, such an event takes another path if there \
+               is one, so a heartbeat sent like this does not notice the broken link. An event that is generated for \
+               a port (`generate_port`) goes over the link of this port, and is lost while it is down.",
         wrong: "",
         right: "",
     },

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics of runs that stop, for the reference machine and for compiled programs.
+//! Diagnostics of runs: those that stop one, and warnings about full tables. For the reference machine and for compiled
+//! programs.
 
 use super::codes;
 use lucid::core::{EventId, GlobalId, GlobalKind, Program};
-use source::{Diagnostic, Span};
+use source::{Diagnostic, Diagnostics, Span};
 
 /// An access beyond the end of an array: at which switch, when (picoseconds), in whose handler; of
 /// which array, at which index, and where that stands in the program.
@@ -30,4 +31,43 @@ pub fn out_of_range(
         .label(declared.span, format!("indices 0 to {}", length.saturating_sub(1)))
         .help("make the array longer, or the index narrower (a hash of fewer bits, a mask)")
         .note("outside the array a switch reads zero and writes nothing; a run can be configured to continue")
+}
+
+/// Warns that a table of a switch was full at a time in picoseconds, once for each table: an install of a handler at
+/// this place, or a command.
+pub fn warn_table_full(
+    warnings: &mut Diagnostics,
+    program: &Program,
+    table: GlobalId,
+    (switch, time_ps): (u32, u64),
+    install: Option<Span>,
+) {
+    let declared = &program.globals[table.0 as usize];
+    let capacity = match &declared.kind {
+        GlobalKind::Table(table) => table.capacity,
+        _ => return,
+    };
+    let is_same = |warning: &Diagnostic| {
+        warning.code == codes::TABLE_FULL
+            && (warning.primary.span == declared.span
+                || warning.labels.iter().any(|label| label.span == declared.span))
+    };
+    if warnings.iter().any(is_same) {
+        return;
+    }
+    let entries = if capacity == 1 { "entry" } else { "entries" };
+    let message = format!(
+        "table `{}` is full with {capacity} {entries}; an entry was not installed at switch {switch} at {} ns",
+        declared.name,
+        time_ps / 1000
+    );
+    let warning = match install {
+        Some(span) => Diagnostic::warning(codes::TABLE_FULL, span, message)
+            .here("installed here")
+            .label(declared.span, "declared here"),
+        None => Diagnostic::warning(codes::TABLE_FULL, declared.span, message)
+            .here("declared here")
+            .note("the entry came from a command"),
+    };
+    warnings.push(warning.help("declare the table with a larger size"));
 }

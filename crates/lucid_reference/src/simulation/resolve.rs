@@ -62,6 +62,15 @@ pub(super) fn fit(argument: &Argument, ty: Type) -> Result<Value, String> {
     }
 }
 
+/// The argument with the upper bits removed that an integer of its type does not have, as the reference
+/// implementation does; `None` if nothing is removed. A text that names a width has that width.
+fn cut(argument: &Argument, ty: Type) -> Option<Argument> {
+    let Type::Int(width_bits) = ty else { return None };
+    let (value, None) = argument.as_int()? else { return None };
+    let kept = value & mask(width_bits);
+    (kept != value).then_some(Argument::Int(kept))
+}
+
 /// An argument, or a part of one, with the number of the argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'l> {
@@ -301,8 +310,9 @@ impl<'a> Resolver<'a> {
             .iter()
             .map(|parameter| format!("{} {}", type_name(parameter.ty), parameter.name))
             .collect();
+        let arguments = if parameters.len() == 1 { "argument" } else { "arguments" };
         let message =
-            format!("`{}` takes {} arguments and is given {given}", event.name, parameters.len(),);
+            format!("`{}` takes {} {arguments} and is given {given}", event.name, parameters.len());
         let error = Diagnostic::error(codes::ARGUMENT_COUNT, field_spans.whole, message);
         let error = error.label(event.span, "declared here");
         self.found.push(error.help(format!("it takes ({})", names.join(", "))));
@@ -320,7 +330,20 @@ impl<'a> Resolver<'a> {
         let event = &self.program.events[id.0 as usize];
         let parameter = &event.parameters[at];
         let Some(part) = part else { return Some(Value::Payload(Arc::from([]))) };
-        match fit(part.argument, parameter.ty) {
+        let cut = cut(part.argument, parameter.ty);
+        if let Some(kept) = &cut {
+            let message = format!(
+                "argument `{}` of `{}`: {} does not fit in {}, so it becomes {kept}",
+                parameter.name,
+                event.name,
+                part.argument,
+                type_name(parameter.ty)
+            );
+            let warning = Diagnostic::warning(codes::CUT_OFF, part.span(field_spans), message);
+            let warning = warning.label(parameter.span, "declared here");
+            self.found.push(warning.help(format!("write {kept} if that is meant")));
+        }
+        match fit(cut.as_ref().unwrap_or(part.argument), parameter.ty) {
             Ok(value) => Some(value),
             Err(why) => {
                 let message = format!("argument `{}` of `{}`: {why}", parameter.name, event.name);

@@ -6,7 +6,7 @@ use super::codes;
 use super::inputs::{Input, Source, SourceKind};
 use super::resolve::Resolver;
 use crate::interpreter::{Arguments, EventValue, Place, Prepared, Value, bytes_of_state, prepare};
-use crate::specification::{Links, Run};
+use crate::specification::{self, Links, Run};
 use lucid::core::{DEFAULT_RECIRCULATION_PORT, EventId, Program};
 use network::links::{self, End, LinkOptions, LossModel};
 use source::{Diagnostic, Diagnostics, Span};
@@ -49,6 +49,7 @@ pub struct Setup {
     pub(crate) externs: Vec<Vec<Value>>,
     pub(crate) links: Vec<([End; 2], LinkOptions)>,
     pub(crate) sources: Arc<Vec<Source>>,
+    pub(crate) warnings: Diagnostics,
 }
 
 impl Setup {
@@ -106,7 +107,13 @@ impl Setup {
             externs,
             links,
             sources: Arc::new(sources),
+            warnings: found,
         })
+    }
+
+    /// Warnings about the specification.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
     }
 
     /// The program that runs.
@@ -142,6 +149,19 @@ impl Setup {
     /// Ends of each link, and what it is like.
     pub fn links(&self) -> &[([End; 2], LinkOptions)] {
         &self.links
+    }
+
+    /// Looks up the names of a further input, for all its places. Generators and captures are none.
+    ///
+    /// # Errors
+    ///
+    /// The input names something that the program or the network does not have.
+    pub fn inputs(&self, input: &specification::Input) -> Result<Vec<Input>, Diagnostics> {
+        let mut found = Diagnostics::new();
+        let (program, run, switches) = (&self.program, &self.run, self.switches);
+        let mut resolver = Resolver { program, run, switches, found: &mut found };
+        let inputs = resolver.single_inputs(input);
+        if found.has_errors() { Err(found) } else { Ok(inputs) }
     }
 
     /// Inputs during the run.

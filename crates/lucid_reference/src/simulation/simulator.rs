@@ -11,7 +11,6 @@ use super::observation::{
     Counts, DropReason, Observation, ObservationKind, Observer, Progress, STEPS_OF_PROGRESS,
 };
 use super::random::Purpose;
-use super::resolve::Resolver;
 use super::setup::Setup;
 use crate::interpreter::{Arguments, EventValue, Interpreter, Parsed, State, parse};
 use crate::specification;
@@ -183,20 +182,12 @@ impl Simulation {
     }
 
     /// Adds an input of a specification, at its time or now, whichever is later.
+    ///
+    /// # Errors
+    ///
+    /// The input names something that the program or the network does not have.
     pub fn inject(&mut self, input: &specification::Input) -> Result<(), Diagnostics> {
-        let mut found = Diagnostics::new();
-        let (setup, run) = (self.setup.clone(), self.setup.run.clone());
-        let mut resolver = Resolver {
-            program: &setup.program,
-            run: &run,
-            switches: setup.switches,
-            found: &mut found,
-        };
-        let inputs = resolver.single_inputs(input);
-        if found.has_errors() {
-            return Err(found);
-        }
-        for one in inputs {
+        for one in self.setup.clone().inputs(input)? {
             self.inject_at(input.time_ps.unwrap_or(0), one);
         }
         Ok(())

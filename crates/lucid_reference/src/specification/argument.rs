@@ -5,6 +5,16 @@
 use super::run::Argument;
 
 impl Argument {
+    /// The wildcard of expectations.
+    pub fn any() -> Argument {
+        Argument::Text("_".to_string())
+    }
+
+    /// Whether it is the wildcard of expectations.
+    pub fn is_any(&self) -> bool {
+        matches!(self, Argument::Text(text) if text == "_")
+    }
+
     /// As an integer, with the width in bits that a text such as `5<32>` or `5<<32>>` gives.
     pub fn as_int(&self) -> Option<(u128, Option<u32>)> {
         match self {
@@ -43,6 +53,7 @@ impl std::fmt::Display for Argument {
         match self {
             Argument::Int(value) => write!(formatter, "{value}"),
             Argument::Bool(value) => write!(formatter, "{value}"),
+            Argument::Text(_) if self.is_any() => formatter.write_str("_"),
             Argument::Text(text) => write!(formatter, "{text:?}"),
             Argument::List(list) => {
                 formatter.write_str("[")?;

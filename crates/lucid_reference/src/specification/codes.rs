@@ -39,6 +39,8 @@ pub const NO_EFFECT: Code = Code("LU-W0503");
 pub const TOO_LATE: Code = Code("LU-W0504");
 /// Several switches without links.
 pub const NOT_CONNECTED: Code = Code("LU-W0505");
+/// A number that the run replaces with the least one that is possible.
+pub const REPLACED: Code = Code("LU-W0506");
 
 /// The texts of `plane explain`. The examples are specifications in JSON.
 pub const EXPLANATIONS: &[Explanation] = &[
@@ -197,5 +199,13 @@ pub const EXPLANATIONS: &[Explanation] = &[
                \"full mesh\"` or name each link; `\"links\": {}` says that none is meant.",
         wrong: "{\"switches\": 2, \"events\": []}\n",
         right: "{\"switches\": 2, \"links\": {\"0:1\": \"1:0\"}, \"events\": []}\n",
+    },
+    Explanation {
+        code: REPLACED,
+        title: "a number that the run replaces",
+        text: "A run has 1 switch at least. Lucid's reference implementation takes `\"switches\": 0` as 1, and so \
+               does this one, with a warning.",
+        wrong: "{\"switches\": 0, \"events\": []}\n",
+        right: "{\"switches\": 1, \"events\": []}\n",
     },
 ];

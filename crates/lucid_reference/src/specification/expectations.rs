@@ -5,10 +5,10 @@
 use super::codes;
 use super::network::Network;
 use super::quantities;
-use super::run::{Count, Expectation, ExpectationKind, FieldSpans, LifecycleStep};
+use super::run::{Argument, Count, Expectation, ExpectationKind, FieldSpans, LifecycleStep};
 use super::values::RunValues;
 use document::{Fields, Messages, Node, NodeKind};
-use source::Diagnostic;
+use source::{Diagnostic, Span};
 
 /// The counters of a switch that can be expected.
 pub const COUNTERS: &[&str] = &[
@@ -46,6 +46,8 @@ fn expectation(
 ) -> Option<Expectation> {
     let mut fields = Fields::of(node, "an expectation", messages)?;
     let mut field_spans = FieldSpans { whole: node.span, ..FieldSpans::default() };
+    let executions = fields.get(&["for"]);
+    let executions = executions.map_or(Some(Vec::new()), |node| executions_of(node, messages));
     let mut found = Vec::new();
     for (name, what) in [
         ("handled", Some(LifecycleStep::Handled)),
@@ -88,7 +90,16 @@ fn expectation(
         }
     };
     fields.finish();
-    Some(Expectation { index, kind: kind?, field_spans })
+    Some(Expectation { index, kind: kind?, executions: executions?, field_spans })
+}
+
+/// `for`: one execution or a list of them. Their names are checked where the targets are known.
+fn executions_of(node: &Node, messages: &Messages) -> Option<Vec<(String, Span)>> {
+    let names = match &node.kind {
+        NodeKind::List(names) => names.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    names.iter().map(|node| Some((messages.text(node, "`for`")?.to_string(), node.span))).collect()
 }
 
 fn event(
@@ -108,11 +119,8 @@ fn event(
             field_spans.arguments = list.iter().map(|argument| argument.span).collect();
             let mut arguments = Vec::new();
             for node in list {
-                arguments.push(match &node.kind {
-                    NodeKind::Null => None,
-                    NodeKind::Text(text) if text == "_" => None,
-                    _ => Some(messages.argument(node)?),
-                });
+                let pattern = pattern(node, messages)?;
+                arguments.push(Some(pattern).filter(|pattern| !pattern.is_any()));
             }
             Some(arguments)
         }
@@ -280,4 +288,17 @@ fn count(node: &Node, messages: &Messages) -> Option<Count> {
             None
         }
     }
+}
+
+/// An expected argument; `null` becomes `"_"`, at any depth.
+fn pattern(node: &Node, messages: &Messages) -> Option<Argument> {
+    let parts: Vec<&Node> = match &node.kind {
+        NodeKind::Null => return Some(Argument::any()),
+        NodeKind::List(list) => list.iter().collect(),
+        // The fields of a record, in order.
+        NodeKind::Object(fields) => fields.iter().map(|field| &field.value).collect(),
+        _ => return messages.argument(node),
+    };
+    let parts: Vec<_> = parts.into_iter().map(|part| pattern(part, messages)).collect();
+    parts.into_iter().collect::<Option<Vec<_>>>().map(Argument::List)
 }

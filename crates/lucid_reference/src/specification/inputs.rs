@@ -26,7 +26,13 @@ pub(super) fn inputs(
     list.iter().filter_map(read).collect()
 }
 
-fn input(node: &Node, network: &Network, max_time_ps: u64, messages: &Messages) -> Option<Input> {
+/// One entry.
+pub(super) fn input(
+    node: &Node,
+    network: &Network,
+    max_time_ps: u64,
+    messages: &Messages,
+) -> Option<Input> {
     let mut fields = Fields::of(node, "an entry of `events`", messages)?;
     let kind = match fields.get(&["type"]) {
         Some(kind) => normalized(messages.text(kind, "`type`")?),

@@ -21,6 +21,8 @@ pub use codes::EXPLANATIONS;
 pub use document::Format;
 pub use expectations::COUNTERS;
 pub use names::{find_member, find_name};
-pub use reader::{MAX_SWITCHES, read, read_symbolics, read_until};
+pub use reader::{
+    LiveEntry, MAX_SWITCHES, has_expectations, read, read_entry, read_symbolics, read_until,
+};
 pub use roots::roots;
 pub use run::*;

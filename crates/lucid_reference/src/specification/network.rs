@@ -3,7 +3,7 @@
 
 use super::codes;
 use super::quantities;
-use super::run::{Link, Links};
+use super::run::{Link, Links, Run};
 use super::values::RunValues;
 use document::{Fields, Messages, Node, NodeKind};
 use source::{Diagnostic, Span};
@@ -22,6 +22,22 @@ pub(super) struct Network {
 impl Network {
     pub fn new(switches: u32, said: Option<Span>) -> Network {
         Network { switches, said, ends: HashMap::new(), full_mesh: false }
+    }
+
+    /// The network of a specification that was read.
+    pub fn of(run: &Run) -> Network {
+        let mut network = Network::new(run.switches, None);
+        match &run.links {
+            Links::FullMesh => network.full_mesh = true,
+            Links::List(list) => {
+                for link in list {
+                    let [one, other] = link.ends;
+                    network.ends.insert(one, (other, Span::NONE));
+                    network.ends.insert(other, (one, Span::NONE));
+                }
+            }
+        }
+        network
     }
 
     /// Where the link of a port leads.

@@ -4,7 +4,7 @@
 
 use super::codes;
 use super::network::Network;
-use super::run::{Argument, Links, PS_PER_NS, Run};
+use super::run::{Argument, Input, Links, PS_PER_NS, Run};
 use super::values::{CONVENTIONS, RunValues};
 use super::{expectations, inputs, network};
 use document::{Fields, Format, Messages, Node, NodeKind};
@@ -32,6 +32,19 @@ pub fn read_until(
     (run.filter(|_| !messages.has_errors()), messages.into_diagnostics())
 }
 
+/// Whether a file is a specification with expectations.
+pub fn has_expectations(text: &str, format: Format) -> bool {
+    let messages = Messages::new(&CONVENTIONS, format);
+    let mut map = SourceMap::new();
+    let file = map.add("", text.to_string());
+    match messages.parse(file, text).map(|root| root.kind) {
+        Some(NodeKind::Object(fields)) => {
+            fields.iter().any(|field| document::normalized(&field.name) == "expect")
+        }
+        _ => false,
+    }
+}
+
 /// Reads a file of symbolics: an object with `sizes` and `symbolics`, as the reference
 /// implementation's `.symb` files.
 pub fn read_symbolics(
@@ -51,6 +64,38 @@ pub fn read_symbolics(
     (Some(symbolics).filter(|_| !messages.has_errors()), messages.into_diagnostics())
 }
 
+/// An entry that a run gets while it goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LiveEntry {
+    /// As an entry of `events`.
+    Input(Box<Input>),
+    /// `{"until": TIME}`: the run goes on until this time, in picoseconds.
+    Until(u64),
+}
+
+/// Reads an entry for a run that goes on. There is one unless the diagnostics hold an error.
+pub fn read_entry(map: &SourceMap, file: FileId, run: &Run) -> (Option<LiveEntry>, Diagnostics) {
+    let messages = Messages::new(&CONVENTIONS, Format::Json);
+    let root = messages.parse(file, map.text(file));
+    let is_until = |root: &Node| match &root.kind {
+        NodeKind::Object(fields) => {
+            fields.iter().any(|field| document::normalized(&field.name) == "until")
+        }
+        _ => false,
+    };
+    let entry = root.and_then(|root| match is_until(&root) {
+        true => {
+            let mut fields = Fields::of(&root, "an entry", &messages)?;
+            let until = fields.get(&["until"]).and_then(|node| messages.time(node, "`until`"));
+            fields.finish();
+            until.map(LiveEntry::Until)
+        }
+        false => inputs::input(&root, &Network::of(run), run.max_time_ps, &messages)
+            .map(|input| LiveEntry::Input(Box::new(input))),
+    });
+    (entry.filter(|_| !messages.has_errors()), messages.into_diagnostics())
+}
+
 fn read_run(root: &Node, until_ps: Option<u64>, messages: &Messages) -> Option<Run> {
     let mut fields = Fields::of(root, "a run", messages)?;
     let mut run = Run {
@@ -64,7 +109,17 @@ fn read_run(root: &Node, until_ps: Option<u64>, messages: &Messages) -> Option<R
     if let Some(node) = switches {
         let most = u128::from(MAX_SWITCHES);
         if let Some(count) = messages.integer(node, "`switches`", most) {
-            // The reference implementation takes 0 as 1.
+            if count == 0 {
+                // The reference implementation takes 0 as 1.
+                messages.push(
+                    Diagnostic::warning(
+                        codes::REPLACED,
+                        node.span,
+                        "a run has 1 switch at least, so this one has 1 and not 0",
+                    )
+                    .help("write \"switches\": 1, or leave `switches` out"),
+                );
+            }
             run.switches = (count as u32).max(1);
         }
     }
@@ -247,8 +302,10 @@ fn read_values(fields: &mut Fields<'_>, symbolics: &mut Symbolics, messages: &Me
         for field in values {
             if name == "symbolics" {
                 symbolic_value(&field.name, &field.value, symbolics, messages);
+                symbolics.value_places.entry(field.name.clone()).or_insert(field.name_span);
             } else if let Some(value) = messages.integer(&field.value, what, u128::MAX) {
                 symbolics.sizes.entry(field.name.clone()).or_insert(value);
+                symbolics.size_places.entry(field.name.clone()).or_insert(field.name_span);
             }
         }
     }

@@ -265,8 +265,17 @@ pub struct Expectation {
     pub index: usize,
     /// What.
     pub kind: ExpectationKind,
+    /// `for`: names of the executions that it is for, with their places; empty for all.
+    pub executions: Vec<(String, Span)>,
     /// Where it stands.
     pub field_spans: FieldSpans,
+}
+
+impl Expectation {
+    /// Whether it is for runs by this execution.
+    pub fn is_for(&self, execution: &str) -> bool {
+        self.executions.is_empty() || self.executions.iter().any(|(name, _)| name == execution)
+    }
 }
 
 /// Kinds of expectations.

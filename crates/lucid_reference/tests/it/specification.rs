@@ -32,6 +32,8 @@ fn without_places(mut run: Run) -> Run {
     for place in run.extern_places.values_mut().chain(run.port_places.values_mut()) {
         *place = Span::NONE;
     }
+    run.symbolics.size_places.clear();
+    run.symbolics.value_places.clear();
     run.delay_granularity_place = Span::NONE;
     run
 }

@@ -47,6 +47,20 @@ fn paths_avoid_links_that_are_down() {
 }
 
 #[test]
+fn a_detour_names_the_link_that_is_down() {
+    let mut links = triangle();
+    assert_eq!(links.detour(0, 2), None);
+    links.set_up((2, 0), false, 0);
+    assert_eq!(links.detour(0, 2), Some([(0, 2), (2, 0)]));
+    assert_eq!(links.detour(2, 0), Some([(2, 0), (0, 2)]));
+    assert_eq!(links.detour(0, 1), None);
+    // Without another path it is lost.
+    links.set_up((1, 0), false, 0);
+    assert_eq!(links.detour(0, 2), None);
+    assert_eq!(links.detour(0, 3), None);
+}
+
+#[test]
 fn a_port_has_one_link() {
     let mut links = triangle();
     assert!(!links.connect([(0, 1), (3, 0)], PLAIN));

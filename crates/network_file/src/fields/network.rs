@@ -83,6 +83,11 @@ pub static NETWORK: Section = Section {
             Shape::Record(&TOPOLOGY),
             "Generates switches, hosts and links with addresses and routes.",
         ),
+        field(
+            "base",
+            Shape::Text,
+            "A topology.json of the P4 tutorials, whose nodes and links the file completes.",
+        ),
         field("defaults", Shape::Record(&DEFAULTS), "Fields of items that do not have them."),
         field(
             "controllers",

@@ -32,6 +32,8 @@ pub enum Origin {
 pub struct Network {
     /// The notation.
     pub origin: Origin,
+    /// The topology of the tutorials that the file completes.
+    pub base: Option<Located<String>>,
     /// Switches.
     pub switches: Vec<Switch>,
     /// Hosts.

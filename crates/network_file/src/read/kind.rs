@@ -45,7 +45,7 @@ pub(super) fn of(root: &Node) -> FileKind {
     }
     let value =
         |name: &str| fields.iter().find(|field| field.name == name).map(|field| &field.value);
-    let is_network = ["hosts", "topology", "controllers", "until", "defaults"]
+    let is_network = ["base", "hosts", "topology", "controllers", "until", "defaults"]
         .iter()
         .any(|name| value(name).is_some())
         || matches!(value("switches").map(|node| &node.kind), Some(NodeKind::Object(_)));

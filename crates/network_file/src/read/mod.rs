@@ -19,7 +19,7 @@ mod tutorial;
 
 use crate::codes;
 use crate::model::Network;
-use document::{Conventions, FieldNames, Format, Messages};
+use document::{Conventions, FieldNames, Format, Messages, NodeKind};
 use source::{Diagnostics, FileId, Severity, SourceMap};
 
 /// How network files are written.
@@ -49,6 +49,8 @@ pub struct Options {
     pub has_ipv6: bool,
     /// The program of switches without one.
     pub program: Option<String>,
+    /// The file that the network completes ([`base_of`]).
+    pub base: Option<FileId>,
 }
 
 /// What a file describes.
@@ -58,6 +60,18 @@ pub enum Kind {
     Network(Box<Network>),
     /// A run of a Lucid program, which another reader reads.
     LucidRun,
+}
+
+/// Returns the file that a network file completes, if it names one.
+pub fn base_of(map: &SourceMap, file: FileId, format: Format) -> Option<String> {
+    let messages = Messages::new(&CONVENTIONS, format);
+    let root = messages.parse(file, map.text(file))?;
+    let NodeKind::Object(fields) = &root.kind else { return None };
+    let base = fields.iter().find(|field| field.name == "base")?;
+    match &base.value.kind {
+        NodeKind::Text(name) => Some(name.clone()),
+        _ => None,
+    }
 }
 
 /// Reads a file. There is a result unless the diagnostics hold an error.
@@ -76,7 +90,11 @@ pub fn read(
                 Kind::Network(Box::new(tutorial::read(&root, options, &messages)?))
             }
             kind::FileKind::Network => {
-                Kind::Network(Box::new(network::read(&root, options, &messages)?))
+                let base = options
+                    .base
+                    .and_then(|base| messages.parse_as(Format::Json, base, map.text(base)));
+                let network = network::read(&root, base.as_ref(), options, &messages)?;
+                Kind::Network(Box::new(network))
             }
         })
     });

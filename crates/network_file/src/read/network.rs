@@ -4,6 +4,7 @@
 use super::applications::{self, Sharing};
 use super::context::Context;
 use super::nodes::SwitchOrigin;
+use super::tutorial::{self, Item};
 use super::{Options, addresses, checks, controllers, events, expectations, links, nodes};
 use crate::codes;
 use crate::fields::link::DIRECTION;
@@ -15,22 +16,29 @@ use crate::format::shape::{Section, Shape};
 use crate::format::value::{Located, Record, Value};
 use crate::generate::{self, Plan, PlannedNode};
 use crate::model::{ArpEntry, End, Network, Node};
-use document::{Messages, Node as DocumentNode};
+use document::{Fields, Messages, Node as DocumentNode};
 use source::Span;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Reads a network; `None` if the document is not an object. With errors in it, the result is not complete.
-pub(super) fn read(root: &DocumentNode, options: &Options, messages: &Messages) -> Option<Network> {
+pub(super) fn read(
+    root: &DocumentNode,
+    base: Option<&DocumentNode>,
+    options: &Options,
+    messages: &Messages,
+) -> Option<Network> {
     let file = decode(root, &Shape::Record(&NETWORK), NETWORK.what, messages)?;
     let file = file.record()?;
-    if !["switches", "hosts", "topology"].iter().any(|name| file.is_written(name)) {
+    if !["base", "switches", "hosts", "topology"].iter().any(|name| file.is_written(name)) {
         let message = "the file describes no network: it has no `switches`, `hosts` or `topology`";
         let help = "such as `topology: {kind: fat-tree, k: 4, program: router.p4}`";
         messages.error(codes::MISSING, root.span, message, help);
         return None;
     }
     let mut context = Context::new(options, messages);
+    context.network.base = file.text("base");
+    let mut base = base.and_then(|base| Fields::of(base, "a topology", messages));
     let defaults = Defaults::of(file);
     let topology = file.record("topology");
     let plan = topology.and_then(|record| generate::plan(record, messages));
@@ -44,11 +52,19 @@ pub(super) fn read(root: &DocumentNode, options: &Options, messages: &Messages) 
     let mut wishes = Vec::new();
     let mut templates = Vec::new();
 
-    read_switches(file, &defaults, plan.as_ref().zip(topology), &mut wishes, &mut context);
-    read_hosts(file, &defaults, plan.as_ref().zip(topology), &mut templates, &mut context);
+    let (base_switches, base_hosts) = match &mut base {
+        Some(base) => (tutorial::switches(base, messages), tutorial::hosts(base, messages)),
+        None => (Vec::new(), Vec::new()),
+    };
+    let generated = plan.as_ref().zip(topology);
+    read_switches(file, &defaults, (generated, &base_switches), &mut wishes, &mut context);
+    read_hosts(file, &defaults, (generated, &base_hosts), &mut templates, &mut context);
     addresses::generate_macs(&mut context.network);
     if let Some((plan, topology)) = plan.as_ref().zip(topology) {
         generated_links(plan, topology, &defaults, &mut context);
+    }
+    if let Some(base) = &mut base {
+        tutorial::add_links(base, &mut context);
     }
     links::read(file.list("links"), &defaults.links, &mut context);
     for (host, applications, sharing) in &templates {
@@ -103,7 +119,7 @@ fn own<'f>(file: &'f Record, list: &str, name: &str) -> Option<(&'f Record, Span
 fn read_switches(
     file: &Record,
     defaults: &Defaults,
-    generated: Option<(&Plan, &Record)>,
+    (generated, base): (Option<(&Plan, &Record)>, &[Item]),
     wishes: &mut Vec<(usize, Located<String>)>,
     context: &mut Context<'_>,
 ) {
@@ -124,9 +140,15 @@ fn read_switches(
             add(&switch.name, span, SwitchOrigin::Topology, record, context);
         }
     }
+    for Item { name, span, record } in base {
+        let (own, span) = own(file, "switches", name)
+            .map_or((Record::empty(&SWITCH, *span), *span), |(own, span)| (own.clone(), span));
+        add(name, span, SwitchOrigin::File, own.or(record).or(&defaults.switches), context);
+    }
     for named in file.named("switches") {
         let name = &named.name;
-        let is_generated = generated.is_some_and(|(plan, _)| plan.has_switch(&name.value));
+        let is_generated = generated.is_some_and(|(plan, _)| plan.has_switch(&name.value))
+            || base.iter().any(|item| item.name == name.value);
         if let Some(record) = named.value.record()
             && !is_generated
         {
@@ -140,7 +162,7 @@ fn read_switches(
 fn read_hosts(
     file: &Record,
     defaults: &Defaults,
-    generated: Option<(&Plan, &Record)>,
+    (generated, base): (Option<(&Plan, &Record)>, &[Item]),
     templates: &mut Vec<(usize, Vec<Value>, Sharing)>,
     context: &mut Context<'_>,
 ) {
@@ -170,9 +192,15 @@ fn read_hosts(
             add(&host.name, span, record, template.clone(), address, context);
         }
     }
+    for Item { name, span, record } in base {
+        let empty = Record::empty(&HOST, *span);
+        let (own, span) = own(file, "hosts", name).unwrap_or((&empty, *span));
+        add(name, span, own, record.clone().or(&defaults.hosts), None, context);
+    }
     for named in file.named("hosts") {
         let name = &named.name;
-        let is_generated = generated.is_some_and(|(plan, _)| plan.has_host(&name.value));
+        let is_generated = generated.is_some_and(|(plan, _)| plan.has_host(&name.value))
+            || base.iter().any(|item| item.name == name.value);
         if let Some(record) = named.value.record()
             && !is_generated
         {

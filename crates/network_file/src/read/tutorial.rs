@@ -48,26 +48,54 @@ pub(super) fn read(root: &Node, options: &Options, messages: &Messages) -> Optio
     let mut file = Fields::of(root, "a topology", messages)?;
     let mut context = Context::new(options, messages);
     context.network.origin = Origin::Tutorial;
-    for (field, mut fields) in file.sections("switches") {
-        let record = switch(&mut fields, field.value.span, messages);
-        nodes::switch(&field.name, field.name_span, SwitchOrigin::File, &record, &mut context);
+    for Item { name, span, record } in switches(&mut file, messages) {
+        nodes::switch(&name, span, SwitchOrigin::File, &record, &mut context);
     }
-    for (field, mut fields) in file.sections("hosts") {
+    for Item { name, span, record } in hosts(&mut file, messages) {
+        nodes::host(&name, span, &record, None, &mut context);
+    }
+    addresses::generate_macs(&mut context.network);
+    add_links(&mut file, &mut context);
+    applications::give_names(&mut context);
+    checks::all(&context);
+    Some(context.network)
+}
+
+/// A switch or host of a topology.
+pub(super) struct Item {
+    pub name: String,
+    pub span: Span,
+    pub record: Record,
+}
+
+/// The switches, with the fields of network files.
+pub(super) fn switches(file: &mut Fields<'_>, messages: &Messages) -> Vec<Item> {
+    let sections = file.sections("switches").into_iter().map(|(field, mut fields)| Item {
+        name: field.name.clone(),
+        span: field.name_span,
+        record: switch(&mut fields, field.value.span, messages),
+    });
+    sections.collect()
+}
+
+/// The hosts, likewise.
+pub(super) fn hosts(file: &mut Fields<'_>, messages: &Messages) -> Vec<Item> {
+    let sections = file.sections("hosts").into_iter().map(|(field, mut fields)| {
         let mut record = Record::empty(&HOST, field.value.span);
         for (name, ours) in [("ip", "address"), ("mac", "mac"), ("commands", "commands")] {
             insert(&mut record, &HOST, ours, name, fields.get(&[name]), messages);
         }
-        nodes::host(&field.name, field.name_span, &record, None, &mut context);
+        Item { name: field.name.clone(), span: field.name_span, record }
+    });
+    sections.collect()
+}
+
+/// Adds the links; the nodes are there.
+pub(super) fn add_links(file: &mut Fields<'_>, context: &mut Context<'_>) {
+    let Some(node) = file.get(&["links"]) else { return };
+    for node in context.messages.list(node, "`links`").unwrap_or_default() {
+        link(node, context);
     }
-    addresses::generate_macs(&mut context.network);
-    if let Some(node) = file.get(&["links"]) {
-        for node in messages.list(node, "`links`").unwrap_or_default() {
-            link(node, &mut context);
-        }
-    }
-    applications::give_names(&mut context);
-    checks::all(&context);
-    Some(context.network)
 }
 
 /// Decodes a value by the shape of the field that it means.

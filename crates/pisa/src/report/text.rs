@@ -21,6 +21,11 @@ const COLUMNS: [(Resource, &str); 8] = [
     (Resource::ExactMatchBits, "exact b"),
 ];
 
+/// What no model has, so that a chip may need more stages than its model (docs/targets.md).
+const LEFT_OUT: &str = "The model leaves out which containers of the packet header vector hold a field and which of \
+     them an action reaches, the wiring of\ncrossbars and hash bits, buses between memory rows, parser and deparser. The \
+     chip may need more stages (docs/targets.md).";
+
 /// How much of another unit's name a reason quotes.
 const REASON_CHARACTERS: usize = 48;
 
@@ -61,6 +66,7 @@ pub fn text(
             }
         }
     }
+    let _ = writeln!(text, "\n{LEFT_OUT}");
     text
 }
 

@@ -3,7 +3,7 @@
 //! report the same observations.
 
 use super::inputs::LucidRun;
-use super::targets::ENGINE;
+use super::targets::{ENGINE, REFERENCE};
 use super::user_p4;
 use device::EngineChoice;
 use frontend::{Console, Failure};
@@ -15,7 +15,9 @@ use lucid_network::{CompiledSimulation, Verified, check_ports, verify};
 use lucid_reference::interpreter::State;
 use lucid_reference::report::{Observers, Verdicts};
 use lucid_reference::simulation::{Counts, Observer, Outcome, Simulation};
+use lucid_reference::specification::{Expectation, Input, Run};
 use source::Diagnostics;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Executes a program.
@@ -86,6 +88,16 @@ impl Executor {
         Ok(Executor::Compiled { target, simulation, verification })
     }
 
+    /// Returns the expectations of a specification that are for this execution.
+    pub fn expectations(&self, specification: &Run) -> Vec<Expectation> {
+        let execution = match self {
+            Executor::Reference(_) => REFERENCE,
+            Executor::Compiled { target, .. } => target,
+        };
+        let all = specification.expectations.iter();
+        all.filter(|expectation| expectation.is_for(execution)).cloned().collect()
+    }
+
     /// Returns the name that reports have for it.
     pub fn name(&self) -> String {
         match self {
@@ -125,6 +137,17 @@ impl Executor {
         })
     }
 
+    /// Returns the time in picoseconds at which the comparison ended the run; `None` if the run went on to its end.
+    pub fn stopped_by_difference_ps(&self) -> Option<u64> {
+        let Executor::Compiled { simulation, verification: Verification::Done(verified), .. } =
+            self
+        else {
+            return None;
+        };
+        let is_early = simulation.now_ps() < simulation.setup().max_time_ps();
+        (verified.difference.is_some() && is_early).then(|| simulation.now_ps())
+    }
+
     fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
         match self {
             Executor::Reference(simulation) => simulation.run_until(until_ps, observer),
@@ -160,7 +183,22 @@ impl Executor {
         verdicts: &mut Verdicts<'_>,
         observers: &mut Observers<'_>,
     ) -> Outcome {
-        for time_ps in verdicts.times() {
+        let mut times = verdicts.times().into();
+        self.advance(None, &mut times, verdicts, observers)
+    }
+
+    /// Runs until a time, included, or to the end; stops at those of the times at which expectations read arrays, and
+    /// removes them.
+    pub fn advance(
+        &mut self,
+        until_ps: Option<u64>,
+        times: &mut VecDeque<u64>,
+        verdicts: &mut Verdicts<'_>,
+        observers: &mut Observers<'_>,
+    ) -> Outcome {
+        let is_before = |time_ps: &u64| until_ps.is_none_or(|until_ps| *time_ps <= until_ps);
+        while let Some(time_ps) = times.front().copied().filter(is_before) {
+            times.pop_front();
             let outcome = {
                 let mut both = Observers::new();
                 both.push(&mut *verdicts);
@@ -175,7 +213,22 @@ impl Executor {
         let mut both = Observers::new();
         both.push(&mut *verdicts);
         both.push(&mut *observers);
-        self.run(&mut both)
+        match until_ps {
+            Some(until_ps) => self.run_until(until_ps, &mut both),
+            None => self.run(&mut both),
+        }
+    }
+
+    /// Adds an input while the run goes on.
+    ///
+    /// # Errors
+    ///
+    /// The input names something that the program or the network does not have.
+    pub fn inject(&mut self, input: &Input) -> Result<(), Diagnostics> {
+        match self {
+            Executor::Reference(simulation) => simulation.inject(input),
+            Executor::Compiled { simulation, .. } => simulation.inject(input),
+        }
     }
 
     /// Returns the cell at an index, or both cells of a pair.
@@ -220,7 +273,7 @@ impl Executor {
     pub fn warnings(&self) -> Diagnostics {
         match self {
             Executor::Reference(simulation) => simulation.warnings().clone(),
-            Executor::Compiled { .. } => Diagnostics::new(),
+            Executor::Compiled { simulation, .. } => simulation.warnings().clone(),
         }
     }
 }

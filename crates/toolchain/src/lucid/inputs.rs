@@ -4,9 +4,10 @@
 
 use super::captures::{self, Times};
 use super::includes::Includes;
+use super::targets::unknown_executions;
 use frontend::{Console, Failure, Files, SPECIFICATIONS};
 use lucid::core::Program;
-use lucid::elaborate::Symbolics;
+use lucid::elaborate::{self, Symbolics};
 use lucid::front;
 use lucid_reference::report::Verdicts;
 use lucid_reference::simulation::Setup;
@@ -161,6 +162,10 @@ pub fn read_run(
     request: &RunRequest<'_>,
     console: Option<&dyn Console>,
 ) -> Result<LucidRun, Failure> {
+    if let Some(program) = request.program.filter(|program| !request.files.is_file(program)) {
+        // Reading it says why; a message about its specification would only distract.
+        request.files.text(program)?;
+    }
     let is_bare = request.specification.is_none() && !request.captures.is_empty();
     let specification_path = match (request.specification, request.program) {
         (Some(path), _) => path.to_path_buf(),
@@ -204,14 +209,20 @@ pub fn read_run(
         }
     };
     let mut read_capture = |name: &str| request.files.bytes(&relative(&specification_path, name));
+    found.append(elaborate::lint(&program));
+    found.append(elaborate::unknown_symbolics(&analysis.checked, &symbolics));
     let program = Arc::new(program);
     let setup = Setup::with_captures(program.clone(), &run, &mut read_capture);
+    found.append(unknown_executions(&run.expectations));
     // Mistakes of inputs and of expectations are reported together.
     if let Err(problems) = Verdicts::new(&program, &run.expectations) {
         found.append(problems);
     }
     let setup = match setup {
-        Ok(setup) if !found.has_errors() => Arc::new(setup),
+        Ok(setup) if !found.has_errors() => {
+            found.append(setup.warnings().clone());
+            Arc::new(setup)
+        }
         Ok(_) => return Err(Failure::Found(map, found)),
         Err(problems) => {
             found.append(problems);
@@ -267,6 +278,8 @@ fn symbolics(
 fn add_symbolics(symbolics: &mut Symbolics, more: Symbolics) {
     symbolics.sizes.extend(more.sizes);
     symbolics.values.extend(more.values);
+    symbolics.size_places.extend(more.size_places);
+    symbolics.value_places.extend(more.value_places);
 }
 
 fn read_symbolics(
@@ -316,7 +329,12 @@ pub fn read_program(files: &dyn Files, path: &Path) -> Result<LucidProgram, Fail
     let name = path.display().to_string();
     let analysis = front::analyse(&mut map, &name, text, &Includes(files));
     match analysis.elaborate(&symbolics, &[]) {
-        Ok(program) => Ok(LucidProgram { map, program, warnings: analysis.diagnostics }),
+        Ok(program) => {
+            let mut warnings = analysis.diagnostics.clone();
+            warnings.append(elaborate::lint(&program));
+            warnings.append(elaborate::unknown_symbolics(&analysis.checked, &symbolics));
+            Ok(LucidProgram { map, program, warnings })
+        }
         Err(problems) => Err(Failure::Found(map, problems)),
     }
 }

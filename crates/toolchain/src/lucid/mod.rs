@@ -9,6 +9,7 @@ mod executor;
 pub mod includes;
 pub mod inputs;
 mod layout;
+mod live;
 mod progress;
 mod replay;
 mod report;
@@ -26,6 +27,7 @@ use includes::Includes;
 use inputs::{LucidProgram, read_program};
 use lucid_compiler::{Backend, Options};
 use lucid_network::deploy;
+use lucid_reference::specification::{Format, has_expectations};
 use source::{Diagnostics, Explanation, SourceMap};
 use targets::target_of;
 
@@ -46,7 +48,10 @@ impl Frontend for Lucid {
         let mut map = SourceMap::new();
         let name = program.path.display().to_string();
         let analysis = lucid::front::analyse(&mut map, &name, text, &Includes(program.files));
-        let diagnostics = analysis.all_diagnostics();
+        let (mut diagnostics, elaborated) = analysis.all_diagnostics();
+        if let Some(program) = elaborated {
+            diagnostics.append(lucid_compiler::support::known_ports(&program));
+        }
         Ok(Checked { map, diagnostics, architecture: Architecture::Independent })
     }
 
@@ -153,5 +158,10 @@ impl NetworkRuns for Lucid {
 
     fn test(&self, test: &NetworkTest<'_>) -> Tested {
         test::test(test)
+    }
+
+    fn is_test(&self, file: &ProgramFile<'_>) -> bool {
+        let format = Format::of_name(&file.path.display().to_string());
+        file.text().is_ok_and(|text| has_expectations(&text, format))
     }
 }

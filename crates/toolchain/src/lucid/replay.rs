@@ -52,7 +52,7 @@ pub(super) fn run(
     };
     let counts = counts(&schedule, &ran.generated, setup.switches());
     let title = format!("{} as in {}", run.title(), path.display());
-    let mut report = Report::new(arguments, run, &title, ENGINE, console);
+    let mut report = Report::new(arguments, run, &title, ENGINE, console)?;
     let detail = arguments.trace.then_some(Detail::Everything);
     let content = LogContent { detail, accesses: false, departures: true };
     report.log(content, |log| observe(&schedule, log));

@@ -5,13 +5,17 @@
 use super::executor::Executor;
 use super::inputs::LucidRun;
 use crate::files;
-use frontend::{Console, NetworkRun};
+use frontend::{Console, Failure, NetworkRun};
+use lucid::core::EventId;
 use lucid_reference::interpreter::State;
 use lucid_reference::report::{
-    Detail, JsonLines, Observers, PendingEvents, TextLog, TimeLine, Verdict, state_json, state_text,
+    Detail, JsonLines, Observers, OnlyEvents, PendingEvents, ShownBytes, TextLog, TimeLine,
+    Verdict, events_named, state_json, state_text,
 };
 use lucid_reference::simulation::{Counts, Observation, ObservationKind, Observer, Outcome};
 use lucid_reference::specification::Links;
+use source::quantity::nanoseconds;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What a run or a replay prints and writes.
@@ -21,6 +25,8 @@ pub struct Report<'r> {
     console: &'r dyn Console,
     printer: Printer<'r>,
     time_line: TimeLine<'r>,
+    /// The events of the log; empty for all.
+    only: HashSet<EventId>,
 }
 
 /// What the log has.
@@ -36,20 +42,26 @@ pub struct LogContent {
 
 impl<'r> Report<'r> {
     /// Begins the report with its title.
+    ///
+    /// # Errors
+    ///
+    /// The user names an event that the program does not have.
     pub fn new(
         arguments: &'r NetworkRun<'r>,
         run: &'r LucidRun,
         title: &str,
         executor: &str,
         console: &'r dyn Console,
-    ) -> Report<'r> {
+    ) -> Result<Report<'r>, Failure> {
         let program = run.setup.program();
+        let only = events_named(program, arguments.only);
+        let only = only.map_err(|message| Failure::Usage(format!("--only: {message}")))?;
         let time_line = TimeLine::new(program, title, run.setup.switches(), links(run));
-        let mut printer = Printer::new(console);
+        let mut printer = Printer::new(console, arguments.events.is_some());
         if !console.is_quiet() && !arguments.json {
             printer.add(&format!("{title} ({executor})\n\n"));
         }
-        Report { arguments, run, console, printer, time_line }
+        Ok(Report { arguments, run, console, printer, time_line, only })
     }
 
     /// Prints what the observers of `observe` see, as text or as JSON, and collects it for the time line.
@@ -61,22 +73,29 @@ impl<'r> Report<'r> {
         let program = self.run.setup.program();
         let (arguments, printer) = (self.arguments, &mut self.printer);
         let mut write = |text: &str| printer.add(text);
-        let (mut text, mut json);
+        let only = || self.only.clone();
+        let (mut text, mut json) = (None, None);
         let mut observers = Observers::new();
         if arguments.json {
-            json = JsonLines::new(program, content.accesses, &mut write);
-            observers.push(&mut json);
+            let lines = JsonLines::new(program, content.accesses, &mut write);
+            observers.push(json.insert(OnlyEvents::new(lines, only())));
         } else if let Some(detail) = content.detail {
+            let bytes = if arguments.all_bytes { ShownBytes::All } else { ShownBytes::First };
             let log = TextLog::new(program, detail, &mut write)
-                .with_recirculation_ports(self.run.setup.recirculation_ports());
-            text = Log { log, departures: content.departures };
-            observers.push(&mut text);
+                .with_recirculation_ports(self.run.setup.recirculation_ports())
+                .with_bytes(bytes);
+            let log = Log { log, departures: content.departures };
+            observers.push(text.insert(OnlyEvents::new(log, only())));
         }
         if arguments.timeline.is_some() {
             observers.push(&mut self.time_line);
         }
         let result = observe(&mut observers);
         drop(observers);
+        if let Some(text) = text {
+            text.into_inner().log.finish();
+        }
+        drop(json);
         self.printer.flush();
         result
     }
@@ -151,22 +170,23 @@ impl<O: Observer> Observer for Log<O> {
     }
 }
 
-/// Collects lines and prints them in large pieces.
+/// Collects lines and prints them in large pieces, or each at once.
 struct Printer<'c> {
     console: &'c dyn Console,
     text: String,
+    at_once: bool,
 }
 
 const PRINTED_AT_ONCE: usize = 32 << 10;
 
 impl<'c> Printer<'c> {
-    fn new(console: &'c dyn Console) -> Printer<'c> {
-        Printer { console, text: String::new() }
+    fn new(console: &'c dyn Console, at_once: bool) -> Printer<'c> {
+        Printer { console, text: String::new(), at_once }
     }
 
     fn add(&mut self, line: &str) {
         self.text.push_str(line);
-        if self.text.len() >= PRINTED_AT_ONCE {
+        if self.at_once || self.text.len() >= PRINTED_AT_ONCE {
             self.flush();
         }
     }
@@ -188,6 +208,13 @@ pub fn still_to_happen(
 ) -> Option<String> {
     if *outcome != Outcome::TimeOver {
         return None;
+    }
+    if let Some(time_ps) = executor.stopped_by_difference_ps() {
+        let time = nanoseconds(time_ps);
+        return Some(format!(
+            "the run stopped at {time} ns, at the first difference from the reference interpreter; what was to \
+             happen later did not run"
+        ));
     }
     let setup = &run.setup;
     let still = waiting.text(setup.program(), setup.max_time_ps(), executor.next_input_ps())?;
@@ -244,5 +271,59 @@ fn links(run: &LucidRun) -> Vec<[(u32, u32); 2]> {
             .flat_map(|one| (one + 1..switches).map(move |other| [(one, other), (other, one)]))
             .collect(),
         Links::FullMesh => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lucid::executor::Verification;
+    use crate::lucid::inputs::{RunRequest, read_run};
+    use device::EngineChoice;
+    use frontend::MemoryFiles;
+    use lucid_compiler::{Options, compile};
+    use lucid_network::CompiledSimulation;
+    use lucid_network::options::delay_options;
+    use lucid_reference::report::Verdicts;
+    use std::sync::Arc;
+
+    const COUNT: &str = "
+        global Array.t<32> last = Array.create(4);
+        event count(int x) { Array.set(last, 0, x); generate Event.delay(count(x + 1), 1000); }";
+
+    fn run_of(program: &str) -> LucidRun {
+        let specification = r#"{"max time": 100000, "events": [{"name": "count", "args": [0]}]}"#;
+        let files = MemoryFiles::new([("count.dpt", program), ("count.json", specification)]);
+        let request =
+            RunRequest { specification: Some(Path::new("count.json")), ..RunRequest::from(&files) };
+        read_run(&request, None).unwrap_or_else(|failure| panic!("{}", failure.text()))
+    }
+
+    /// What a run by its own program, and one by another program in its place, leave to happen.
+    #[test]
+    fn a_run_that_stops_at_a_difference_does_not_ask_for_more_time() {
+        let run = run_of(COUNT);
+        for (program, expected) in [
+            (COUNT.to_string(), "the run was over at 100000 ns; 1 event was waiting"),
+            (COUNT.replace("last, 0, x", "last, 0, x + (x >> 2)"), "the run stopped at 4"),
+        ] {
+            let other = run_of(&program);
+            let options = delay_options(&run.setup, Options::default());
+            let compiled = compile(other.setup.program(), &other.map, &options).expect("compiles");
+            let engine = EngineChoice::Jit;
+            let simulation = CompiledSimulation::new(run.setup.clone(), Arc::new(compiled), engine);
+            let simulation = Box::new(simulation.expect("a device"));
+            let (target, verification) = (options.target.name(), Verification::Pending);
+            let mut executor = Executor::Compiled { target, simulation, verification };
+            let mut verdicts = Verdicts::new(run.setup.program(), &[]).expect("nothing expected");
+            let mut waiting = PendingEvents::new();
+            let mut observers = Observers::new();
+            observers.push(&mut waiting);
+            let outcome = executor.observe(&mut verdicts, &mut observers);
+            drop(observers);
+            let still = still_to_happen(&run, &outcome, &waiting, &executor).unwrap_or_default();
+            assert!(still.starts_with(expected), "{still}");
+            assert_eq!(still.contains("lets it run longer"), program == COUNT, "{still}");
+        }
     }
 }

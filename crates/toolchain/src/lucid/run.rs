@@ -5,6 +5,7 @@
 use super::captures::Departures;
 use super::executor::{Executor, Verification};
 use super::inputs::{LucidRun, RunRequest, read_run};
+use super::live::LiveEvents;
 use super::progress::ProgressDisplay;
 use super::report::{LogContent, Report, final_state_text, still_to_happen, verdicts_text};
 use super::targets::target_of;
@@ -12,7 +13,9 @@ use super::{replay, user_p4};
 use crate::port_captures::written_text;
 use frontend::{Console, Execution, ExitStatus, Failure, NetworkRun, ProgramFile};
 use lucid_compiler::Options;
-use lucid_reference::report::{Detail, Observers, PendingEvents, Verdicts, counters_table};
+use lucid_reference::report::{
+    Detail, Detours, Observers, PendingEvents, Verdicts, counters_table,
+};
 use lucid_reference::simulation::Outcome;
 use lucid_reference::simulation::schedule::Recorder;
 use source::Diagnostics;
@@ -67,17 +70,23 @@ fn execute(
     };
     let program = run.setup.program().clone();
     // A verified run does not stop before its end, so expectations could not read arrays.
-    let expectations: &[_] = if is_verified { &[] } else { &run.specification.expectations };
-    let mut verdicts = match Verdicts::new(&program, expectations) {
+    let expectations = match is_verified {
+        true => Vec::new(),
+        false => executor.expectations(&run.specification),
+    };
+    let mut verdicts = match Verdicts::new(&program, &expectations) {
         Ok(verdicts) => verdicts,
         Err(problems) => {
             console.diagnostics(&run.map, &problems);
             return Ok(ExitStatus::WrongInput);
         }
     };
-    let mut report = Report::new(arguments, run, &run.title(), &executor.name(), console);
+    let mut report = Report::new(arguments, run, &run.title(), &executor.name(), console)?;
+    let live = arguments.events.map(|path| LiveEvents::open(path, arguments.json, run, console));
+    let mut live = live.transpose()?;
     let mut recorder = Recorder::new();
     let mut waiting = PendingEvents::new();
+    let mut detours = Detours::new(&run.setup);
     let mut departing = match &arguments.captures {
         Some(captures) => {
             let inputs: Vec<PathBuf> = run.files().collect();
@@ -102,6 +111,9 @@ fn execute(
         if !quiet && !has_user_p4 {
             observers.push(&mut waiting);
         }
+        if !quiet {
+            observers.push(&mut detours);
+        }
         if arguments.record.is_some() {
             observers.push(&mut recorder);
         }
@@ -109,7 +121,10 @@ fn execute(
             observers.push(departing);
         }
         observers.push(&mut progress);
-        executor.observe(&mut verdicts, &mut observers)
+        match &mut live {
+            Some(live) => live.observe(&mut executor, &mut verdicts, &mut observers),
+            None => executor.observe(&mut verdicts, &mut observers),
+        }
     });
     let advice = progress.advice();
     drop(progress);
@@ -118,6 +133,7 @@ fn execute(
     let verdicts =
         verdicts.finish(&counts, &|switch, global, index| executor.cell(switch, global, index));
     let mut failed = verdicts.iter().any(|verdict| !verdict.passed);
+    failed |= live.is_some_and(|live| live.has_errors());
     let mut summary = String::new();
     if !quiet {
         summary.push_str(&format!("\n{}", counters_table(&counts)));
@@ -131,7 +147,9 @@ fn execute(
     }
     report.summary(&summary);
     if !quiet {
-        console.diagnostics(&run.map, &executor.warnings());
+        let mut warnings = executor.warnings();
+        warnings.append(detours.warnings());
+        console.diagnostics(&run.map, &warnings);
     }
     match executor.comparison() {
         Some(Ok(_)) if quiet => {}

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane test` for specifications of Lucid runs: runs one and judges its expectations.
+//! `plane test` for specifications of Lucid runs: runs one and judges its expectations. With verification the devices
+//! are compared with the reference interpreter too.
 
 use super::executor::{Executor, Verification};
-use super::inputs::{RunRequest, read_run};
+use super::inputs::{LucidRun, RunRequest, read_run};
 use super::report::{still_to_happen, verdicts_text};
-use super::targets::ENGINE;
-use device::EngineChoice;
-use frontend::{Failure, NetworkTest, Tested};
+use super::targets::{ENGINE, target_of};
+use frontend::{CompiledRun, Execution, Failure, NetworkTest, Tested};
 use lucid_compiler::Options;
 use lucid_reference::report::{Detail, Observers, PendingEvents, TextLog, Verdicts};
-use lucid_reference::simulation::Outcome;
+use lucid_reference::simulation::{NullObserver, Outcome};
 use source::{Diagnostics, RenderOptions, SourceMap};
 
 /// Runs one specification.
 pub(super) fn test(test: &NetworkTest<'_>) -> Tested {
-    let engine = match test.engine {
-        None => ENGINE,
-        Some(EngineChoice::Jit) => "compiled, jit",
-        Some(EngineChoice::Interpreter) => "compiled, interpreter",
-    };
-    let mut tested = Tested { engine: engine.to_string(), ..Tested::default() };
+    let mut tested = Tested { engine: ENGINE.to_string(), ..Tested::default() };
     if let Err(failure) = observed(test, &mut tested) {
         tested.failures.push(match failure {
             Failure::Found(map, found) => rendered(&map, &found),
@@ -36,19 +31,34 @@ fn observed(test: &NetworkTest<'_>, tested: &mut Tested) -> Result<(), Failure> 
         specification: Some(specification.path),
         ..RunRequest::from(specification.files)
     };
-    let run = read_run(&request, None)?;
-    let program = run.setup.program().clone();
-    let mut verdicts = Verdicts::new(&program, &run.specification.expectations)
-        .map_err(|problems| Failure::Found(run.map.clone(), problems))?;
-    if run.specification.expectations.is_empty() {
-        tested.notes.push("it expects nothing: add `expect`".to_string());
-    }
-    let mut executor = match test.engine {
-        None => Executor::reference(&run),
-        Some(engine) => {
-            Executor::compiled(engine, Options::default(), Verification::Off, &run, None)?
+    let compiled = match &test.execution {
+        Execution::Compiled(compiled) => {
+            tested.engine = format!("compiled, {}", compiled.engine.name());
+            Some(compiled)
+        }
+        Execution::Reference => None,
+        Execution::Replay(path) => {
+            let message = format!("a test does not replay a schedule (`{}`)", path.display());
+            return Err(Failure::Usage(message));
         }
     };
+    let run = read_run(&request, None)?;
+    let program = run.setup.program().clone();
+    let mut executor = match compiled {
+        None => Executor::reference(&run),
+        Some(compiled) => executor(compiled, Verification::Off, &run)?,
+    };
+    tested.engine = executor.name();
+    let expectations = executor.expectations(&run.specification);
+    let mut verdicts = Verdicts::new(&program, &expectations)
+        .map_err(|problems| Failure::Found(run.map.clone(), problems))?;
+    let is_verified = compiled.is_some_and(|compiled| compiled.is_verified);
+    if expectations.is_empty() && !is_verified {
+        tested.notes.push(match run.specification.expectations.is_empty() {
+            true => "it expects nothing: add `expect`".to_string(),
+            false => "none of its expectations is for this execution".to_string(),
+        });
+    }
     let mut happened = String::new();
     let mut waiting = PendingEvents::new();
     let outcome = {
@@ -68,13 +78,51 @@ fn observed(test: &NetworkTest<'_>, tested: &mut Tested) -> Result<(), Failure> 
         tested.failures.push(verdicts_text(&verdicts, true).trim().to_string());
         tested.failures.extend(still_to_happen(&run, &outcome, &waiting, &executor));
     }
-    if let Outcome::Stopped(fault) = outcome {
-        let mut list = Diagnostics::new();
-        list.push(*fault);
-        tested.failures.push(rendered(&run.map, &list));
+    stopped(outcome, &run, tested);
+    if let Some(compiled) = compiled.filter(|_| is_verified) {
+        compare(compiled, &run, tested)?;
     }
     if !tested.failures.is_empty() {
         tested.trace = happened;
+    }
+    Ok(())
+}
+
+/// A fault that ended a run is a failure.
+fn stopped(outcome: Outcome, run: &LucidRun, tested: &mut Tested) {
+    if let Outcome::Stopped(fault) = outcome {
+        let mut list = Diagnostics::new();
+        list.push(*fault);
+        let text = rendered(&run.map, &list);
+        if !tested.failures.contains(&text) {
+            tested.failures.push(text);
+        }
+    }
+}
+
+fn executor(
+    compiled: &CompiledRun<'_>,
+    verification: Verification,
+    run: &LucidRun,
+) -> Result<Executor, Failure> {
+    let options = Options { target: target_of(compiled.target)?, ..Options::default() };
+    Executor::compiled(compiled.engine, options, verification, run, None)
+}
+
+/// Runs the devices again, beside the reference interpreter: a run that stops at the times of expectations is not
+/// compared.
+fn compare(compiled: &CompiledRun<'_>, run: &LucidRun, tested: &mut Tested) -> Result<(), Failure> {
+    let mut executor = executor(compiled, Verification::Pending, run)?;
+    tested.engine = executor.name();
+    let mut no_verdicts = Verdicts::new(run.setup.program(), &[])
+        .map_err(|problems| Failure::Found(run.map.clone(), problems))?;
+    let mut nothing = NullObserver;
+    let mut observers = Observers::new();
+    observers.push(&mut nothing);
+    let outcome = executor.observe(&mut no_verdicts, &mut observers);
+    stopped(outcome, run, tested);
+    if let Some(Err(difference)) = executor.comparison() {
+        tested.failures.push(difference);
     }
     Ok(())
 }

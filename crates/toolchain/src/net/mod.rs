@@ -67,11 +67,21 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let text = files::read_text(run.file)?;
     let name = run.file.display().to_string();
     let file = map.add(name.clone(), text.as_str());
+    let (folder, format) = (run.file.parent().unwrap_or(Path::new("")), Format::of_name(&name));
+    let base = match network_file::base_of(&map, file, format) {
+        Some(base) => {
+            let path = folder.join(base);
+            let text = files::read_text(&path)?;
+            Some(map.add(path.display().to_string(), text.as_str()))
+        }
+        None => None,
+    };
     let options = Options {
         program: run.program.map(|program| program.display().to_string()),
+        base,
         ..Options::default()
     };
-    let (read, found) = network_file::read(&map, file, Format::of_name(&name), &options);
+    let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),
         Some(Kind::LucidRun) => return lucid_run(run, console),
@@ -84,7 +94,6 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     if let Some(defaults) = network.defaults_in_words().filter(|_| !console.is_quiet()) {
         console.note(&defaults);
     }
-    let folder = run.file.parent().unwrap_or(Path::new(""));
     let seed = run.seed.or(network.seed).unwrap_or(0);
     let resources = resources::read(&network, folder, &map)?;
     let switches = Switches { network: &network, folder, run, map: &map, seed, console };
@@ -127,6 +136,9 @@ fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Fail
         symbolics: None,
         seed: run.seed,
         until_ps: run.until_ps,
+        events: None,
+        only: &[],
+        all_bytes: false,
         trace: false,
         json: run.json,
         state_out: None,

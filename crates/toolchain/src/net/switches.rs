@@ -75,13 +75,18 @@ impl Switches<'_> {
     /// it the topology lies.
     fn locate(&self, name: &str) -> PathBuf {
         let path = self.folder.join(name);
-        if self.network.origin == Origin::Tutorial && !path.exists() {
-            let exercise = self.folder.join("..").join(name);
-            if exercise.exists() {
-                return exercise;
+        let topology = match (&self.network.base, self.network.origin) {
+            (Some(base), _) => self.folder.join(&base.value).parent().map(Path::to_path_buf),
+            (None, Origin::Tutorial) => Some(self.folder.to_path_buf()),
+            (None, Origin::NetworkFile) => None,
+        };
+        match topology {
+            Some(topology) if !path.exists() => {
+                let candidates = [topology.join(name), topology.join("..").join(name)];
+                candidates.into_iter().find(|path| path.exists()).unwrap_or(path)
             }
+            _ => path,
         }
-        path
     }
 
     fn program_of(&self, switch: &Switch) -> Option<PathBuf> {

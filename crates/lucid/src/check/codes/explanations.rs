@@ -72,7 +72,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         title: "a construct in a place that does not allow it",
         text: "Memops are not called: they are passed to an access of an array, which runs \
                them. Functions and events need their arguments. Accesses, and `this` and \
-               `ingress_port`, make sense only where an event is handled.",
+               `ingress_port`, make sense only where an event is handled. Sizes and variables of loops are \
+               no values: `size_to_int(n)` is the value of the size `n`.",
         wrong: "memop plus(int stored, int x) { return stored + x; }\n\
                 event e(int x) { int y = plus(x, 1); printf(\"%d\", y); }\n",
         right: "fun int plus(int a, int b) { return a + b; }\n\
@@ -325,5 +326,13 @@ pub const EXPLANATIONS: &[Explanation] = &[
         text: "The number does not fit into the bits that are matched.",
         wrong: "event e(int<3> x) { match x with | 8 -> { printf(\"8\"); } | _ -> { skip; } }\n",
         right: "event e(int<4> x) { match x with | 8 -> { printf(\"8\"); } | _ -> { skip; } }\n",
+    },
+    Explanation {
+        code: SIGNED_COMPARISON,
+        title: "a comparison takes integers for signed",
+        text: "Lucid's integers are unsigned: `-5` in 32 bits is 4294967291, and no integer is below 0. Numbers \
+               in two's complement have the order of unsigned numbers once the top bit of both is flipped.",
+        wrong: "event e(int x) { if (x < -5) { printf(\"%d\", x); } }\n",
+        right: "event e(int x) { if ((x ^^ 2147483648) < 2147483643) { printf(\"%d\", x); } }\n",
     },
 ];

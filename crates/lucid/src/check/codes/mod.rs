@@ -75,3 +75,5 @@ pub const UNHANDLED_EVENT: Code = Code("LU-W0105");
 pub const EVENT_DROPPED: Code = Code("LU-W0106");
 /// A pattern that cannot match.
 pub const PATTERN_NEVER_MATCHES: Code = Code("LU-W0107");
+/// A comparison that takes integers for signed.
+pub const SIGNED_COMPARISON: Code = Code("LU-W0108");

@@ -198,7 +198,7 @@ pub(super) const LIST: &[Construct] = &[
         "action int pick(int seed)(int x) { return hash<32>(1, x); }\n\
          global Table.t<<int, int, int, int>> t = Table.create(16, [pick], pick, 0);\n\
          event go(int x) { int y = Table.lookup(t, x, x); generate go(y); }\n",
-        On::Refused(codes::ACTION),
+        On::Compiles,
         On::Refused(codes::ACTION),
     ),
     on(

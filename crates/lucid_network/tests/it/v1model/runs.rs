@@ -280,3 +280,29 @@ fn egress_handlers_run_as_events_leave() {
         {\"name\": \"work\", \"args\": [9], \"timestamp\": 50}]}";
     assert_eq!(cells(text, run, &Options::default(), &[0, 10]), [9, 1]);
 }
+
+/// The calculations of actions come after those of handlers in front of them, and each keeps its polynomial.
+#[test]
+fn actions_of_tables_hash() {
+    let text = "action int mixed(int salt)(int x, int<16> y) { return hash<32>(7, salt, x, y) ^^ salt; }
+         action int summed(int salt)(int x, int<16> y) { return (int<32>)(hash<16>(checksum, y, salt)); }
+         action int wide(int salt)(int x, int<16> y) { return hash<48>(3, x)[40:9] + x; }
+         global Table.t<<int, int, (int, int<16>), int>> t = Table.create(8, [mixed; summed; wide], mixed, 5);
+         global Array.t<32> found = Array.create(8);
+         event go(int k, int<16> y) {
+             int before = hash<32>(1, k);
+             int result = Table.lookup(t, k, (before, y));
+             int after = hash<32>(2, result);
+             Array.set(found, k & 7, after ^^ result);
+         }";
+    let run = r#"{"max time": 100000, "events": [
+        {"type": "command", "name": "Table.install",
+         "args": {"table": "t", "key": [1], "action": "summed", "args": [305419896]}},
+        {"type": "command", "name": "Table.install",
+         "args": {"table": "t", "key": [2], "action": "wide", "args": [0]}},
+        {"type": "command", "name": "Table.install",
+         "args": {"table": "t", "key": [3], "action": "mixed", "args": [4294967295]}},
+        {"type": "generator", "name": "go", "args": [{"sequence": 0}, {"sequence": {"start": 65530}}],
+         "count": 8, "gap": "1us"}]}"#;
+    assert_eq!(same(text, run, &Options::default()), 8);
+}

@@ -63,14 +63,36 @@ function rows(model) {
   return { list, row };
 }
 
+// The most that a lane is high, without sub-rows; a sub-row needs so much.
+const MOST_LANE = 160, SUB_ROW = 2 * RADIUS + 6;
+
+// The height that lanes may take: that of the middle without what is above and below them. Of what takes the rest
+// of the middle the least height counts.
+function room(canvas) {
+  const box = canvas.parentElement, middle = box.parentElement;
+  // Without the box's own border.
+  let height = middle.clientHeight - (box.offsetHeight - box.clientHeight);
+  for (const other of middle.children) {
+    const { position, flexGrow, minHeight } = getComputedStyle(other);
+    if (other === box || position === "absolute") continue;
+    height -= Number(flexGrow) > 0 ? parseFloat(minHeight) : other.offsetHeight;
+  }
+  return Math.max(120, height) - AXIS;
+}
+
 function draw(drawing) {
   const { model, canvas } = drawing;
   const box = canvas.parentElement;
   const { list, row } = rows(model);
+  const [from, to] = shown(model);
   drawing.width = Math.max(200, box.clientWidth);
-  const room = Math.max(120, box.clientHeight) - AXIS;
-  drawing.laneHeight = Math.max(LEAST_LANE, Math.min(160, Math.floor(room / Math.max(1, list.length))));
-  drawing.height = Math.max(room, list.length * drawing.laneHeight) + AXIS;
+  drawing.summed = to - from > MOST_SINGLE;
+  const subRows = drawing.summed ? [] : subRowsOf(drawing, from, to);
+  const most = Math.max(MOST_LANE, ...subRows.map((each) => (each.count + 1) * SUB_ROW));
+  const fair = Math.floor(room(canvas) / Math.max(1, list.length));
+  drawing.laneHeight = Math.max(LEAST_LANE, Math.min(most, fair));
+  // The box of the lanes is as high as they are.
+  drawing.height = list.length * drawing.laneHeight + AXIS;
   const context = prepareCanvas(canvas, drawing.width, drawing.height);
   context.font = "12px system-ui, sans-serif";
 
@@ -80,14 +102,46 @@ function draw(drawing) {
   context.beginPath();
   context.rect(LEFT_MARGIN, AXIS, drawing.width - LEFT_MARGIN, drawing.height - AXIS);
   context.clip();
-  const [from, to] = shown(model);
   drawing.places = [];
   drawing.where = new Map();
-  drawing.summed = to - from > MOST_SINGLE;
+  drawOutages(drawing, context, row);
   if (drawing.summed) drawColumns(drawing, context, from, to, row);
-  else drawItems(drawing, context, from, to, row);
+  else drawItems(drawing, context, from, to, row, subRows);
   context.restore();
   drawOverview(drawing);
+}
+
+// The time in which a link is down: a band in the lanes of both switches, with its beginning and end.
+function drawOutages(drawing, context, row) {
+  const { model, laneHeight } = drawing;
+  const bad = style("--bad");
+  for (const [from, fromPort, to, toPort, begin, end] of model.run.outages) {
+    const left = xOf(drawing, begin), right = xOf(drawing, end ?? model.last);
+    if (right < LEFT_MARGIN || left > drawing.width) continue;
+    for (const lane of new Set([from, to])) {
+      if (lane >= model.run.switches || row[lane] < 0) continue;
+      const top = AXIS + row[lane] * laneHeight;
+      context.fillStyle = context.strokeStyle = bad;
+      context.globalAlpha = 0.13;
+      context.fillRect(left, top, Math.max(2, right - left), laneHeight);
+      context.globalAlpha = 0.8;
+      context.lineWidth = 1.5;
+      context.beginPath();
+      for (const x of end === null ? [left] : [left, right]) {
+        context.moveTo(x, top);
+        context.lineTo(x, top + laneHeight);
+      }
+      context.stroke();
+      context.textAlign = "left";
+      context.textBaseline = "top";
+      const text = `link ${from}:${fromPort} \u2013 ${to}:${toPort} down`;
+      const start = Math.max(left, LEFT_MARGIN) + 5;
+      if (start + context.measureText(text).width < Math.min(right, drawing.width)) {
+        context.fillText(text, start, top + 3);
+      }
+      context.globalAlpha = 1;
+    }
+  }
 }
 
 function drawLanes(drawing, context, list) {
@@ -167,19 +221,53 @@ function drawColumns(drawing, context, from, to, row) {
   }
 }
 
-function drawItems(drawing, context, from, to, row) {
-  const { model, laneHeight } = drawing;
-  // Items so near that they would hide each other stand above each other.
-  const lastX = new Float64Array(model.run.switches).fill(-1e9);
-  const level = new Uint8Array(model.run.switches);
-  const levels = Math.max(1, Math.floor((laneHeight - 2 * RADIUS) / (2 * RADIUS + 1)));
+// Sub-rows of the lanes: names whose marks would hide each other stand on different ones, in the order of the
+// names. Of each lane the number of sub-rows, and the sub-row of each name.
+function subRowsOf(drawing, from, to) {
+  const { model } = drawing;
+  const lanes = model.lanes.map(() => ({ near: [], meets: new Map(), row: new Map(), count: 1 }));
   for (let position = from; position < to; position++) {
-    const at = model.chosen[position], lane = model.lane[at];
+    const at = model.chosen[position], name = model.name[at], lane = lanes[model.lane[at]];
     const x = xOf(drawing, model.time[at]);
-    level[lane] = x - lastX[lane] < 2 * RADIUS ? (level[lane] + 1) % levels : 0;
-    lastX[lane] = x;
-    const offset = (level[lane] % 2 ? 1 : -1) * Math.ceil(level[lane] / 2) * (2 * RADIUS + 1);
-    const y = AXIS + (row[lane] + 0.5) * laneHeight + offset;
+    lane.near = lane.near.filter((other) => x - other.x < 2 * RADIUS);
+    if (!lane.meets.has(name)) lane.meets.set(name, new Set());
+    for (const other of lane.near) {
+      if (other.name === name) continue;
+      lane.meets.get(name).add(other.name);
+      lane.meets.get(other.name).add(name);
+    }
+    // Of marks of one name the last is the nearest.
+    lane.near = lane.near.filter((other) => other.name !== name);
+    lane.near.push({ x, name });
+  }
+  for (const lane of lanes) {
+    for (const name of [...lane.meets.keys()].sort((one, other) => one - other)) {
+      const taken = new Set([...lane.meets.get(name)].map((other) => lane.row.get(other)));
+      let free = 0;
+      while (taken.has(free)) free++;
+      lane.row.set(name, free);
+      lane.count = Math.max(lane.count, free + 1);
+    }
+  }
+  return lanes;
+}
+
+function drawItems(drawing, context, from, to, row, subRows) {
+  const { model, laneHeight } = drawing;
+  // Marks of one name at one place of the screen are a little apart, so that their number shows.
+  const last = new Map();
+  for (let position = from; position < to; position++) {
+    const at = model.chosen[position], lane = model.lane[at], name = model.name[at];
+    const x = xOf(drawing, model.time[at]);
+    const { row: own, count } = subRows[lane];
+    const height = Math.min(SUB_ROW + 10, (laneHeight - 4) / count);
+    const key = lane * (model.run.names.length + 1) + name + 1;
+    const before = last.get(key);
+    const same = before && x - before.x < 1 ? before.same + 1 : 0;
+    last.set(key, { x: same ? before.x : x, same });
+    const spread = Math.max(0, (height - 2 * RADIUS) / 2);
+    const apart = Math.min(3 * same, spread);
+    const y = AXIS + (row[lane] + 0.5) * laneHeight + (own.get(name) - (count - 1) / 2) * height + apart;
     drawing.where.set(at, drawing.places.length);
     drawing.places.push({ at, x, y });
   }

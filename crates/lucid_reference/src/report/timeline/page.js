@@ -15,7 +15,38 @@ function redraw() {
     drawn = false;
     draw(drawing);
     showStatus();
+    showList();
   });
+}
+
+// Most lines of the list.
+const LISTED = 200;
+let listed = "";
+
+// The first events in view, a line each.
+function showList() {
+  const [from, to] = shown(model);
+  const end = Math.min(to, from + LISTED);
+  const state = `${from} ${to} ${model.chosen.length} ${model.chosen[from]} ${drawing.selected}`;
+  if (state === listed) return;
+  listed = state;
+  const lines = [];
+  for (let position = from; position < end; position++) {
+    const at = model.chosen[position];
+    const dot = make("span", { className: "dot" });
+    dot.style.background = colourOf(model.name[at]);
+    const line = make("button", { className: at === drawing.selected ? "selected" : "" },
+      make("span", { className: "time", textContent: exactNanoseconds(model.time[at]) }),
+      make("span", { className: "kind", textContent: `switch ${model.lane[at]}` }), dot,
+      make("span", { className: "what", textContent: itemText(model, at) }),
+      make("span", { className: "kind", textContent: KINDS[model.kind[at]] }));
+    line.addEventListener("click", () => select(at, true));
+    lines.push(make("li", {}, line));
+  }
+  if (to > end) {
+    lines.push(make("li", { className: "more", textContent: `and ${(to - end).toLocaleString("en-US")} more in view` }));
+  }
+  element("list").replaceChildren(...lines);
 }
 
 function showStatus() {
@@ -361,7 +392,8 @@ function makeInput() {
     actions[event.key]();
     redraw();
   });
-  new ResizeObserver(redraw).observe(element("lanes"));
+  new ResizeObserver(redraw).observe(element("middle"));
+  element("counters").addEventListener("toggle", redraw);
 }
 
 function hover(event) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Handles an event at a switch: the parser if it is a packet, then the handler, and the observations.
 
-use super::super::codes;
 use super::super::faults;
 use super::super::observation::{DropReason, ObservationKind, Occurrence, Stage};
 use super::super::setup::Setup;
@@ -10,7 +9,7 @@ use crate::interpreter::{Arguments, EventValue, LogRecord, PreparedBody, SwitchC
 use lucid::core::{EventId, GlobalId};
 use lucid::syntax::ast::EventSort;
 use network::event_loop::Flight;
-use source::{Diagnostic, Span};
+use source::Span;
 use std::sync::Arc;
 
 /// One run of a handler.
@@ -184,32 +183,8 @@ impl Simulation {
         switch: u32,
         span: Option<Span>,
     ) {
-        let declared = &setup.program.globals[table.0 as usize];
-        let capacity = self.switches[switch as usize].state.table(table);
-        let capacity = capacity.map_or(0, |table| table.capacity());
-        let is_same = |warning: &Diagnostic| {
-            warning.code == codes::TABLE_FULL
-                && (warning.primary.span == declared.span
-                    || warning.labels.iter().any(|label| label.span == declared.span))
-        };
-        if self.warnings.iter().any(is_same) {
-            return;
-        }
-        let message = format!(
-            "table `{}` is full with {capacity} entries; an entry was not taken at switch {switch} \
-             at {} ns",
-            declared.name,
-            self.now_ps() / 1000
-        );
-        let warning = match span {
-            Some(span) => Diagnostic::warning(codes::TABLE_FULL, span, message)
-                .here("installed here")
-                .label(declared.span, "declared here"),
-            None => Diagnostic::warning(codes::TABLE_FULL, declared.span, message)
-                .here("declared here")
-                .note("the entry came from a command"),
-        };
-        self.warnings.push(warning.help("declare the table with a larger size"));
+        let place = (switch, self.now_ps());
+        faults::warn_table_full(&mut self.warnings, &setup.program, table, place, span);
     }
 
     pub(super) fn drop_event(
