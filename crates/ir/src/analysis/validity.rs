@@ -34,6 +34,17 @@ impl Valid {
     }
 }
 
+/// Whether an action of a table may end the programmable block.
+fn ends_early(program: &Program, table: crate::TableId) -> bool {
+    program.tables[table.index()].actions.iter().any(|listed| {
+        let region = program.actions[listed.action.index()].region;
+        program.regions[region.index()].blocks.iter().any(|block| {
+            matches!(block.terminator, Terminator::Exit)
+                || block.instructions.iter().any(|it| effects::may_end_block(&it.operation))
+        })
+    })
+}
+
 /// Headers that may be valid at all points of a program.
 #[derive(Debug)]
 pub struct Validity<'p> {
@@ -196,7 +207,9 @@ impl<'p> Validity<'p> {
                     end.unite(&valid.may);
                 }
                 self.step(block, index, &mut valid);
-                if matches!(instruction.operation, Operation::Apply { .. }) {
+                if let Operation::Apply { table, .. } = &instruction.operation
+                    && ends_early(self.program, *table)
+                {
                     end.unite(&valid.may);
                 }
             }

@@ -173,6 +173,25 @@ fn emitted_twice_and_never() {
         ..Parts::default()
     });
     check(&Parts { parser: "p.extract(h.a); p.extract(h.b);", ..Parts::default() });
+    // A table in front changes nothing, unless one of its actions ends the control.
+    check(&Parts {
+        parser: "p.extract(h.a); p.extract(h.b);",
+        egress_locals: "action run() { h.a.x = 1; }\n\
+                        table t { key = { h.a.x: exact; } actions = { run; }\n\
+                        default_action = run(); }",
+        egress: "t.apply(); h.b.setInvalid();",
+        deparser: "p.emit(h.a);",
+        ..Parts::default()
+    });
+    check(&Parts {
+        parser: "p.extract(h.a);\np.extract(h.b); // IR-W0303",
+        egress_locals: "action run() { exit; }\n\
+                        table t { key = { h.a.x: exact; } actions = { run; NoAction; }\n\
+                        default_action = NoAction(); }",
+        egress: "t.apply(); h.b.setInvalid();",
+        deparser: "p.emit(h.a);",
+        ..Parts::default()
+    });
     // The program puts another header into the packet.
     check(&Parts {
         parser: "p.extract(h.b);",

@@ -22,9 +22,9 @@ pub(super) fn task_direct(slot: u32) -> u32 {
     TASK_COPIES + 1 + slot
 }
 
-/// The declaration, for so many slots.
+/// The declaration, for so many slots. The time comes first: Tofino computes with it in a container of its own.
 pub(super) fn declaration(slots: u32) -> String {
-    let mut text = String::from("header bridge_h { bit<8> task; bit<16> arrived;");
+    let mut text = String::from("header bridge_h { bit<16> arrived; bit<8> task;");
     for slot in 0..slots {
         text.push_str(&format!("bit<1> slot{slot};"));
     }
@@ -69,7 +69,7 @@ pub struct Bridge {
 impl Bridge {
     /// Reads the bridge of a program with so many slots; what follows it.
     pub fn read(slots: u32, bytes: &[u8]) -> Option<(Bridge, &[u8])> {
-        let (task, rest) = bytes.split_first()?;
+        let (task, rest) = bytes.get(2..)?.split_first()?;
         let task = match u32::from(*task) {
             TASK_ROUND => Task::Round,
             TASK_LEAVE => Task::Leave,
@@ -78,7 +78,6 @@ impl Bridge {
             }
             _ => Task::Other,
         };
-        let rest = rest.get(2..)?;
         let (bits, rest) = rest.split_at_checked(slots.div_ceil(8) as usize)?;
         let is_there = |slot: u32| bits[slot as usize / 8] >> (7 - slot % 8) & 1 == 1;
         Some((Bridge { task, slots: (0..slots).map(is_there).collect() }, rest))

@@ -365,7 +365,8 @@ impl<'p> Context<'p> {
     }
 }
 
-fn frame_field(of: SlotField) -> &'static str {
+/// A field of a frame, as the program calls it.
+pub(super) fn frame_field(of: SlotField) -> &'static str {
     match of {
         SlotField::PlaceKind => "place_kind",
         SlotField::Place => "place",

@@ -5,6 +5,7 @@
 
 use super::codes::TOO_MANY_REGISTER_ACTIONS;
 use super::context::{Context, RegisterNames, control_name, resized};
+use super::memops;
 use crate::atomic::program::{
     ArrayId, Index, MemoryAccess, MemoryUse, Operand, Operation, RegisterAction,
 };
@@ -191,6 +192,11 @@ impl Cell {
         resized(&field, self.physical_bits, self.width_bits, self.width_bits)
     }
 
+    /// The same as hardware has it, with zeros above.
+    fn whole(&self, half: Option<&str>) -> String {
+        half.map_or("value".to_string(), |half| format!("value.{half}"))
+    }
+
     fn place(&self) -> String {
         if self.is_pair { "value.first".into() } else { "value".into() }
     }
@@ -248,6 +254,24 @@ impl Body<'_, '_> {
         self.context.operand(operand, self.cell.width_bits, self.gress)
     }
 
+    /// A condition. It sees whole cells, which hardware cannot slice there, unless it computes with them.
+    fn condition(
+        &self,
+        condition: &Expression,
+        names: &[(LocalId, String)],
+        whole: &[(LocalId, String)],
+    ) -> String {
+        let is_narrow = self.cell.physical_bits != self.cell.width_bits;
+        let condition = memops::without_steps(condition);
+        match is_narrow && memops::ignores_width(&condition) {
+            true => {
+                let condition = memops::at_width(&condition, self.cell.physical_bits);
+                expressions::text(&condition, &mut MemopNames { names: whole })
+            }
+            false => expressions::text(&condition, &mut MemopNames { names }),
+        }
+    }
+
     /// One memop of two arguments, whose outcome goes to a target.
     fn simple(&mut self, side: &MemoryUse, target: &str, is_cell: bool, cell: &[String]) {
         let old = &cell[0];
@@ -265,11 +289,18 @@ impl Body<'_, '_> {
             }
             MemoryUse::Memop(id, argument) => {
                 let Some(memop) = self.context.program.memops.get(id.0 as usize) else { return };
-                let argument = self.operand(*argument);
+                let argument_of = *argument;
+                let argument = self.operand(argument_of);
                 let names = [(LocalId(0), old.clone()), (LocalId(1), argument)];
                 let text = |expression: &Expression| {
                     expressions::text(expression, &mut MemopNames { names: &names })
                 };
+                let physical = self.cell.physical_bits;
+                let whole = self.cell.whole(self.cell.is_pair.then_some("first"));
+                let whole = [
+                    (LocalId(0), whole),
+                    (LocalId(1), self.context.operand(argument_of, physical, self.gress)),
+                ];
                 match &memop.body {
                     MemopBody::Return(value) => {
                         let value = text(value);
@@ -277,7 +308,8 @@ impl Body<'_, '_> {
                     }
                     MemopBody::If(condition, then, otherwise) => {
                         let (then, otherwise) = (text(then), text(otherwise));
-                        self.text.push_str(&format!("if ({}) {{", text(condition)));
+                        let condition = self.condition(condition, &names, &whole);
+                        self.text.push_str(&format!("if ({condition}) {{"));
                         self.store(target, is_cell, &then);
                         self.text.push_str("} else {");
                         self.store(target, is_cell, &otherwise);
@@ -302,25 +334,23 @@ impl Body<'_, '_> {
         let MemopBody::Complex { conditions, cell1, cell2, returned } = &memop.body else { return };
         let is_pair = memop.argument_count == 4;
         let width_bits = self.cell.width_bits;
-        let first = self.cell.read(is_pair.then_some("first"));
+        let physical_bits = self.cell.physical_bits;
         let default = self.operand(default);
         let [one, other] = arguments.map(|operand| self.operand(operand));
-        let second = if is_pair { self.cell.read(Some("second")) } else { default.clone() };
-        let mut names = vec![(LocalId(0), "old_1".to_string())];
-        self.text.push_str(&format!("bit<{width_bits}> old_1 = {first};"));
+        let old = |name: &str| resized(name, physical_bits, width_bits, width_bits);
+        let mut names = vec![(LocalId(0), old("old_1"))];
+        let first = self.cell.place();
+        self.text.push_str(&format!("bit<{physical_bits}> old_1 = {first};"));
         if is_pair {
-            self.text.push_str(&format!("bit<{width_bits}> old_2 = {second};"));
-            names.extend([
-                (LocalId(1), "old_2".to_string()),
-                (LocalId(2), one),
-                (LocalId(3), other),
-            ]);
+            self.text.push_str(&format!("bit<{physical_bits}> old_2 = value.second;"));
+            names.extend([(LocalId(1), old("old_2")), (LocalId(2), one), (LocalId(3), other)]);
         } else {
             names.extend([(LocalId(1), one), (LocalId(2), other)]);
         }
+        let whole = self.whole_names(is_pair, arguments);
         for (condition, id) in conditions.iter().zip([CONDITION_1, CONDITION_2]) {
             if let Some(condition) = condition {
-                let text = expressions::text(condition, &mut MemopNames { names: &names });
+                let text = self.condition(condition, &names, &whole);
                 names.push((id, format!("({text})")));
             }
         }
@@ -336,10 +366,10 @@ impl Body<'_, '_> {
             })
         };
         let wants_scratch = !is_pair && returns && reads_new(NEW_CELL_2);
-        self.text.push_str(&format!("bit<{width_bits}> new_1 = old_1;"));
+        self.text.push_str(&format!("bit<{width_bits}> new_1 = {};", old("old_1")));
         self.updates(cell1, "new_1", &names);
         if is_pair || wants_scratch {
-            let start = if is_pair { "old_2".to_string() } else { default.clone() };
+            let start = if is_pair { old("old_2") } else { default.clone() };
             self.text.push_str(&format!("bit<{width_bits}> new_2 = {start};"));
             self.updates(cell2, "new_2", &names);
         }
@@ -360,6 +390,16 @@ impl Body<'_, '_> {
             let value = expressions::text(value, &mut MemopNames { names: &names });
             self.text.push_str(&format!("if ({guard}) {{ rv = {value}; }}"));
         }
+    }
+
+    /// Cells and operands of a memop of three or four arguments as its conditions see them.
+    fn whole_names(&self, is_pair: bool, arguments: &[Operand; 2]) -> Vec<(LocalId, String)> {
+        let cells = ["old_1", "old_2"].map(String::from).into_iter();
+        let cells = cells.take(if is_pair { 2 } else { 1 });
+        let width_bits = self.cell.physical_bits;
+        let operands =
+            arguments.iter().map(|one| self.context.operand(*one, width_bits, self.gress));
+        (0..).map(LocalId).zip(cells.chain(operands)).collect()
     }
 
     /// Guarded updates: the first whose guard holds counts.

@@ -9,7 +9,8 @@
 //!
 //! 1. The ingress parser tells an event that is to be handled here and now from the others, so that
 //!    handlers can begin in the first stage; `dispatch` and `forward` send the others on their way.
-//! 2. Tables of the handlers, in the stages that the layout gave them.
+//! 2. Tables of the handlers, in the stages that the layout gave them. The parser has made the headers valid
+//!    that they may fill; `keep_slotN` leaves those of the events that they generated.
 //! 3. `serialise` sends the generated events: one that leaves by a port goes at once, all others go
 //!    through the recirculation port, one by one by unicast, several as copies of a multicast group.
 //! 4. The egress parser reads the bridge that ingress put in front; of each copy it keeps the slot that has
@@ -21,6 +22,7 @@
 
 pub mod bridge;
 pub mod codes;
+mod conditions;
 mod context;
 mod egress_parser;
 mod egress_tables;
@@ -30,6 +32,8 @@ pub mod generator;
 mod hashes;
 mod keysets;
 pub mod lines;
+mod lookups;
+mod memops;
 mod memory;
 mod operations;
 mod parsers;
@@ -42,10 +46,11 @@ mod scheduler_tables;
 mod slots;
 mod switch_values;
 mod tables;
+mod validity;
 
+pub use lookups::{data_field, key_field};
 pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};
 pub use scheduler::add_scheduler;
-pub use tables::{data_field, key_field};
 
 use super::{atomic, support};
 use crate::compiled::Compiled;

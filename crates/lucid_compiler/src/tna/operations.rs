@@ -170,15 +170,11 @@ fn generate(
 ) -> String {
     let source = if payload == Payload::Cut { "SOURCE_CUT" } else { "SOURCE" };
     let header = context.events.event(event);
-    let mut text = format!("hdr.slot{slot}.setValid();");
-    if header.ty.is_some() {
-        text.push_str(&format!("{}.setValid();", context.events.outgoing_header(slot, event)));
-    }
     let number = header.number;
-    text.push_str(&format!(
+    let mut text = format!(
         "hdr.slot{slot}.source_kind = {source}; hdr.slot{slot}.ether_type = ETHERTYPE_LUCID; \
          hdr.slot{slot}.number = {number}; hdr.bridge.slot{slot} = 1;"
-    ));
+    );
     if !super::slots::slot_shapes(context.atomic)[slot as usize].writes_kind {
         text.push_str(&format!("hdr.slot{slot}.place_kind = PLACE_HERE;"));
     }

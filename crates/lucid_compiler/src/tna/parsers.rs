@@ -13,51 +13,71 @@ use crate::names::Names;
 use crate::options::Delay;
 use lucid::core::EventId;
 use source::Span;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-/// The ingress parser, and the headers that the program's parsers read.
-pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
+/// Headers that only the ingress parser reads.
+pub(super) struct Read {
+    /// Those of the program's parsers.
+    pub(super) chunks: Vec<Chunk>,
+    /// Whether they read an event by its number.
+    pub(super) has_number: bool,
+}
+
+/// The ingress parser, and what it reads.
+pub(super) fn ingress(context: &mut Context<'_>) -> Read {
     let mut states = States {
         names: Names::new(&[
-            "start",
-            "frame",
-            "to_switch",
-            "for_this_switch",
-            "addressed_packet",
-            "due_packet",
-            "here",
-            "addressed",
-            "leave",
-            "due",
-            "lucid_event",
             "accept",
-            "reject",
-            "outside",
-            "outside_bare",
-            "outside_leaves",
-            "unframe",
+            "addressed",
+            "addressed_delayed",
+            "addressed_packet",
+            "addressed_packet_delayed",
+            "back_addressed_packet",
+            "back_due_packet",
+            "due_packet",
+            "packet_behind",
+            "again",
+            "back_addressed",
+            "back_due",
+            "back_for_this_switch",
+            "back_frame",
+            "back_from_here",
+            "back_here",
+            "back_later",
+            "back_packet",
+            "back_to_switch",
+            "back_waited",
+            "came_first",
+            "came_round",
             "delayed",
+            "due",
             "elsewhere",
-            "leave_port",
-            "leave_port_bare",
-            "leave_group",
-            "leave_group_bare",
+            "for_this_switch",
+            "frame",
+            "generated",
+            "here",
+            "here_delayed",
+            "later",
+            "later_delayed",
+            "leave",
             "leave_flood",
             "leave_flood_bare",
+            "leave_group",
+            "leave_group_bare",
+            "leave_port",
+            "leave_port_bare",
             "leave_switches",
+            "lucid_event",
+            "outside",
+            "outside_leaves",
+            "packet",
             "pause",
+            "reject",
             "release",
-            "came_round",
-            "came_first",
-            "here_again",
-            "addressed_again",
-            "from_here_again",
-            "later_again",
-            "to_other",
-            "from_here",
-            "later",
+            "start",
+            "to_switch",
+            "unframe",
             "waited",
-            "again",
         ]),
         context,
         pieces: Vec::new(),
@@ -82,7 +102,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
         _ => None,
     };
     states.frames(&other, addressed.as_deref());
-    let States { pieces, chunks, .. } = states;
+    let States { pieces, chunks, wants_number: has_number, .. } = states;
     context.put(
         Span::NONE,
         "parser IngressParser(packet_in pkt, out headers_t hdr, out ig_md_t ig_md, \
@@ -93,7 +113,41 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
     }
     context.pieces.extend(pieces);
     context.put(Span::NONE, "}");
-    chunks
+    Read { chunks, has_number }
+}
+
+/// Fields of the frame in front, as the parser sees them before it extracts the frame.
+const PLACE_KIND: &str = "pkt.lookahead<bit<16>>()";
+const PLACE: &str = "pkt.lookahead<bit<48>>()[31:0]";
+const SOURCE_KIND: &str = "pkt.lookahead<bit<64>>()[15:0]";
+const DELAY_NS: &str = "pkt.lookahead<bit<96>>()[31:0]";
+const ETHER_TYPE: &str = "pkt.lookahead<bit<112>>()[15:0]";
+const NUMBER: &str = "pkt.lookahead<bit<128>>()[15:0]";
+
+/// What the table `dispatch` is to do.
+fn route(route: Route) -> String {
+    format!("ig_md.route = {};", route as u32)
+}
+
+/// What names of states begin with that depend on the port by which the packet came.
+fn prefix(came_back: bool) -> &'static str {
+    if came_back { "back_" } else { "" }
+}
+
+/// A state that sends on what has a delay left; one that another switch or host wrote does not count.
+fn by_delay(came_back: bool, name: &str, due: &str) -> String {
+    let of = prefix(came_back);
+    match came_back {
+        true => format!(
+            "state {of}{name} {{ transition select({DELAY_NS}) {{ 0 : {due}; default : delayed; }} }}"
+        ),
+        false => format!(
+            "state {name} {{ transition select({DELAY_NS}) {{ 0 : {due}; \
+             default : {name}_delayed; }} }} \
+             state {name}_delayed {{ transition select({SOURCE_KIND}) {{ \
+             SOURCE : delayed; default : {due}; }} }}"
+        ),
+    }
 }
 
 /// The parser in the making.
@@ -114,129 +168,131 @@ impl States<'_, '_> {
     }
 
     /// States that read a frame; other packets go on in `other`, packet events for this switch by its number in
-    /// `addressed`.
+    /// `addressed`. The frame is extracted when it is decided what happens
+    /// to it, since Tofino's parser has no access to what is behind it: until then states look ahead. There are two of
+    /// each that depends on whether the packet came back by the recirculation port.
     fn frames(&mut self, other: &str, addressed: Option<&str>) {
-        let route = |route: Route| format!("ig_md.route = {};", route as u32);
-        let ether_type = "pkt.lookahead<bit<112>>()[15:0]";
-        let select = match self.context.options.delay {
-            Delay::Queue => format!(
-                "select(ig_intr_md.ingress_port, {ether_type}) {{ (_, ETHERTYPE_LUCID) : frame; \
-                 (GENERATOR_PORT, ETHERTYPE_FLOW_CONTROL) : pause; default : {other}; }}"
-            ),
-            Delay::Recirculation => {
-                format!("select({ether_type}) {{ ETHERTYPE_LUCID : frame; default : {other}; }}")
-            }
-        };
+        let has_queue = self.context.options.delay == Delay::Queue;
+        let generator = if has_queue { "GENERATOR_PORT : generated;" } else { "" };
         self.put(
             Span::NONE,
             format!(
                 "state start {{ pkt.extract(ig_intr_md); pkt.advance(PORT_METADATA_SIZE); \
                  hdr.bridge.setValid(); ig_md.ingress_port = ig_intr_md.ingress_port; \
-                 transition {select} }}"
+                 transition select(ig_intr_md.ingress_port) {{ {} : back_packet; {generator} \
+                 default : packet; }} }}",
+                self.context.back_keyset()
             ),
         );
-        if self.context.options.delay == Delay::Queue {
+        if has_queue {
+            self.put(
+                Span::NONE,
+                format!(
+                    "state generated {{ transition select({ETHER_TYPE}) {{ \
+                     ETHERTYPE_FLOW_CONTROL : pause; default : packet; }} }}"
+                ),
+            );
             for state in super::generator::states(&route(Route::Pause)) {
                 self.put(Span::NONE, state);
             }
         }
-        let waits = route(Route::Wait);
-        let first = match self.context.options.stamp_shift() {
-            0 => String::new(),
-            _ => route(Route::WaitFirst),
-        };
+        for came_back in [false, true] {
+            self.addresses(other, addressed.is_some(), came_back);
+        }
         // What came round has the time when it left egress in its source address; one that comes for
         // the first time, out of several copies for instance, has none.
-        let arrived = self.context.stamp("ig_intr_md.ingress_mac_tstamp");
-        let delayed = format!(
-            "state delayed {{ {waits} transition select(hdr.frame.source_kind) {{ \
-             SOURCE : came_first; default : came_round; }} }} \
-             state came_first {{ {first} hdr.bridge.arrived = {arrived}; transition accept; }} \
-             state came_round {{ hdr.bridge.arrived = hdr.frame.source_kind; transition accept; }}"
+        let (first, again) = (route(Route::WaitFirst), route(Route::Wait));
+        let elsewhere = route(Route::Elsewhere);
+        self.put(
+            Span::NONE,
+            format!(
+                "state elsewhere {{ pkt.extract(hdr.frame); {elsewhere} transition accept; }} \
+                 state delayed {{ transition select({SOURCE_KIND}) {{ \
+                 SOURCE : came_first; default : came_round; }} }} \
+                 state came_first {{ pkt.extract(hdr.frame); {first} transition accept; }} \
+                 state came_round {{ pkt.extract(hdr.frame); {again} transition accept; }}"
+            ),
         );
-        let later = match self.context.events.has_egress() {
-            true => "PLACE_LATER : later;",
-            false => "",
-        };
-        let texts = [
-            format!(
-                "state frame {{ pkt.extract(hdr.frame); transition select(hdr.frame.place_kind) {{ \
-                 PLACE_SWITCH : to_switch; PLACE_PORT : addressed; PLACE_GROUP : addressed; \
-                 PLACE_FLOOD : addressed; PLACE_SWITCHES : addressed; {later} default : here; }} }}"
-            ),
-            "state to_switch { transition select(hdr.frame.place) { this_switch : for_this_switch; \
-             default : to_other; } }"
-                .to_string(),
-            // It arrives at port 0 (the documentation of the simulation says so).
-            match addressed {
-                Some(_) => "state for_this_switch { ig_md.ingress_port = 0; \
-                            transition addressed_packet; }",
-                None => "state for_this_switch { ig_md.ingress_port = 0; transition here; }",
-            }
-            .to_string(),
-            // It waits where it was generated, and comes to other switches without a delay.
-            format!(
-                "state to_other {{ transition select(ig_intr_md.ingress_port) {{ \
-                 {} : from_here; default : elsewhere; }} }} {}",
-                self.context.back_keyset(),
-                self.by_delay("from_here", "elsewhere")
-            ),
-            format!("state elsewhere {{ {} transition accept; }}", route(Route::Elsewhere)),
-            delayed,
-            self.by_delay("here", "due"),
-            self.by_delay("addressed", "leave"),
-        ];
-        for text in texts {
-            self.put(Span::NONE, text);
+        if let Some(main) = addressed {
+            // A packet event that is due at this switch is what the program's parser makes of the bytes behind its frame.
+            let handled = route(Route::Handled);
+            self.put(
+                Span::NONE,
+                format!(
+                    "state packet_behind {{ pkt.extract(hdr.frame); {handled} transition {main}; }}"
+                ),
+            );
         }
-        if !later.is_empty() {
-            self.later();
-        }
-        if let Some(addressed) = addressed {
-            self.addressed(addressed);
+        if self.context.events.has_egress() {
+            let again = route(Route::Again);
+            self.put(
+                Span::NONE,
+                format!("state again {{ pkt.extract(hdr.frame); {again} transition accept; }}"),
+            );
         }
         self.leave();
         self.due();
     }
 
-    /// A state that sends on what has a delay left; one that another switch or host wrote does not count.
-    fn by_delay(&self, name: &str, due: &str) -> String {
-        format!(
-            "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
-             (_, 0) : {due}; (SOURCE, _) : delayed; default : {name}_again; }} }} \
-             state {name}_again {{ transition select(ig_intr_md.ingress_port) {{ \
-             {} : delayed; default : {due}; }} }}",
-            self.context.back_keyset()
-        )
-    }
-
-    /// A packet event that is due at this switch is what the program's parser makes of the bytes behind its frame.
-    fn addressed(&mut self, main: &str) {
-        let events = self.context.events.events.iter().filter(|event| event.is_bare);
-        let cases: String = events.map(|event| format!("{} : {main};", event.number)).collect();
-        let handled = Route::Handled as u32;
-        let text = format!(
-            "{} state due_packet {{ ig_md.route = {handled}; \
-             transition select(hdr.frame.number) {{ {cases} default : due; }} }}",
-            self.by_delay("addressed_packet", "due_packet")
-        );
-        self.put(Span::NONE, text);
-    }
-
-    /// What has waited goes round once more to meet its egress handler.
-    fn later(&mut self) {
-        let events = self.context.events.events.iter();
-        let events = events.filter(|event| event.meets_egress_going_round());
-        let cases: String = events.map(|event| format!("{} : again;", event.number)).collect();
-        let route = Route::Again as u32;
-        let by_delay = self.by_delay("later", "waited");
-        self.put(
-            Span::NONE,
+    /// States that find out where a frame goes, and whether it waits.
+    fn addresses(&mut self, other: &str, has_packets: bool, came_back: bool) {
+        let of = prefix(came_back);
+        let has_egress = self.context.events.has_egress();
+        let later = match has_egress {
+            true => format!("PLACE_LATER : {of}later;"),
+            false => String::new(),
+        };
+        // It waits where it was generated, and comes to other switches without a delay.
+        let to_other = if came_back { "back_from_here" } else { "elsewhere" };
+        let mut texts = vec![
             format!(
-                "state again {{ ig_md.route = {route}; transition accept; }} {by_delay} \
-                 state waited {{ transition select(hdr.frame.number) {{ {cases} default : due; }} }}"
+                "state {of}packet {{ transition select({ETHER_TYPE}) {{ \
+                 ETHERTYPE_LUCID : {of}frame; default : {other}; }} }}"
             ),
-        );
+            format!(
+                "state {of}frame {{ transition select({PLACE_KIND}) {{ \
+                 PLACE_SWITCH : {of}to_switch; PLACE_PORT : {of}addressed; \
+                 PLACE_GROUP : {of}addressed; PLACE_FLOOD : {of}addressed; \
+                 PLACE_SWITCHES : {of}addressed; {later} default : {of}here; }} }}"
+            ),
+            format!(
+                "state {of}to_switch {{ transition select({PLACE}) {{ \
+                 this_switch : {of}for_this_switch; default : {to_other}; }} }}"
+            ),
+            // It arrives at port 0 (the documentation of the simulation says so).
+            format!(
+                "state {of}for_this_switch {{ ig_md.ingress_port = 0; transition {of}{}; }}",
+                if has_packets { "addressed_packet" } else { "here" }
+            ),
+            by_delay(came_back, "here", &format!("{of}due")),
+            by_delay(came_back, "addressed", "leave"),
+        ];
+        if came_back {
+            texts.push(by_delay(came_back, "from_here", "elsewhere"));
+        }
+        if has_packets {
+            let events = self.context.events.events.iter().filter(|event| event.is_bare);
+            let cases: String =
+                events.map(|event| format!("{} : packet_behind;", event.number)).collect();
+            texts.push(by_delay(came_back, "addressed_packet", &format!("{of}due_packet")));
+            texts.push(format!(
+                "state {of}due_packet {{ transition select({NUMBER}) {{ {cases} \
+                 default : {of}due; }} }}"
+            ));
+        }
+        if has_egress {
+            // What has waited goes round once more to meet its egress handler.
+            let events = self.context.events.events.iter();
+            let events = events.filter(|event| event.meets_egress_going_round());
+            let cases: String = events.map(|event| format!("{} : again;", event.number)).collect();
+            texts.push(by_delay(came_back, "later", &format!("{of}waited")));
+            texts.push(format!(
+                "state {of}waited {{ transition select({NUMBER}) {{ {cases} default : {of}due; }} }}"
+            ));
+        }
+        for text in texts {
+            self.put(Span::NONE, text);
+        }
     }
 
     /// By which ports, with or without the frame.
@@ -290,7 +346,8 @@ impl States<'_, '_> {
         self.put(
             Span::NONE,
             format!(
-                "state leave {{ transition select(hdr.frame.place_kind, hdr.frame.number) {{ {cases} \
+                "state leave {{ pkt.extract(hdr.frame); \
+                 transition select(hdr.frame.place_kind, hdr.frame.number) {{ {cases} \
                  default : reject; }} }}"
             ),
         );
@@ -299,69 +356,46 @@ impl States<'_, '_> {
     /// An event that is to be handled.
     fn due(&mut self) {
         let events = self.context.events.events.clone();
-        let back = self.context.back_keyset();
-        let mut cases = String::new();
         if events.iter().any(|event| event.is_bare) {
-            let route = Route::Unframe as u32;
-            self.put(
-                Span::NONE,
-                format!("state unframe {{ ig_md.route = {route}; transition accept; }}"),
-            );
+            let route = route(Route::Unframe);
+            self.put(Span::NONE, format!("state unframe {{ {route} transition accept; }}"));
         }
-        let mut outside = Vec::new();
-        for (at, event) in events.iter().enumerate() {
-            let id = EventId(at as u32);
-            // No exit event is a packet event.
-            let next = match (event.is_exit, event.is_bare, event.is_handled) {
-                (true, _, false) if !event.has_egress => "outside".to_string(),
-                (true, _, is_handled) => {
-                    // Its own leave, those of others are handled.
-                    let there = if is_handled { self.event_state(id) } else { "outside".into() };
-                    let state = self.names.fresh(&format!("exit_{}", event.name));
-                    let own = if event.has_egress { "outside_leaves" } else { "outside" };
-                    outside.extend([own, "outside"]);
-                    self.put(
-                        Span::NONE,
-                        format!(
-                            "state {state} {{ transition select(ig_intr_md.ingress_port) {{ \
-                             {back} : {own}; default : {there}; }} }}"
-                        ),
-                    );
-                    state
-                }
-                (false, true, _) => "unframe".to_string(),
-                (false, false, true) => self.event_state(id),
-                (false, false, false) => "outside".to_string(),
-            };
-            if next == "outside" {
-                outside.push("outside");
+        let mut used: BTreeSet<&str> = BTreeSet::new();
+        for came_back in [false, true] {
+            let mut cases = String::new();
+            for (at, event) in events.iter().enumerate() {
+                // Exit events leave where they were generated; those of others are handled. No exit event is a packet
+                // event.
+                let leaves = event.is_exit && (came_back || !event.is_handled);
+                let next = match (leaves, event.is_bare, event.is_handled) {
+                    (true, _, _) if event.has_egress && came_back => "outside_leaves".to_string(),
+                    (true, _, _) => "outside".to_string(),
+                    (false, true, _) => "unframe".to_string(),
+                    (false, false, true) => self.event_state(EventId(at as u32)),
+                    (false, false, false) => "outside".to_string(),
+                };
+                used.extend(["outside", "outside_leaves"].iter().filter(|state| **state == next));
+                cases.push_str(&format!("{} : {next};", event.number));
             }
-            cases.push_str(&format!("{} : {next};", event.number));
-        }
-        let route = Route::Outside as u32;
-        if outside.contains(&"outside") {
-            self.put(
-                Span::NONE,
-                format!("state outside {{ ig_md.route = {route}; transition accept; }}"),
-            );
-        }
-        if outside.contains(&"outside_leaves") {
+            let of = prefix(came_back);
             self.put(
                 Span::NONE,
                 format!(
-                    "state outside_leaves {{ ig_md.route = {route}; hdr.bridge.task = {TASK_LEAVE}; \
-                     transition accept; }}"
+                    "state {of}due {{ pkt.extract(hdr.frame); transition select(hdr.frame.number) {{ \
+                     {cases} default : reject; }} }}"
                 ),
             );
         }
-        let handled = Route::Handled as u32;
-        self.put(
-            Span::NONE,
-            format!(
-                "state due {{ ig_md.route = {handled}; transition select(hdr.frame.number) {{ {cases} \
-                 default : reject; }} }}"
-            ),
-        );
+        let outside = route(Route::Outside);
+        for (state, task) in [
+            ("outside", String::new()),
+            ("outside_leaves", format!("hdr.bridge.task = {TASK_LEAVE};")),
+        ] {
+            if used.contains(state) {
+                let text = format!("state {state} {{ {outside} {task} transition accept; }}");
+                self.put(Span::NONE, text);
+            }
+        }
         if self.wants_number {
             let mut cases = String::new();
             for (at, event) in events.iter().enumerate() {
@@ -393,10 +427,12 @@ impl States<'_, '_> {
             None => String::new(),
         };
         let span = self.context.program.events[id.0 as usize].span;
+        let begin = super::validity::begin(self.context, id);
+        let handled = route(Route::Handled);
         self.put(
             span,
             format!(
-                "state {name} {{ {extract} ig_md.dispatched = {}; transition accept; }}",
+                "state {name} {{ {extract} {handled} ig_md.dispatched = {}; {begin} transition accept; }}",
                 event.number
             ),
         );

@@ -25,6 +25,8 @@ pub enum SchedulerPart {
     Forward,
     /// Where generated events go.
     Serialise,
+    /// Which headers of a slot stay behind the handlers.
+    Keep(u32),
     /// `self` and externs in egress, set by the control plane.
     EgressValues,
     /// How a packet leaves: with or without its frame, or not at all.

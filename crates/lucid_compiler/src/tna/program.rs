@@ -5,9 +5,11 @@
 use super::codes::{INTERNAL, NOT_ON_TARGET};
 use super::context::{Context, Made, Piece};
 use super::parts::{Part, SchedulerPart};
-use super::{egress_parser, events, memory, parsers, probes, scheduler_tables, slots, tables};
+use super::{
+    conditions, egress_parser, events, memory, parsers, probes, scheduler_tables, slots, tables,
+};
 use crate::atomic;
-use crate::atomic::program::{Operation, VariableKind};
+use crate::atomic::program::{Operand, Operation, VariableKind};
 use crate::compiled::Compiled;
 use crate::options::Delay;
 use lucid::core::EventId;
@@ -19,14 +21,15 @@ use std::collections::BTreeSet;
 /// The P4_16 program of a layout.
 pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diagnostics> {
     let mut context = Context::new(made);
-    let chunks = parsers::ingress(&mut context);
+    let read = parsers::ingress(&mut context);
     let ingress_parser = std::mem::take(&mut context.pieces);
-    let ingress = control(&mut context, Gress::Ingress);
-    let egress = control(&mut context, Gress::Egress);
+    let last = end_of_headers(&context, &read);
+    let ingress = control(&mut context, Gress::Ingress, &last);
+    let egress = control(&mut context, Gress::Egress, "");
     memory::absent(&mut context);
     egress_parser::write(&mut context);
     let egress_parser = std::mem::take(&mut context.pieces);
-    events::write(&mut context, chunks);
+    events::write(&mut context, read.chunks);
     let types = std::mem::take(&mut context.types);
     context.pieces.extend(types);
     metadata(&mut context, Gress::Ingress);
@@ -102,8 +105,38 @@ fn user_call(context: &Context<'_>, hook: &str) -> String {
     }
 }
 
-/// A control with its tables.
-fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
+/// Headers that are read and leave nowhere: the program says that they end here. The deparser computes checksums of some.
+fn end_of_headers(context: &Context<'_>, read: &parsers::Read) -> String {
+    let atomic = context.atomic;
+    let is_parameter = |event: EventId, operand: &Operand| {
+        let kind = operand.variable().map(|id| atomic.variable(id).kind);
+        matches!(kind, Some(VariableKind::Parameter { event: of, .. }) if of == event)
+    };
+    let is_summed = |event: EventId| {
+        atomic.statements.iter().any(|statement| match &statement.operation {
+            Operation::Checksum { arguments, .. } => {
+                arguments.iter().any(|(operand, _)| is_parameter(event, operand))
+            }
+            _ => false,
+        })
+    };
+    let events = &context.events;
+    let ended = (0..events.events.len() as u32).map(EventId).filter(|id| {
+        let event = events.event(*id);
+        let leaves = events.passing.contains(id)
+            || events.leaving.contains(id)
+            || event.has_egress
+            || events.slots.iter().any(|slot| slot.contains(id));
+        event.is_handled && event.ty.is_some() && !leaves && !is_summed(*id)
+    });
+    let mut headers: Vec<String> = ended.map(|id| events.incoming_header(id)).collect();
+    headers.extend(read.has_number.then(|| "hdr.number".to_string()));
+    headers.extend(read.chunks.iter().map(|chunk| format!("hdr.{}", chunk.name)));
+    headers.iter().map(|header| format!("{header}.setInvalid();")).collect()
+}
+
+/// A control with its tables, and statements at its end.
+fn control(context: &mut Context<'_>, gress: Gress, last: &str) -> Vec<Piece> {
     memory::write(context, gress);
     let mut apply = tables::write(context, gress);
     if gress == Gress::Ingress {
@@ -124,7 +157,7 @@ fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
     let mut pieces = vec![(Span::NONE, head)];
     pieces.extend(body);
     let end = match gress {
-        Gress::Ingress => String::new(),
+        Gress::Ingress => last.to_string(),
         // The bridge ends here, and events in whose place egress handlers generated others.
         Gress::Egress => {
             let events = context
@@ -222,7 +255,7 @@ fn checksums(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
         let target = context.target(*to, gress);
         let sum = format!("{target} = {name}.update({{ {} }});", values.join(", "));
         // Different generates may put different sums into one slot.
-        let text = match tables::condition(context, &statement.guard, gress) {
+        let text = match conditions::condition(context, &statement.guard, gress) {
             Some(condition) => format!("if ({condition}) {{ {sum} }}"),
             None => sum,
         };

@@ -331,6 +331,7 @@ impl States<'_, '_> {
         }
         if header.is_handled {
             body.push_str(&format!("ig_md.dispatched = {};", header.number));
+            body.push_str(&super::validity::begin(self.context, *id));
         } else {
             // It leaves the network here, in a frame where it is no packet event.
             self.context.events.passing.insert(*id);

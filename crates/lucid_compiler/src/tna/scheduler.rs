@@ -32,6 +32,9 @@ pub fn add_scheduler(
         (0..adder.problem.units.len()).map(|at| Part::Statement(StatementId(at as u32))).collect();
     let slots = slot_shapes(atomic);
     adder.serialise(&slots);
+    for slot in 0..slots.len() as u32 {
+        adder.keep(slot);
+    }
     adder.egress(&slots, options);
     // Units in front come last here, since they move all others.
     adder.forward();
@@ -154,6 +157,57 @@ impl Adder<'_> {
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// Behind everything that touches the headers of a slot: it asks which event was generated.
+    fn keep(&mut self, slot: u32) {
+        let exact =
+            |variable, width_bits| ProgramKey { variable, kind: MatchKind::Exact, width_bits };
+        let is_there = self.variable(&format!("slot{slot} is there"), 1);
+        let number = self.variable(&format!("number of slot{slot}"), 16);
+        let keys = vec![exact(is_there, 1), exact(number, 16)];
+        let events = self.atomic.slots.get(slot as usize).map_or(0, |slot| slot.events.len());
+        let table = ProgramTable {
+            keys,
+            entries: events as u64,
+            actions: 1 + events as u32,
+            action_data_bits: 0,
+        };
+        let unit = self.unit("keep", Gress::Ingress, table, 1 + events as u64);
+        let unit = self.behind(SchedulerPart::Keep(slot), unit);
+        let is_of_slot = |id: &VariableId| match self.atomic.variable(*id).kind {
+            VariableKind::Slot { gress: Gress::Ingress, slot: of, .. }
+            | VariableKind::Argument { gress: Gress::Ingress, slot: of, .. } => of == slot,
+            _ => false,
+        };
+        let mut found = Vec::new();
+        for (before, id) in self.statements() {
+            let statement = &self.atomic.statements[id.0 as usize];
+            if statement.gress != Gress::Ingress {
+                continue;
+            }
+            match statement.operation {
+                Operation::Generate { slot: of, .. } if of == slot => {
+                    found.push((before, DependencyKind::Match));
+                }
+                _ => {
+                    let mut touched = self.atomic.reads(statement);
+                    touched.extend(statement.guard.variables());
+                    touched.extend(statement.operation.writes());
+                    if touched.iter().any(is_of_slot) {
+                        found.push((before, DependencyKind::Anti));
+                    }
+                }
+            }
+        }
+        for (before, kind) in found {
+            self.depends(before, unit, kind);
+        }
+        // It takes the mark of what goes alone.
+        let serialise = Part::Scheduler(SchedulerPart::Serialise);
+        if let Some(at) = self.parts.iter().position(|part| *part == serialise) {
+            self.depends(unit, UnitId(at as u32), DependencyKind::Anti);
         }
     }
 

@@ -10,6 +10,7 @@ use super::egress_tables::{self, SOURCE_AGAIN};
 use super::parts::{FORWARD_ENTRIES, SchedulerPart};
 use super::slots::{Serialisation, serialise_rules, slot_shapes, spreads};
 use super::switch_values::{extern_type, values_table};
+use super::validity;
 use crate::options::Delay;
 use crate::wire::{self, PlaceKind};
 use pisa::Gress;
@@ -67,6 +68,7 @@ pub(super) fn table(
         SchedulerPart::Dispatch => dispatch(context, stage),
         SchedulerPart::Forward => forward(context, stage),
         SchedulerPart::Serialise => serialise(context, stage),
+        SchedulerPart::Keep(slot) => validity::keep(context, stage, slot),
         SchedulerPart::EgressValues => egress_tables::values(context, stage),
         SchedulerPart::Leave => egress_tables::leave(context, stage),
         SchedulerPart::Wait => egress_tables::wait(context, stage),
@@ -98,7 +100,10 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let flooded = format!("ig_tm_md.mcast_grp_b = hdr.frame.place[15:0] + {flood:#06x};");
     let round = format!("ig_tm_md.ucast_egress_port = {};", context.back());
     let wait = format!("{round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.task = {TASK_WAIT};");
-    let first = format!("{wait} {}", round_up(context, "hdr.frame"));
+    let stamp = context.stamp("ig_intr_md.ingress_mac_tstamp");
+    let up = round_up(context, "hdr.frame");
+    let first = format!("{wait} hdr.bridge.arrived = {stamp}; {up}");
+    let wait = format!("{wait} hdr.bridge.arrived = hdr.frame.source_kind;");
     let actions = [
         ("handle", Route::Handled, bare.to_string()),
         ("delay_event", Route::Wait, wait),
@@ -157,10 +162,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     };
     let spreads = spreads(context.atomic);
     let has_queue = context.options.delay == Delay::Queue;
-    let rounds_up = context.options.stamp_shift() > 0;
     let actions: Vec<_> = actions
         .into_iter()
-        .filter(|(_, route, _)| rounds_up || *route != Route::WaitFirst)
         .filter(|(_, route, _)| has_bare || !is_bare(*route))
         .filter(|(_, route, _)| spreads || *route != Route::Switches)
         .filter(|(_, route, _)| has_queue || *route != Route::Pause)

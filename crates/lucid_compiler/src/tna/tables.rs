@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables of a layout as P4_16: merged ones, whose static entries are the cross product of their
-//! statements' guards with one action for each set of statements that runs (Lucid §6.2, Figure 8),
-//! and tables of the program, whose entries are to come. Each has the stage that the layout gave it.
+//! statements' guards with one action for each set of statements that runs (Lucid §6.2, Figure 8). Each
+//! has the stage that the layout gave it. Tables of the program are in `lookups`.
 
-use super::context::{Base, Context, Touched, control_name, ones};
+use super::conditions::condition;
+use super::context::{Base, Context, Touched, ones};
 use super::keysets::{self, KeyOf};
+use super::lookups;
 use super::operations::{self, draw_before, sequential};
-use super::parts::Part;
+use super::parts::{Part, SchedulerPart};
 use super::scheduler_tables;
-use crate::atomic::program::{Operand, Operation, StatementId};
-use crate::compiled::TableCopy;
-use crate::expressions::{self, BuiltIn, Environment, literal, type_text};
-use lucid::core::{ActionId, Constant, Expression, GlobalId, GlobalKind, LocalId, Type};
+use crate::atomic::program::{HandlerId, Index, Operation, StatementId};
 use pisa::guard::cross_product;
-use pisa::{Condition, Gress, Guard, GuardRule, MatchKind, UnitId, VariableId};
+use pisa::{Condition, Gress, Guard, UnitId, VariableId};
 use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +26,13 @@ pub(super) fn write(context: &mut Context<'_>, gress: Gress) -> Vec<String> {
             .filter(|table| table.gress == gress)
             .map(|table| table.units)
             .collect();
-        for units in ordered(context, tables) {
+        // Headers go when everything else of the stage is done.
+        let part = |units: &Vec<UnitId>| ends(context, units);
+        let (mut last, tables): (Vec<_>, Vec<_>) =
+            tables.into_iter().partition(|units| part(units).is_some());
+        last.sort_by_key(part);
+        let tables = tables.into_iter().flat_map(|units| by_index(context, units)).collect();
+        for units in ordered(context, tables).into_iter().chain(last) {
             apply.extend(table(context, stage, &units, gress));
         }
     }
@@ -40,6 +45,91 @@ fn statement_of(context: &Context<'_>, unit: UnitId) -> Option<StatementId> {
         Some(Part::Statement(id)) => Some(*id),
         Some(Part::Scheduler(_)) | None => None,
     }
+}
+
+/// The index of a memory operation.
+fn index_of<'c>(context: &'c Context<'_>, id: StatementId) -> Option<&'c Index> {
+    match &context.atomic.statements[id.0 as usize].operation {
+        Operation::Memory { index, .. } => Some(index),
+        _ => None,
+    }
+}
+
+/// All memory operations of a table of Tofino have one index. Where a table has several, they come apart from what
+/// else it does, into tables of which one runs.
+fn by_index(context: &Context<'_>, units: Vec<UnitId>) -> Vec<Vec<UnitId>> {
+    let index = |unit: &UnitId| statement_of(context, *unit).and_then(|id| index_of(context, id));
+    let mut indexes = units.iter().filter_map(index);
+    let first = indexes.next();
+    if indexes.all(|index| Some(index) == first) {
+        return vec![units];
+    }
+    let (with, without): (Vec<_>, Vec<_>) =
+        units.into_iter().partition(|unit| index(unit).is_some());
+    if without.is_empty() { vec![with] } else { vec![with, without] }
+}
+
+/// A table for each index, of which one runs.
+fn one_of(
+    context: &mut Context<'_>,
+    stage: usize,
+    statements: &[StatementId],
+    gress: Gress,
+) -> Option<String> {
+    let mut groups: Vec<Vec<StatementId>> = Vec::new();
+    for id in statements {
+        let index = index_of(context, *id);
+        match groups.iter_mut().find(|group| index_of(context, group[0]) == index) {
+            Some(group) => group.push(*id),
+            None => groups.push(vec![*id]),
+        }
+    }
+    let handlers = |context: &Context<'_>, group: &[StatementId]| -> BTreeSet<_> {
+        group.iter().map(|id| context.atomic.statements[id.0 as usize].handler).collect()
+    };
+    let sets: Vec<_> = groups.iter().map(|group| handlers(context, group)).collect();
+    let mut text = String::new();
+    for (at, group) in groups.iter().enumerate() {
+        let apply = merged(context, stage, group, gress)?;
+        let is_alone =
+            |(other, set): (usize, &BTreeSet<_>)| other == at || set.is_disjoint(&sets[at]);
+        let conditions: Vec<String> = match sets.iter().enumerate().all(is_alone) {
+            // Of different handlers.
+            true => sets[at].iter().flatten().map(|id| runs(context, *id, gress)).collect(),
+            false => group
+                .iter()
+                .filter_map(|id| {
+                    condition(context, &context.atomic.statements[id.0 as usize].guard, gress)
+                })
+                .collect(),
+        };
+        if at + 1 == groups.len() {
+            text.push_str(&format!("{{ {apply} }}"));
+        } else {
+            let condition = match conditions.as_slice() {
+                [one] => one.clone(),
+                many => many.iter().map(|one| format!("({one})")).collect::<Vec<_>>().join(" || "),
+            };
+            text.push_str(&format!("if ({condition}) {{ {apply} }} else "));
+        }
+    }
+    Some(text)
+}
+
+/// Whether the handler of an event is to run.
+fn runs(context: &Context<'_>, id: HandlerId, gress: Gress) -> String {
+    let event = context.atomic.handlers[id.0 as usize].event;
+    let metadata = if gress == Gress::Ingress { "ig_md" } else { "eg_md" };
+    format!("{metadata}.dispatched == {}", context.events.event(event).number)
+}
+
+/// The place of a table among those behind the handlers' own.
+fn ends(context: &Context<'_>, units: &[UnitId]) -> Option<u32> {
+    units.iter().find_map(|unit| match context.parts.get(unit.0 as usize) {
+        Some(Part::Scheduler(SchedulerPart::Keep(slot))) => Some(*slot),
+        Some(Part::Scheduler(SchedulerPart::Serialise)) => Some(u32::MAX),
+        _ => None,
+    })
 }
 
 /// Tables of one stage so that each reads what another one writes before that one runs, and random numbers
@@ -94,10 +184,16 @@ fn table(
         return scheduler_tables::table(context, part, stage);
     };
     if let Operation::Lookup { .. } = context.atomic.statements[statement.0 as usize].operation {
-        return lookup(context, stage, *first, statement, gress);
+        return lookups::lookup(context, stage, *first, statement, gress);
     }
     let statements: Vec<StatementId> =
         units.iter().filter_map(|unit| statement_of(context, *unit)).collect();
+    let all_at = |id: &StatementId| index_of(context, *id).is_some();
+    if statements.iter().all(all_at)
+        && statements.iter().any(|id| index_of(context, *id) != index_of(context, statements[0]))
+    {
+        return one_of(context, stage, &statements, gress);
+    }
     merged(context, stage, &statements, gress)
 }
 
@@ -380,223 +476,4 @@ fn action(context: &mut Context<'_>, name: &str, statements: &[StatementId]) {
         context.put(span, text);
     }
     context.put(span, "}");
-}
-
-/// A guard as a condition of P4; `None` for always.
-pub(super) fn condition(context: &Context<'_>, guard: &Guard, gress: Gress) -> Option<String> {
-    if guard.is_always() {
-        return None;
-    }
-    Some(first_match(context, &guard.rules, gress))
-}
-
-fn first_match(context: &Context<'_>, rules: &[GuardRule], gress: Gress) -> String {
-    let Some((rule, others)) = rules.split_first() else { return "false".into() };
-    let tests: Vec<String> = rule
-        .conditions
-        .iter()
-        .filter_map(|(variable, condition)| test(context, *variable, condition, gress))
-        .collect();
-    if tests.is_empty() {
-        return if rule.runs { "true".into() } else { "false".into() };
-    }
-    let here = tests.join(" && ");
-    let rest = first_match(context, others, gress);
-    match (rule.runs, rest.as_str()) {
-        (true, "false") => here,
-        (true, _) => format!("({here}) || ({rest})"),
-        (false, "false") => "false".into(),
-        (false, "true") => format!("!({here})"),
-        (false, _) => format!("!({here}) && ({rest})"),
-    }
-}
-
-fn test(
-    context: &Context<'_>,
-    variable: VariableId,
-    condition: &Condition,
-    gress: Gress,
-) -> Option<String> {
-    let width_bits = context.width(variable);
-    let value = context.value(variable, width_bits, gress);
-    let value = if value.starts_with('(') { format!("({value})") } else { value };
-    let all = ones(width_bits);
-    let text = |value: u128| literal(value, width_bits);
-    match *condition {
-        Condition::Ternary { mask: 0, .. } => None,
-        Condition::Ternary { value: wanted, .. } if wanted & !all != 0 => Some("false".into()),
-        Condition::Ternary { value: wanted, mask } if mask & all == all => {
-            Some(format!("{value} == {}", text(wanted)))
-        }
-        Condition::Ternary { value: wanted, mask } => {
-            Some(format!("{value} & {} == {}", text(mask & all), text(wanted)))
-        }
-        Condition::Range { low, .. } if low > all => Some("false".into()),
-        Condition::Range { low, high } if low > high => Some("false".into()),
-        Condition::Range { low: 0, high } if high >= all => None,
-        Condition::Range { low: 0, high } => Some(format!("{value} <= {}", text(high))),
-        Condition::Range { low, high } if high >= all => Some(format!("{value} >= {}", text(low))),
-        Condition::Range { low, high } => {
-            Some(format!("{value} >= {} && {value} <= {}", text(low), text(high)))
-        }
-    }
-}
-
-/// Locals of an action of the program: installed ones are parameters, the others what is looked up with.
-struct ActionNames {
-    names: Vec<String>,
-}
-
-impl Environment for ActionNames {
-    fn local(&mut self, local: LocalId) -> String {
-        self.names.get(local.0 as usize).cloned().unwrap_or_else(|| "0".to_string())
-    }
-
-    // Elaboration leaves nothing of the following in actions' results.
-    fn built_in(&mut self, _: BuiltIn, _: Span) -> (String, u32) {
-        ("0".into(), 0)
-    }
-
-    fn hash(&mut self, _: u32, _: &[(String, u32)], width_bits: u32, _: Span) -> String {
-        literal(0, width_bits)
-    }
-
-    fn checksum(&mut self, _: &[(String, u32)], _: Span) -> String {
-        literal(0, 16)
-    }
-
-    fn impossible(&mut self, _: Span) {}
-}
-
-fn lookup(
-    context: &mut Context<'_>,
-    stage: usize,
-    unit: UnitId,
-    statement: StatementId,
-    gress: Gress,
-) -> Option<String> {
-    let found = context.atomic.statements[statement.0 as usize].clone();
-    let Operation::Lookup { table: id, key, arguments, results } = &found.operation else {
-        return None;
-    };
-    let global = context.program.globals.get(id.0 as usize)?;
-    let GlobalKind::Table(table) = &global.kind else { return None };
-    let own = context.problem.units.get(unit.0 as usize)?.table.clone();
-    let name = context.names.fresh(&global.name);
-    let mut action_names = Vec::new();
-    for action in &table.actions {
-        let action_name = context.names.fresh(&context.program.actions[action.0 as usize].name);
-        own_action(context, *action, &action_name, arguments, results, gress);
-        action_names.push(action_name);
-    }
-    let mut text = format!("@stage({stage}) table {name} {{ key = {{");
-    for (at, (operand, width_bits)) in key.iter().zip(&table.key_widths).enumerate() {
-        let kind = match own.as_ref().and_then(|own| own.keys.get(at)).map(|key| key.kind) {
-            Some(MatchKind::Exact) => "exact",
-            Some(MatchKind::LongestPrefix) => "lpm",
-            Some(MatchKind::Range) => "range",
-            Some(MatchKind::Ternary) | None => "ternary",
-        };
-        let field = context.operand(*operand, *width_bits, gress);
-        text.push_str(&format!("{field} : {kind} @name(\"{}\");", key_field(at)));
-    }
-    text.push_str("} actions = {");
-    for action_name in &action_names {
-        text.push_str(&format!("{action_name};"));
-    }
-    let default = table.actions.iter().position(|action| *action == table.default_action);
-    let default = match default {
-        Some(at) => action_names[at].clone(),
-        None => {
-            let action = &context.program.actions[table.default_action.0 as usize];
-            let action_name = context.names.fresh(&action.name);
-            own_action(context, table.default_action, &action_name, arguments, results, gress);
-            text.push_str(&format!("@defaultonly {action_name};"));
-            action_name
-        }
-    };
-    let defaults: Vec<String> = table.default_arguments.iter().map(constant).collect();
-    let size = table.capacity.max(1);
-    text.push_str(&format!(
-        "}} default_action = {default}({}); size = {size}; }}",
-        defaults.join(", ")
-    ));
-    context.put(found.span, text);
-    let control = super::parts::control(gress);
-    let copy = TableCopy {
-        name: control_name(control, &name),
-        actions: action_names.iter().map(|action| control_name(control, action)).collect(),
-    };
-    context.place_copy(GlobalId(id.0), copy);
-    Some(match condition(context, &found.guard, gress) {
-        None => format!("{name}.apply();"),
-        Some(condition) => format!("if ({condition}) {{ {name}.apply(); }}"),
-    })
-}
-
-fn constant(constant: &Constant) -> String {
-    match constant {
-        Constant::Int(value, width_bits) => literal(*value, *width_bits),
-        Constant::Bool(value) => literal(u128::from(*value), 1),
-        Constant::Group(_) => literal(0, 1),
-    }
-}
-
-/// The field of an entry that holds an installed argument.
-pub fn data_field(at: usize, parameter: &str) -> String {
-    format!("data{at}_{}", crate::names::identifier(parameter))
-}
-
-/// The field of an entry that holds a part of the key.
-pub fn key_field(at: usize) -> String {
-    format!("key{at}")
-}
-
-fn own_action(
-    context: &mut Context<'_>,
-    id: ActionId,
-    name: &str,
-    arguments: &[Operand],
-    results: &[Option<VariableId>],
-    gress: Gress,
-) {
-    let action = &context.program.actions[id.0 as usize];
-    let installed = action.install_count as usize;
-    let mut names = ActionNames { names: Vec::new() };
-    let mut parameters = Vec::new();
-    for (at, parameter) in action.parameters.iter().enumerate() {
-        // Booleans are one bit outside of expressions and `bool` in them.
-        let width_bits = expressions::wire_bits(parameter.ty).max(1);
-        let text = if at < installed {
-            let field = data_field(at, &parameter.name);
-            parameters.push(format!("{} {field}", type_text(Type::Int(width_bits))));
-            field
-        } else {
-            arguments.get(at - installed).map_or_else(
-                || literal(0, width_bits),
-                |operand| context.operand(*operand, width_bits, gress),
-            )
-        };
-        names.names.push(match parameter.ty {
-            Type::Bool => format!("({text} == 1w1)"),
-            _ if text.starts_with('(') => format!("({text})"),
-            _ => text,
-        });
-    }
-    let mut body = String::new();
-    for (result, to) in action.results.iter().zip(results) {
-        let Some(to) = to else { continue };
-        let value = result_text(result, context.width(*to), &mut names);
-        body.push_str(&format!("{} = {value};", context.target(*to, gress)));
-    }
-    context.put(action.span, format!("action {name}({}) {{ {body} }}", parameters.join(", ")));
-}
-
-fn result_text(result: &Expression, width_bits: u32, names: &mut ActionNames) -> String {
-    let own_bits = expressions::wire_bits(result.ty).max(1);
-    let bits = match result.ty {
-        Type::Bool => expressions::bits(result, names),
-        _ => expressions::operand(result, names),
-    };
-    expressions::cast(bits, own_bits, width_bits)
 }

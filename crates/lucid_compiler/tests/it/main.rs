@@ -6,4 +6,5 @@ mod atomic;
 mod constructs;
 mod normal;
 mod tna;
+mod tofino_rules;
 mod v1model;

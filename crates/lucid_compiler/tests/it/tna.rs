@@ -47,11 +47,11 @@ fn options() -> Options {
     Options { target: Backend::Tna, ..Options::default() }
 }
 
-fn small(text: &str) -> TnaProgram {
+pub(crate) fn small(text: &str) -> TnaProgram {
     compile_text("small.dpt", text.to_string(), &NoFiles, &options()).expect("a right program")
 }
 
-fn examples() -> Vec<PathBuf> {
+pub(crate) fn examples() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lucid");
     let mut found: Vec<PathBuf> = std::fs::read_dir(root)
         .expect("the examples")
@@ -66,7 +66,7 @@ fn examples() -> Vec<PathBuf> {
     found
 }
 
-fn example(path: &Path) -> TnaProgram {
+pub(crate) fn example(path: &Path) -> TnaProgram {
     let text = std::fs::read_to_string(path).expect("an example");
     compile_text(&path.display().to_string(), text, &Disk, &options())
         .unwrap_or_else(|said| panic!("{}: {said}", path.display()))
@@ -246,7 +246,7 @@ fn read_again(text: &str) -> ReadyProgram {
     let mut read = p4::compile::compile("printed.p4", text.to_string(), &files, &options);
     let ready = ReadyProgram::of(&mut read);
     let found = render_text(&read.map, &read.diagnostics, RenderOptions::default());
-    assert!(!read.diagnostics.has_errors(), "{found}");
+    assert!(read.diagnostics.is_empty(), "{found}");
     ready.expect("it has a `main`")
 }
 
