@@ -85,7 +85,8 @@ pub fn decode(node: &Node, shape: &Shape, what: &str, messages: &Messages) -> Op
         Shape::Condition(inner) => ValueKind::Condition(range(node, inner, what, messages)?),
         Shape::List(inner) => {
             let list = messages.list(node, what)?.iter();
-            ValueKind::List(list.filter_map(|node| decode(node, inner, what, messages)).collect())
+            let each = format!("an element of {what}");
+            ValueKind::List(list.filter_map(|node| decode(node, inner, &each, messages)).collect())
         }
         Shape::OneOrMany(inner) => match &node.kind {
             NodeKind::List(list) => {
@@ -232,7 +233,12 @@ fn record(node: &Node, section: &'static Section, messages: &Messages) -> Option
     let mut fields = Fields::of(node, section.what, messages)?;
     let mut record = Record::empty(section, node.span);
     for field in section.fields() {
-        let found = match field.required {
+        // The message about the name of another tool says which field is meant.
+        let foreign = section.foreign_names.iter().filter(|(_, ours)| *ours == field.name);
+        let has_foreign_name = foreign
+            .clone()
+            .any(|(name, _)| fields.all().iter().any(|written| written.name == *name));
+        let found = match field.required.filter(|_| !has_foreign_name) {
             Some(example) => fields.need(&[field.name], example),
             None => fields.get(&[field.name]),
         };

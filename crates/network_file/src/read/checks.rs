@@ -12,10 +12,10 @@ use std::net::IpAddr;
 /// Checks a whole network.
 pub(super) fn all(context: &Context<'_>) {
     addresses(context);
-    for host in &context.network.hosts {
-        next_hops(host, context);
-    }
-    for number in 0..context.network.hosts.len() {
+    for (number, host) in context.network.hosts.iter().enumerate() {
+        if !context.wrong_addresses.contains(&number) {
+            next_hops(host, context);
+        }
         needed_addresses(number, context);
     }
     unlinked_nodes(context);
@@ -101,6 +101,9 @@ fn next_hops(host: &Host, context: &Context<'_>) {
 /// Reports hosts without an address whose applications need one.
 fn needed_addresses(number: usize, context: &Context<'_>) {
     let hosts = &context.network.hosts;
+    let lacks_address = |number: usize| {
+        hosts[number].addresses.is_empty() && !context.wrong_addresses.contains(&number)
+    };
     let missing = |host: &Host, span: Span, kind: &str, part: &str| {
         let message = format!("host `{}` has no address, and {part} `{kind}` needs one", host.name);
         let diagnostic = Diagnostic::error(codes::NO_ADDRESS, span, message);
@@ -119,18 +122,18 @@ fn needed_addresses(number: usize, context: &Context<'_>) {
         if needs_none {
             continue;
         }
-        if host.addresses.is_empty() {
+        if lacks_address(number) {
             missing(host, application.span, kind.name(), "its");
         }
         for destination in kind.destinations() {
             if let Destination::Host(other) = destination.value
-                && hosts[other].addresses.is_empty()
+                && lacks_address(other)
             {
                 missing(&hosts[other], destination.span, kind.name(), "a");
             }
         }
         if let ApplicationKind::Incast { from, .. } = kind {
-            for sender in from.iter().filter(|sender| hosts[sender.value].addresses.is_empty()) {
+            for sender in from.iter().filter(|sender| lacks_address(sender.value)) {
                 missing(&hosts[sender.value], sender.span, kind.name(), "an");
             }
         }

@@ -7,7 +7,7 @@ use crate::format::value::Located;
 use crate::model::{End, Network, Node};
 use document::Messages;
 use source::{Diagnostic, Span, printable};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The network as far as it is read.
 pub(super) struct Context<'m> {
@@ -18,6 +18,8 @@ pub(super) struct Context<'m> {
     /// The link of each port, and where the port is written.
     ports: HashMap<(Node, u32), (usize, Span)>,
     host_ports: HashMap<usize, u32>,
+    /// Hosts with an address that is wrong, which is reported.
+    pub wrong_addresses: HashSet<usize>,
 }
 
 /// The longest name of a node.
@@ -32,6 +34,7 @@ impl<'m> Context<'m> {
             nodes: HashMap::new(),
             ports: HashMap::new(),
             host_ports: HashMap::new(),
+            wrong_addresses: HashSet::new(),
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Recognises what a file describes by its fields: a network, a topology of the P4 tutorials, or a run of a Lucid program.
 
+use crate::fields::node::{HOST, SWITCH};
+use crate::format::shape::Section;
 use document::{Field, Node, NodeKind, normalized};
 
 /// What a file describes.
@@ -93,10 +95,14 @@ fn is_tutorial(fields: &[Field]) -> bool {
         _ => false,
     };
     let is_marked = has("hosts", &["ip"]) || has("switches", &["runtime_json", "cli_input"]);
+    // Fields that the tutorials do not have would be ignored as those of other tools.
+    let ours = |section: &'static Section, theirs: &[&str]| -> Vec<&'static str> {
+        section.fields().map(|field| field.name).filter(|name| !theirs.contains(name)).collect()
+    };
     links_are_lists
         && is_marked
-        && !has("hosts", &["address", "applications", "gateway"])
-        && !has("switches", &["entries"])
+        && !has("hosts", &ours(&HOST, &["mac", "commands"]))
+        && !has("switches", &ours(&SWITCH, &["program", "cpu_port", "priority_queues"]))
         && fields.iter().all(|field| known.contains(&&*field.name) || field.name == "description")
 }
 
@@ -136,6 +142,14 @@ mod tests {
                 FileKind::Network,
             ),
             ("{\"hosts\": {\"h1\": {\"ip\": \"x\"}}, \"links\": [{}]}", FileKind::Network),
+            (
+                "{\"hosts\": {\"h1\": {\"ip\": \"x\", \"arp\": {}}}, \"links\": []}",
+                FileKind::Network,
+            ),
+            (
+                "{\"switches\": {\"s1\": {\"cli_input\": \"x\", \"engine\": 1}}, \"links\": []}",
+                FileKind::Network,
+            ),
             ("[]", FileKind::Network),
         ] {
             let messages = Messages::new(&super::super::CONVENTIONS, Format::Json);

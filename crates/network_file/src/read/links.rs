@@ -36,6 +36,9 @@ fn object(record: &Record, defaults: &Record, context: &mut Context<'_>) {
         None => both.clone(),
     };
     let (forth, back) = (direction("forth"), direction("back"));
+    if record.get("ends").is_none() {
+        return;
+    }
     let name = record.text("name").filter(|name| is_free(name, context));
     if let Some(ends) = two_ends(&record.texts("ends"), record.span_of("ends"), context) {
         add(name.map(|name| name.value), ends, [&forth, &back], record.span, context);

@@ -120,6 +120,9 @@ pub(super) fn host(
     for command in record.texts("commands") {
         shell::apply(&command, &mut host, context);
     }
+    if host.addresses.is_empty() && record.is_written("address") {
+        context.wrong_addresses.insert(number);
+    }
     context.network.hosts.push(host);
 }
 
