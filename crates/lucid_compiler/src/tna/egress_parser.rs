@@ -44,7 +44,9 @@ pub(super) fn write(context: &mut Context<'_>) {
         for (slot, _) in (0..).zip(&slots).filter(|(_, shape)| !shape.direct.is_empty()) {
             // Replica 0 leaves by a port; the others are for other slots.
             let first = if slot == 0 { "leave0".into() } else { format!("leave{slot}_behind0") };
-            tasks.push_str(&format!("({}, 0) : {first};", task_direct(slot)));
+            let task = task_direct(slot);
+            // The copy for this slot has nothing to carry.
+            tasks.push_str(&format!("({task}, 0) : {first}; ({task}, {}) : accept;", slot + 1));
             states.push_str(&leaves(context, slot));
         }
         tasks.push_str(&format!("({TASK_COPIES} &&& {TASK_COPIES}, _) : slot0;"));
