@@ -21,22 +21,35 @@ const FRAME_BITS: u32 = 8 * FRAME_BYTES as u32;
 /// The kind of what goes round: [`crate::wire::PlaceKind::Here`], or zero where statements say so.
 pub(super) const HERE: &str = "0 &&& 7";
 
+/// Which copy it is; there are at most 63 to tell apart.
+const REPLICA: &str = "eg_intr_md.egress_rid[7:0]";
+
 /// Writes the parser.
 pub(super) fn write(context: &mut Context<'_>) {
     let slots = slot_shapes(context.atomic);
     let count = if may_be_several(&slots) { slots.len() as u32 } else { 0 };
     let has_egress = context.events.has_egress();
-    let mut tasks = format!("{TASK_PASS} : accept; {TASK_WAIT} : waited; {TASK_MEMBER} : waited;");
+    let mut tasks = format!(
+        "({TASK_PASS}, _) : accept; ({TASK_WAIT}, _) : waited; ({TASK_MEMBER}, _) : waited;"
+    );
     let mut states = String::from("state waited { pkt.extract(hdr.frame); transition accept; }");
     if context.events.has_cuts() {
-        tasks.push_str(&format!("{TASK_CUT} : waited;"));
+        tasks.push_str(&format!("({TASK_CUT}, _) : waited;"));
     }
     if has_egress {
-        tasks.push_str(&format!("{TASK_ROUND} : round; {TASK_LEAVE} : leave;"));
+        tasks.push_str(&format!("({TASK_ROUND}, _) : round; ({TASK_LEAVE}, _) : leave;"));
         states.push_str(&framed(context));
     }
     if count > 0 {
-        tasks.push_str(&format!("{TASK_COPIES} &&& {TASK_COPIES} : slot0;"));
+        for (slot, _) in (0..).zip(&slots).filter(|(_, shape)| !shape.direct.is_empty()) {
+            // Replica 0 leaves by a port; the others are for other slots.
+            let first = if slot == 0 { "leave0".into() } else { format!("leave{slot}_behind0") };
+            let task = task_direct(slot);
+            // The copy for this slot has nothing to carry.
+            tasks.push_str(&format!("({task}, 0) : {first}; ({task}, {}) : accept;", slot + 1));
+            states.push_str(&leaves(context, slot));
+        }
+        tasks.push_str(&format!("({TASK_COPIES} &&& {TASK_COPIES}, _) : slot0;"));
         for slot in 0..count {
             states.push_str(&self::slot(context, slot));
         }
@@ -47,7 +60,8 @@ pub(super) fn write(context: &mut Context<'_>) {
             "parser EgressParser(packet_in pkt, out headers_t hdr, out eg_md_t eg_md, \
              out egress_intrinsic_metadata_t eg_intr_md) {{ \
              state start {{ pkt.extract(eg_intr_md); pkt.extract(hdr.bridge); \
-             transition select(hdr.bridge.task) {{ {tasks} default : accept; }} }} {states} }}"
+             transition select(hdr.bridge.task, {REPLICA}) {{ {tasks} default : accept; }} }} \
+             {states} }}"
         ),
     );
 }
@@ -104,7 +118,45 @@ fn extract(context: &Context<'_>, id: EventId) -> String {
     }
 }
 
-/// States for one slot of a packet with several: the copy that is for it keeps it.
+/// What follows an event that is kept: slots that the copy is not for.
+fn rest(context: &Context<'_>, slot: u32) -> String {
+    match slot as usize == context.events.slots.len() {
+        true => "accept".to_string(),
+        false => format!("rest{slot}"),
+    }
+}
+
+/// States of the copy that leaves by a port with the event of a slot, behind the slots before it.
+fn leaves(context: &Context<'_>, slot: u32) -> String {
+    let runs = |event: &EventHeader| event.has_egress;
+    let cases =
+        handled_here(context, slot, "", runs) + &kept(context, slot, "", |event| !event.has_egress);
+    let mut text = format!(
+        "state leave{slot} {{ pkt.extract(hdr.frame); eg_md.kept = 1; eg_md.leaves = 1; {} }}",
+        select("hdr.frame.number", &cases, &rest(context, slot + 1))
+    );
+    for before in 0..slot {
+        let next = match before + 1 == slot {
+            true => format!("leave{slot}"),
+            false => format!("leave{slot}_behind{}", before + 1),
+        };
+        text.push_str(&over(context, before, &format!("leave{slot}_behind{before}"), &next));
+    }
+    text
+}
+
+/// States that advance over a slot if it holds an event.
+fn over(context: &Context<'_>, slot: u32, name: &str, next: &str) -> String {
+    let skip = format!("{name}_skip");
+    format!(
+        "state {name} {{ transition select(hdr.bridge.slot{slot}) {{ 1 : {skip}; \
+         default : {next}; }} }} {}",
+        self::skip(context, slot, &skip, next)
+    )
+}
+
+/// States for one slot of a packet with several: the copy that is for it keeps it. Few fields stay until later states,
+/// since Tofino's parser has room for 32 bits of them.
 fn slot(context: &Context<'_>, slot: u32) -> String {
     let events = &context.events;
     let here = &events.slots[slot as usize];
@@ -112,22 +164,7 @@ fn slot(context: &Context<'_>, slot: u32) -> String {
         true => "accept".to_string(),
         false => format!("slot{}", slot + 1),
     };
-    let is_direct = !slot_shapes(context.atomic)[slot as usize].direct.is_empty();
-    let mut cases = String::new();
-    let mut text = String::new();
-    if is_direct {
-        // Replica 0 leaves by a port; the others are for other slots.
-        let task = task_direct(slot);
-        cases.push_str(&format!("(1, {task}, 0) : leave{slot}; (1, {task}, _) : skip{slot};"));
-        let runs = |event: &EventHeader| event.has_egress;
-        let cases = handled_here(context, slot, "", runs)
-            + &kept(context, slot, "", |event| !event.has_egress);
-        text.push_str(&format!(
-            "state leave{slot} {{ pkt.extract(hdr.frame); eg_md.kept = 1; eg_md.leaves = 1; {} }}",
-            select("hdr.frame.number", &cases, &next)
-        ));
-    }
-    cases.push_str(&format!("(1, _, {}) : keep{slot}; (1, _, _) : skip{slot};", slot + 1));
+    let rest = rest(context, slot + 1);
     let runs = EventHeader::meets_egress_going_round;
     // What has bytes to lose goes round once more before that.
     let run_now = handled_here(context, slot, &format!("SOURCE, {HERE}, 0"), runs);
@@ -138,25 +175,29 @@ fn slot(context: &Context<'_>, slot: u32) -> String {
             "_, _, _",
         ),
     };
-    text.push_str(&format!(
-        "state slot{slot} {{ transition select(hdr.bridge.slot{slot}, hdr.bridge.task, \
-         eg_intr_md.egress_rid) {{ {cases} default : {next}; }} }} \
+    let mut text = format!(
+        "state slot{slot} {{ transition select(hdr.bridge.slot{slot}, {REPLICA}) {{ \
+         (1, {}) : keep{slot}; (1, _) : skip{slot}; default : {next}; }} }} \
          state keep{slot} {{ pkt.extract(hdr.frame); eg_md.kept = 1; {} }}",
-        select(keys, &(run_now + &kept(context, slot, any, |_| true)), &next)
-    ));
+        slot + 1,
+        select(keys, &(run_now + &kept(context, slot, any, |_| true)), &rest)
+    );
     for id in here {
         if events.event(*id).ty.is_some() {
             text.push_str(&format!(
-                "state keep{slot}_{} {{ {} transition {next}; }}",
+                "state keep{slot}_{} {{ {} transition {rest}; }}",
                 events.event(*id).name,
                 extract(context, *id)
             ));
         }
         if events.event(*id).has_egress {
-            text.push_str(&run(context, *id, &format!("run{slot}"), &next));
+            text.push_str(&run(context, *id, &format!("run{slot}"), &rest));
         }
     }
-    text.push_str(&skip(context, slot, &next));
+    if slot > 0 {
+        text.push_str(&over(context, slot, &format!("rest{slot}"), &rest));
+    }
+    text.push_str(&skip(context, slot, &format!("skip{slot}"), &next));
     text
 }
 
@@ -194,7 +235,7 @@ fn kept(
 }
 
 /// Advances over a slot: its frame and its parameters.
-fn skip(context: &Context<'_>, slot: u32, next: &str) -> String {
+fn skip(context: &Context<'_>, slot: u32, name: &str, next: &str) -> String {
     let events = &context.events;
     let mut by_bits: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for id in &events.slots[slot as usize] {
@@ -203,21 +244,21 @@ fn skip(context: &Context<'_>, slot: u32, next: &str) -> String {
     }
     if let Some((bits, _)) = by_bits.iter().next().filter(|_| by_bits.len() == 1) {
         let bits = FRAME_BITS + bits;
-        return format!("state skip{slot} {{ pkt.advance({bits}); transition {next}; }}");
+        return format!("state {name} {{ pkt.advance({bits}); transition {next}; }}");
     }
     let mut cases = String::new();
     let mut text = String::new();
     for (bits, numbers) in by_bits {
         for number in numbers {
-            cases.push_str(&format!("{number} : skip{slot}_{bits};"));
+            cases.push_str(&format!("{number} : {name}_{bits};"));
         }
         let all_bits = FRAME_BITS + bits;
         text.push_str(&format!(
-            "state skip{slot}_{bits} {{ pkt.advance({all_bits}); transition {next}; }}"
+            "state {name}_{bits} {{ pkt.advance({all_bits}); transition {next}; }}"
         ));
     }
     format!(
-        "{text} state skip{slot} {{ transition select(pkt.lookahead<bit<{FRAME_BITS}>>()[15:0]) {{ \
+        "{text} state {name} {{ transition select(pkt.lookahead<bit<{FRAME_BITS}>>()[15:0]) {{ \
          {cases} default : {next}; }} }}"
     )
 }
