@@ -2,7 +2,7 @@
 //! [`MergedOrigins`]: origins of fused accesses. They are collected while the program is only read, and added
 //! to it at the end, as far as they are used.
 
-use crate::{Origin, OriginId, Program};
+use crate::{Operation, Origin, OriginId, Program};
 use std::collections::HashMap;
 
 /// New origins, numbered after those of the program.
@@ -56,18 +56,26 @@ impl MergedOrigins {
         id
     }
 
-    /// Adds those that the program's accesses have.
+    /// Adds those that instructions have, also in the updates of accesses.
     pub(super) fn add_to(self, program: &mut Program) {
         let mut numbers: Vec<Option<OriginId>> = vec![None; self.added.len()];
         let Program { regions, origins, .. } = program;
-        let blocks = regions.iter_mut().flat_map(|region| &mut region.blocks);
-        for instruction in blocks.flat_map(|block| &mut block.instructions) {
-            let Some(at) = instruction.origin.index().checked_sub(self.first) else { continue };
-            let Some(added) = self.added.get(at) else { continue };
-            instruction.origin = *numbers[at].get_or_insert_with(|| {
+        let mut add = |id: &mut OriginId| {
+            let Some(at) = id.index().checked_sub(self.first) else { return };
+            let Some(added) = self.added.get(at) else { return };
+            *id = *numbers[at].get_or_insert_with(|| {
                 origins.push(added.clone());
                 OriginId(origins.len() as u32 - 1)
             });
+        };
+        let blocks = regions.iter_mut().flat_map(|region| &mut region.blocks);
+        for instruction in blocks.flat_map(|block| &mut block.instructions) {
+            add(&mut instruction.origin);
+            if let Operation::RegisterAccess { update: Some(update), .. } =
+                &mut instruction.operation
+            {
+                update.body.iter_mut().for_each(|inner| add(&mut inner.origin));
+            }
         }
     }
 }
