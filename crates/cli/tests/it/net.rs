@@ -137,6 +137,14 @@ expect: [{ping: h1-h2, received: 3}]
 }
 
 #[test]
+fn a_program_is_not_a_network() {
+    let ran = plane(&["examples/router/router.p4"]);
+    let errors = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("is not a network file"), "{errors}");
+}
+
+#[test]
 fn mistakes_that_show_when_the_network_is_built() {
     let check = |files: &[(&str, &str)], expected: &[&str]| {
         let (status, _, errors) = run_files(files, &["-q"]);

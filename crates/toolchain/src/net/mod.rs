@@ -8,6 +8,7 @@ mod output;
 mod resources;
 mod switches;
 
+use crate::file_kind::{self, FileKind};
 use crate::files::{self, Disk};
 use crate::lucid::Lucid;
 use crate::lucid::inputs::program_of_file;
@@ -63,6 +64,10 @@ pub struct NetRun<'r> {
 ///
 /// Why there is no run. Expectations that are not met are printed.
 pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failure> {
+    if let Some(kind @ FileKind::Program(_)) = FileKind::of_readable(run.file) {
+        let is_not = "is not a network file (.yaml, .json, .toml)";
+        return Err(Failure::Message(file_kind::wrong(run.file, is_not, kind)));
+    }
     let mut map = SourceMap::new();
     let text = files::read_text(run.file)?;
     let name = run.file.display().to_string();
