@@ -35,7 +35,7 @@ pub struct LastPasses {
     pub before_ps: u64,
 }
 
-/// The circulation of a packet on its way round.
+/// The circulation of a recirculating packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circulating {
     pub circulation: Circulation,
@@ -56,7 +56,7 @@ impl Circulating {
 #[derive(Debug, Default)]
 pub(crate) struct CirculatingPackets {
     pub rule: Option<Arc<dyn CirculationRule>>,
-    /// Circulating packets among those on their way round and those that wait for ingress.
+    /// Circulating packets on the recirculation path and in the wait for ingress.
     pub count: usize,
     /// No circulating packet needs the program before this time.
     pub earliest_until_ps: u64,

@@ -137,7 +137,7 @@ impl SwitchCore {
         }
     }
 
-    /// Returns a time before which no packet on its way round needs the program.
+    /// Returns a time before which no recirculating packet needs the program.
     fn first_effect_of_looped_back_ps(&mut self) -> u64 {
         let waiting = self.waiting_for_ingress();
         let looped_back = self.looped_back.iter();

@@ -89,7 +89,7 @@ fn with_lines(words: &str, lines: &str) -> Output {
     plane.wait_with_output().expect("it ends")
 }
 
-/// A wrong line is told with its number, left out, and the run goes on.
+/// The command reports a wrong line with its number and skips it; the run continues.
 #[test]
 fn wrong_lines_are_left_out() {
     let lines = "{\"name\": \"packet\", \"args\": [1], \"timestamp\": 5000}\n\
