@@ -91,7 +91,8 @@ impl<'a> RunRequest<'a> {
     }
 }
 
-/// Returns the program of a run: that of the command line, that which the specification names, or the one beside it.
+/// Returns the program of a run. The command line overrides the specification; the default is the file beside the
+/// specification.
 fn program_of(
     specification: &Path,
     named: Option<&str>,
