@@ -164,6 +164,22 @@ pub(crate) fn number(text: &str) -> Option<NodeKind> {
     })
 }
 
+impl NodeKind {
+    /// Reads a probability: a number from 0 to 1, or a text with a percent sign.
+    pub fn probability(&self) -> Option<f64> {
+        let value = match self {
+            NodeKind::Int(value) => *value as f64,
+            NodeKind::Float(value) => *value,
+            NodeKind::Text(text) => match text.trim().strip_suffix('%') {
+                Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+                None => text.trim().parse().ok()?,
+            },
+            _ => return None,
+        };
+        (0.0..=1.0).contains(&value).then_some(value)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

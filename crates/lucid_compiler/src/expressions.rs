@@ -30,13 +30,26 @@ pub trait Environment {
     /// A local, of type `bit` or `bool`.
     fn local(&mut self, local: LocalId) -> String;
     /// A built-in value, with its width in bits; booleans are `bool` and have width 0.
-    fn built_in(&mut self, value: BuiltIn, span: Span) -> (String, u32);
+    /// Where an expression has none, the default stands in.
+    fn built_in(&mut self, _value: BuiltIn, _span: Span) -> (String, u32) {
+        ("0".into(), 0)
+    }
     /// A hash: the result is an operand of the width. Values are texts with widths in bits.
-    fn hash(&mut self, seed: u32, values: &[(String, u32)], width_bits: u32, span: Span) -> String;
+    fn hash(
+        &mut self,
+        _seed: u32,
+        _values: &[(String, u32)],
+        width_bits: u32,
+        _span: Span,
+    ) -> String {
+        literal(0, width_bits)
+    }
     /// The internet checksum of the values, an operand of 16 bits.
-    fn checksum(&mut self, values: &[(String, u32)], span: Span) -> String;
-    /// Told of an expression that no P4 program has (an event, a group, a hash with a variable seed).
-    fn impossible(&mut self, span: Span);
+    fn checksum(&mut self, _values: &[(String, u32)], _span: Span) -> String {
+        literal(0, 16)
+    }
+    /// Handles an expression that no P4 program has (an event, a group, a hash with a variable seed).
+    fn impossible(&mut self, _span: Span) {}
 }
 
 /// A literal with its width.

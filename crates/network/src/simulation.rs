@@ -102,6 +102,8 @@ pub struct Simulation {
     changes: BinaryHeap<LinkChange>,
     undelivered: Vec<Undelivered>,
     outbox: Outbox,
+    /// Nodes that may want another wake-up, because the caller added or changed them.
+    touched: Vec<NodeId>,
     steps: u64,
     step_limit: u64,
 }
@@ -115,6 +117,7 @@ impl Simulation {
             changes: BinaryHeap::new(),
             undelivered: Vec::new(),
             outbox: Outbox::default(),
+            touched: Vec::new(),
             steps: 0,
             step_limit: u64::MAX,
         }
@@ -128,7 +131,9 @@ impl Simulation {
     /// Adds a node.
     pub fn add(&mut self, name: impl Into<String>, node: impl Node) -> NodeId {
         self.nodes.push(NodeSlot { name: name.into(), node: Box::new(node) });
-        NodeId((self.nodes.len() - 1) as u32)
+        let id = NodeId((self.nodes.len() - 1) as u32);
+        self.touched.push(id);
+        id
     }
 
     /// Connects two ports by a link with equal directions.
@@ -213,6 +218,7 @@ impl Simulation {
     /// Downcasts a node to its concrete type for changes between runs.
     pub fn node_mut<N: Node>(&mut self, id: NodeId) -> Option<&mut N> {
         let node: &mut dyn Any = self.nodes.get_mut(id.0 as usize)?.node.as_mut();
+        self.touched.push(id);
         node.downcast_mut()
     }
 
@@ -252,8 +258,8 @@ impl Simulation {
         until_ps: u64,
         watcher: &mut dyn Watcher,
     ) -> Result<bool, SimulationError> {
-        for number in 0..self.nodes.len() {
-            self.schedule_wake(NodeId(number as u32));
+        for id in std::mem::take(&mut self.touched) {
+            self.schedule_wake(id);
         }
         match event_loop::run_until(&mut Watched { simulation: self, watcher }, until_ps) {
             LoopEnd::Finished => Ok(false),

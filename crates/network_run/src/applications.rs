@@ -54,8 +54,8 @@ pub(crate) type ServerKey = (usize, ServerKind, u16);
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) application: Application,
-    /// The address and port that it sends to, if it is one.
-    pub(crate) destination: Option<(Ipv4Addr, u16)>,
+    /// The addresses and ports that it sends to.
+    pub(crate) destinations: Vec<(Ipv4Addr, u16)>,
 }
 
 /// What an application of the file becomes.
@@ -150,7 +150,7 @@ impl Expander<'_> {
         let mut expanded = Expanded::default();
         let servers = &mut expanded.servers;
         let parts = &mut expanded.parts;
-        let mut part = |application, destination| parts.push(Part { application, destination });
+        let mut part = |application, destinations| parts.push(Part { application, destinations });
         match &application.kind {
             ApplicationKind::Ping { to, count, interval_ps, size_bytes, .. } => {
                 for to in to {
@@ -162,7 +162,7 @@ impl Expander<'_> {
                         payload_bytes: *size_bytes as u32,
                         ..PingOptions::to(destination)
                     };
-                    part(Application::Ping(options), Some((destination, 0)));
+                    part(Application::Ping(options), vec![(destination, 0)]);
                 }
             }
             ApplicationKind::Tcp { to, amount, rate_bps, parallel, tcp: options } => {
@@ -174,7 +174,7 @@ impl Expander<'_> {
                 });
                 for destination in self.destinations(to, ServerKind::Tcp, port, &server, servers) {
                     for _ in 0..*parallel {
-                        let (bytes, duration_ps) = bytes_and_duration(amount);
+                        let Limits { bytes, duration_ps, .. } = limits(amount);
                         let options = TcpBulkOptions {
                             start_ps,
                             bytes,
@@ -183,7 +183,7 @@ impl Expander<'_> {
                             tcp: connection.clone(),
                             ..TcpBulkOptions::to(destination)
                         };
-                        part(Application::TcpBulk(options), Some(destination));
+                        part(Application::TcpBulk(options), vec![destination]);
                     }
                 }
             }
@@ -212,7 +212,7 @@ impl Expander<'_> {
                         tcp: connection.clone(),
                         ..RequestClientOptions::to(vec![destination])
                     };
-                    part(Application::Requests(options), Some(destination));
+                    part(Application::Requests(options), vec![destination]);
                 }
             }
             ApplicationKind::Incast { from, bytes, count, interval_ps, tcp: options } => {
@@ -233,9 +233,9 @@ impl Expander<'_> {
                     pause_ps: interval_ps.unwrap_or(0),
                     response_bytes: *bytes,
                     tcp: connection,
-                    ..RequestClientOptions::to(all)
+                    ..RequestClientOptions::to(all.clone())
                 };
-                part(Application::Requests(options), None);
+                part(Application::Requests(options), all);
             }
             ApplicationKind::Udp {
                 to,
@@ -250,11 +250,9 @@ impl Expander<'_> {
                 let port = port.unwrap_or(DEFAULT_PORT);
                 let server = Application::UdpServer(UdpServerOptions::at(port));
                 for destination in self.destinations(to, ServerKind::Udp, port, &server, servers) {
-                    let (bytes, duration_ps) = bytes_and_duration(amount);
-                    let count = match amount {
-                        Amount::Count(count) => Some(*count),
-                        _ => bytes.map(|bytes| bytes.div_ceil((*size_bytes).max(1))),
-                    };
+                    let Limits { bytes, duration_ps, count } = limits(amount);
+                    let datagrams = |bytes: u64| bytes.div_ceil((*size_bytes).max(1));
+                    let count = count.or(bytes.map(datagrams));
                     let options = UdpSenderOptions {
                         source_port: *source_port,
                         start_ps,
@@ -272,7 +270,7 @@ impl Expander<'_> {
                         tos: *tos,
                         ..UdpSenderOptions::to(destination)
                     };
-                    part(Application::UdpSender(options), Some(destination));
+                    part(Application::UdpSender(options), vec![destination]);
                 }
             }
             ApplicationKind::Flows { to, sizes, rate, amount, tcp: options } => {
@@ -293,13 +291,10 @@ impl Expander<'_> {
                     load,
                     rate_bps,
                     start_ps,
-                    duration_ps: bytes_and_duration(amount).1,
-                    count: match amount {
-                        Amount::Count(count) => Some(*count),
-                        _ => None,
-                    },
+                    duration_ps: limits(amount).duration_ps,
+                    count: limits(amount).count,
                 };
-                part(Application::Flows(FlowsOptions { arrivals, tcp: connection }), None);
+                part(Application::Flows(FlowsOptions { arrivals, tcp: connection }), Vec::new());
             }
             ApplicationKind::MemcachedServer { port, value_bytes, service_time_ps } => {
                 let options = MemcachedServerOptions {
@@ -334,11 +329,8 @@ impl Expander<'_> {
                     let options = MemcachedClientOptions {
                         start_ps,
                         pacing: Pacing::Poisson(*rate as f64),
-                        count: match amount {
-                            Amount::Count(count) => Some(*count),
-                            _ => None,
-                        },
-                        duration_ps: bytes_and_duration(amount).1,
+                        count: limits(amount).count,
+                        duration_ps: limits(amount).duration_ps,
                         get_share: *get_share,
                         keys: *keys,
                         zipf_exponent: zipf.unwrap_or(0.0),
@@ -347,7 +339,7 @@ impl Expander<'_> {
                         protocol: Protocol::Text,
                         ..MemcachedClientOptions::to(destination)
                     };
-                    part(Application::MemcachedClient(options), Some(destination));
+                    part(Application::MemcachedClient(options), vec![destination]);
                 }
             }
             ApplicationKind::Replay { capture, scale } => {
@@ -357,7 +349,7 @@ impl Expander<'_> {
                     (start_ps.saturating_add(after_ps), Frame::from(bytes.clone()))
                 });
                 let options = FrameSenderOptions { frames: frames.collect() };
-                part(Application::FrameSender(options), None);
+                part(Application::FrameSender(options), Vec::new());
             }
             ApplicationKind::Send { frames } => {
                 let frames = frames.iter().flat_map(|frame| {
@@ -368,7 +360,7 @@ impl Expander<'_> {
                     })
                 });
                 let options = FrameSenderOptions { frames: frames.collect() };
-                part(Application::FrameSender(options), None);
+                part(Application::FrameSender(options), Vec::new());
             }
             ApplicationKind::Listen { port }
             | ApplicationKind::Sink { port }
@@ -398,10 +390,21 @@ impl Expander<'_> {
     }
 }
 
-fn bytes_and_duration(amount: &Amount) -> (Option<u64>, Option<u64>) {
+/// How much an application sends: at most one of them is given.
+#[derive(Default)]
+struct Limits {
+    bytes: Option<u64>,
+    duration_ps: Option<u64>,
+    count: Option<u64>,
+}
+
+fn limits(amount: &Amount) -> Limits {
+    let mut limits = Limits::default();
     match amount {
-        Amount::Unlimited | Amount::Count(_) => (None, None),
-        Amount::Duration(time_ps) => (None, Some(*time_ps)),
-        Amount::Bytes(bytes) => (Some(*bytes), None),
+        Amount::Unlimited => {}
+        Amount::Duration(time_ps) => limits.duration_ps = Some(*time_ps),
+        Amount::Bytes(bytes) => limits.bytes = Some(*bytes),
+        Amount::Count(count) => limits.count = Some(*count),
     }
+    limits
 }

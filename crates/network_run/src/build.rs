@@ -3,6 +3,7 @@
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
 use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::unsupported::{self, NOT_SIMULATED};
 use crate::watched::Watched;
 use device::Device;
 use hosts::applications::Application;
@@ -16,25 +17,13 @@ use std::collections::BTreeMap;
 
 /// An application cannot run with its options.
 pub const BAD_APPLICATION: Code = Code("NW-E0402");
-/// Something that a simulated network cannot do.
-pub const NOT_SIMULATED: Code = Code("NW-E0403");
-
-pub(crate) const EXPLANATIONS: &[Explanation] = &[
-    Explanation {
-        code: BAD_APPLICATION,
-        title: "an application cannot run with its options",
-        text: "The message says which option, and what to write. Two applications of a host cannot serve one port.",
-        wrong: "",
-        right: "",
-    },
-    Explanation {
-        code: NOT_SIMULATED,
-        title: "a simulated network cannot do this",
-        text: "The file is right, but the simulation does not have this feature yet; the message names it.",
-        wrong: "",
-        right: "",
-    },
-];
+pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
+    code: BAD_APPLICATION,
+    title: "an application cannot run with its options",
+    text: "The message says which option, and what to write. Two applications of a host cannot serve one port.",
+    wrong: "",
+    right: "",
+}];
 
 fn network_of(prefix: &Prefix) -> Option<Ipv4Network> {
     Some(Ipv4Network { address: ipv4(prefix.address)?, prefix_bits: prefix.length })
@@ -111,7 +100,8 @@ pub fn build(
         simulation.add(described.name.clone(), host);
     }
     connect(&network, &mut simulation, &mut found);
-    schedule_events(&network, &mut simulation, &mut found);
+    schedule_events(&network, &mut simulation);
+    unsupported::check(&network, &mut found);
     let watched = Watched::default();
     let mut built = Built { simulation, network, applications, servers, watched };
     built.prepare_watch(&mut found);
@@ -152,7 +142,7 @@ fn add_applications(
             for part in parts {
                 match hosts[host].add(part.application) {
                     Ok(number) => {
-                        added.push(RunningPart { number, destination: part.destination });
+                        added.push(RunningPart { number, destinations: part.destinations });
                     }
                     Err(error) => wrong(application.span, &application.name, error.to_string()),
                 }
@@ -180,21 +170,11 @@ fn connect(network: &Network, simulation: &mut Simulation, found: &mut Diagnosti
         if let Err(error) = simulation.connect_directions(one, other, options) {
             found.push(Diagnostic::error(NOT_SIMULATED, link.span, error.to_string()));
         }
-        for end in &link.ends {
-            if matches!(end.node, Node::Host(_)) && end.port > 0 {
-                let message = format!(
-                    "host `{}` has several links, and simulated hosts have one port",
-                    network.name_of(end.node)
-                );
-                let help = "put a switch between them, or give the other links hosts of their own";
-                found.push(Diagnostic::error(NOT_SIMULATED, end.span, message).help(help));
-            }
-        }
     }
 }
 
 /// Schedules failures of links. A node that fails takes its links down.
-fn schedule_events(network: &Network, simulation: &mut Simulation, found: &mut Diagnostics) {
+fn schedule_events(network: &Network, simulation: &mut Simulation) {
     let mut set = |end: &model::End, event: &model::Event| {
         simulation.schedule_link(event.at_ps, (node_id(network, end.node), end.port), event.is_up);
     };
@@ -205,10 +185,7 @@ fn schedule_events(network: &Network, simulation: &mut Simulation, found: &mut D
                 let ends = network.links.iter().flat_map(|link| &link.ends);
                 ends.filter(|end| end.node == node).for_each(|end| set(end, event));
             }
-            EventSubject::Controller(_) => {
-                let message = "a simulated controller cannot fail yet";
-                found.push(Diagnostic::error(NOT_SIMULATED, event.span, message));
-            }
+            EventSubject::Controller(_) => {}
         }
     }
 }

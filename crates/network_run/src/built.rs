@@ -2,7 +2,7 @@
 //! [`Built`]: a network ready to run. `build` makes it, `watch` runs it, `results` reads it.
 
 use crate::applications::ServerKey;
-use crate::watched::{LinkUse, Watched};
+use crate::watched::Watched;
 use device::Device;
 use hosts::Host;
 use network::node::NodeId;
@@ -12,11 +12,22 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// A part of an application at work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RunningPart {
     /// The number for [`Host::report`].
     pub(crate) number: usize,
-    pub(crate) destination: Option<(Ipv4Addr, u16)>,
+    /// The addresses and ports that it sends to.
+    pub(crate) destinations: Vec<(Ipv4Addr, u16)>,
+}
+
+impl RunningPart {
+    /// Its destination, if it is one.
+    pub(crate) fn destination(&self) -> Option<(Ipv4Addr, u16)> {
+        match self.destinations[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
 }
 
 /// An application of the file at work.
@@ -63,10 +74,5 @@ impl Built {
 
     pub(crate) fn device(&self, number: usize) -> Option<&Device> {
         self.simulation.node(node_id(&self.network, Node::Switch(number)))
-    }
-
-    /// The use of links so far.
-    pub fn link_use(&self) -> &LinkUse {
-        &self.watched.link_use
     }
 }

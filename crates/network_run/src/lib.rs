@@ -13,6 +13,7 @@ pub mod results;
 pub mod statistics;
 pub mod table;
 pub mod tables;
+mod unsupported;
 mod watch;
 mod watched;
 
@@ -22,8 +23,7 @@ pub use built::Built;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
-pub use watch::{CaptureSink, NoCaptures};
-pub use watched::LinkUse;
+pub use watch::CaptureSink;
 
 /// The explanations of all codes.
 pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
@@ -31,6 +31,7 @@ pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
         .iter()
         .chain(ports::EXPLANATIONS)
         .chain(entries::EXPLANATIONS)
+        .chain(unsupported::EXPLANATIONS)
         .chain(expectations::EXPLANATIONS)
         .chain(watch::EXPLANATIONS)
 }

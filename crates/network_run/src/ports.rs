@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ports of switches as their links ask for: packets wait in the switch, so rate and queue of a link are the port's.
 
-use device::{PortOptions, TrafficManagerOptions};
+use device::TrafficManagerOptions;
 use network_file::QueueLimit;
 use network_file::model::{Network, Node};
 use source::{Code, Diagnostic, Diagnostics, Explanation, quantity};
@@ -61,7 +61,7 @@ pub fn traffic_manager(
                 None => {}
             }
             port.overhead_bytes = direction.overhead_bytes;
-            options.ports.insert(end.port, PortOptions { ..port });
+            options.ports.insert(end.port, port);
         }
     }
     options

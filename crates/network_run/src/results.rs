@@ -6,10 +6,11 @@ use crate::built::{Built, RunningPart, node_id};
 use crate::statistics::{Sample, mean};
 use device::OutputPath;
 use hosts::applications::Report;
+use hosts::applications::ping::PingReply;
 use hosts::applications::tcp_server::{ServedConnection, TcpServerReport};
 use hosts::{Host, InterfaceStatistics};
 use network::links::LinkStatistics;
-use network_file::model::{ApplicationIndex, End, Node};
+use network_file::model::{ApplicationIndex, ApplicationKind, End, Node};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -194,9 +195,9 @@ impl Built {
         let applications = self.applications.iter().map(|application| {
             let host = self.host(application.index.host);
             let part = |part: &RunningPart| {
-                let measured = self.measured(host?, application.index.host, part)?;
+                let measured = self.measured(host?, application.index, part)?;
                 Some(PartResult {
-                    destination: part.destination.map(|destination| destination.0),
+                    destination: part.destination().map(|destination| destination.0),
                     measured,
                 })
             };
@@ -229,18 +230,32 @@ impl Built {
         self.host(host)?.report(*number)
     }
 
-    fn measured(&self, host: &Host, number: usize, part: &RunningPart) -> Option<Measured> {
+    fn measured(
+        &self,
+        host: &Host,
+        ApplicationIndex { host: number, application }: ApplicationIndex,
+        part: &RunningPart,
+    ) -> Option<Measured> {
+        // A reply behind its time counts as lost.
+        let timeout_ps = match self.network.hosts[number].applications[application].kind {
+            ApplicationKind::Ping { timeout_ps, .. } => timeout_ps,
+            _ => u64::MAX,
+        };
         let now_ps = self.simulation.now_ps();
         Some(match host.report(part.number)? {
-            Report::Ping(report) => Measured::Ping {
-                sent: report.transmitted,
-                ttl: report.replies.last().map(|reply| reply.ttl),
-                round_trips_ps: report.replies.iter().map(|reply| reply.round_trip_ps).collect(),
-            },
+            Report::Ping(report) => {
+                let in_time = |reply: &&PingReply| reply.round_trip_ps <= timeout_ps;
+                let replies: Vec<&PingReply> = report.replies.iter().filter(in_time).collect();
+                Measured::Ping {
+                    sent: report.transmitted,
+                    ttl: replies.last().map(|reply| reply.ttl),
+                    round_trips_ps: replies.iter().map(|reply| reply.round_trip_ps).collect(),
+                }
+            }
             Report::TcpBulk(report) => {
                 let served = report
                     .local_port
-                    .zip(part.destination)
+                    .zip(part.destination())
                     .and_then(|(port, destination)| self.served(number, port, destination));
                 let completed_ps = match report.finished_ps {
                     Some(acknowledged_ps) => {
@@ -301,11 +316,14 @@ impl Built {
                     .filter_map(|one| Some(one.answered_ps?.saturating_sub(one.asked_ps)))
                     .collect();
                 let mut sums = (0, 0, 0);
-                if let Some(destination) = part.destination
-                    && let Some(Report::RequestServer(server)) =
-                        self.server(ServerKind::Requests, destination)
-                {
-                    sums = (server.retransmissions, server.timeouts, server.response_bytes);
+                for destination in &part.destinations {
+                    if let Some(Report::RequestServer(server)) =
+                        self.server(ServerKind::Requests, *destination)
+                    {
+                        sums.0 += server.retransmissions;
+                        sums.1 += server.timeouts;
+                        sums.2 += server.response_bytes;
+                    }
                 }
                 Measured::Requests {
                     failed: (report.responses.len() - completions.len()) as u64,
@@ -321,7 +339,7 @@ impl Built {
                 }
             }
             Report::UdpSender(report) => {
-                let flow = report.local_port.zip(part.destination).and_then(|(port, to)| {
+                let flow = report.local_port.zip(part.destination()).and_then(|(port, to)| {
                     let Report::UdpServer(server) = self.server(ServerKind::Udp, to)? else {
                         return None;
                     };

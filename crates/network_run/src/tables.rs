@@ -165,38 +165,12 @@ fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
                     group.1.extend(all);
                 }
                 Measured::Requests { failed, retransmissions, timeouts, .. } => {
-                    let sample = part.measured.completions();
-                    let [name, from] = names();
-                    requests.rows.push(vec![
-                        name,
-                        from,
-                        to(),
-                        Cell::Count(sample.count() as u64),
-                        Cell::Count(*failed),
-                        Cell::time(sample.mean()),
-                        Cell::time(sample.percentile(0.5)),
-                        Cell::time(sample.percentile(0.99)),
-                        Cell::time(sample.largest()),
-                        Cell::Count(*retransmissions),
-                        Cell::Count(*timeouts),
-                    ]);
+                    let sent_again = [Cell::Count(*retransmissions), Cell::Count(*timeouts)];
+                    requests.rows.push(request_row(names(), to(), part, *failed, sent_again));
                 }
                 Measured::Memcached { lost, .. } => {
-                    let sample = part.measured.completions();
-                    let [name, from] = names();
-                    requests.rows.push(vec![
-                        name,
-                        from,
-                        to(),
-                        Cell::Count(sample.count() as u64),
-                        Cell::Count(*lost),
-                        Cell::time(sample.mean()),
-                        Cell::time(sample.percentile(0.5)),
-                        Cell::time(sample.percentile(0.99)),
-                        Cell::time(sample.largest()),
-                        Cell::Empty,
-                        Cell::Empty,
-                    ]);
+                    let sent_again = [Cell::Empty, Cell::Empty];
+                    requests.rows.push(request_row(names(), to(), part, *lost, sent_again));
                 }
                 Measured::Datagrams {
                     sent,
@@ -237,6 +211,30 @@ fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
         add_flows(&mut flows, [text(name), text(from)], all);
     }
     vec![ping, tcp, flows, requests, udp, frames]
+}
+
+/// A row of requests with their latencies.
+fn request_row(
+    [name, from]: [Cell; 2],
+    to: Cell,
+    part: &PartResult,
+    failed: u64,
+    [retransmissions, timeouts]: [Cell; 2],
+) -> Vec<Cell> {
+    let sample = part.measured.completions();
+    vec![
+        name,
+        from,
+        to,
+        Cell::Count(sample.count() as u64),
+        Cell::Count(failed),
+        Cell::time(sample.mean()),
+        Cell::time(sample.percentile(0.5)),
+        Cell::time(sample.percentile(0.99)),
+        Cell::time(sample.largest()),
+        retransmissions,
+        timeouts,
+    ]
 }
 
 /// Adds a row for each class of sizes, and one for all flows.

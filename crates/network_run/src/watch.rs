@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Watches the frames of a run: counts those that expectations name, hands those of captures to the caller, and adds up
-//! the use of links over time.
+//! Watches the frames of a run: counts those that expectations name and hands those of captures to the caller.
 
 use crate::built::{Built, node_id};
-use crate::watched::{Counted, LinkUse, Watched};
+use crate::watched::{Counted, Watched};
 use network::frame::Frame;
 use network::links::End;
 use network::packet_fields::PacketField;
@@ -27,14 +26,6 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
 pub trait CaptureSink {
     /// Takes a frame.
     fn capture(&mut self, number: usize, time_ps: u64, bytes: &[u8]);
-}
-
-/// Keeps no captures.
-#[derive(Clone, Copy, Debug)]
-pub struct NoCaptures;
-
-impl CaptureSink for NoCaptures {
-    fn capture(&mut self, _: usize, _: u64, _: &[u8]) {}
 }
 
 fn value(text: &str) -> Option<u128> {
@@ -139,17 +130,6 @@ impl RunWatcher<'_> {
 impl Watcher for RunWatcher<'_> {
     fn moved(&mut self, time_ps: u64, movement: Movement, frame: &Frame) {
         match movement {
-            Movement::Sent { from } => {
-                let LinkUse { interval_ps, bytes } = &mut self.watched.link_use;
-                if let Some(at) = time_ps.checked_div(*interval_ps) {
-                    let (bytes, at) = (bytes.entry(from).or_default(), at as usize);
-                    if bytes.len() <= at {
-                        bytes.resize(at + 1, 0);
-                    }
-                    bytes[at] += frame.length_bytes();
-                }
-                self.capture(time_ps, from, false, frame);
-            }
             Movement::Received { at } => {
                 for counted in &mut self.watched.counted {
                     let (after_ps, before_ps) = counted.times_ps;
@@ -163,12 +143,12 @@ impl Watcher for RunWatcher<'_> {
                 }
                 self.capture(time_ps, at, true, frame);
             }
-            Movement::Undelivered { from } => self.capture(time_ps, from, false, frame),
+            Movement::Sent { from } | Movement::Undelivered { from } => {
+                self.capture(time_ps, from, false, frame);
+            }
             Movement::Lost { .. } => {}
         }
     }
 
-    fn link_changed(&mut self, time_ps: u64, end: End, is_up: bool) {
-        self.watched.link_changes.push((time_ps, end, is_up));
-    }
+    fn link_changed(&mut self, _: u64, _: End, _: bool) {}
 }

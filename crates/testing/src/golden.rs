@@ -32,6 +32,38 @@ pub fn check(path: impl AsRef<Path>, found: &str) {
     }
 }
 
+/// Compares what a test finds in each file of a folder with `NAME.expected` beside it, or writes it there
+/// ([`is_blessing`]). `find` gets the name and the text of a file.
+///
+/// # Panics
+///
+/// If the folder has fewer than `least` files, or a text differs; all differences are shown.
+#[track_caller]
+pub fn check_folder(folder: &Path, least: usize, mut find: impl FnMut(&str, &str) -> String) {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("the folder of the cases can be read")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.ends_with(".expected"))
+        .collect();
+    names.sort();
+    assert!(names.len() >= least, "only {} cases were found", names.len());
+    let mut failures = String::new();
+    for name in names {
+        let text = std::fs::read_to_string(folder.join(&name)).expect("a case can be read");
+        let found = find(&name, &text);
+        let path = folder.join(format!("{name}.expected"));
+        if is_blessing() {
+            std::fs::write(&path, &found).expect("the golden file can be written");
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        if expected != found {
+            failures += &format!("== {name}: expected\n{expected}\n-- found\n{found}\n");
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
 /// Compares a text with a snapshot: a file `snapshots/MODULE__TEST.snap` beside the source file of the test. Blank
 /// lines at both ends do not count.
 ///

@@ -136,6 +136,47 @@ expect: [{ping: h1-h2, received: 3}]
     assert!(errors.contains("the commands of controller `c` are wrong"), "{errors}");
 }
 
+/// Fields that a simulation would ignore are refused, all at once.
+#[test]
+fn nothing_of_a_file_is_ignored() {
+    let file = two_hosts(
+        "hosts: {h1: {applications: [{ping: {to: h2, tos: 4}}, {tcp: {to: h2, bytes: 1KB, tos: 8}}]}}
+switches: {s1: {engine: reference}}
+events: [{at: 1ms, node: s1, state: down, for: 1ms}]
+expect: [{counter: drops, switch: s1, index: 0, at: 1ms, count: 0}]
+",
+    );
+    let (status, _, errors) = run_files(&[("n.yaml", &file)], &["-q"]);
+    assert_eq!(status, Some(1), "{errors}");
+    for expected in [
+        "switch `s1` is a device, not a reference machine",
+        "application `h1.ping`: `tos` has no effect",
+        "application `h1.tcp`: `tos` has no effect",
+        "a switch that returns keeps its state",
+        "`drops` is read at the end of the run only",
+    ] {
+        assert!(errors.contains(expected), "{expected} in {errors}");
+    }
+}
+
+#[test]
+fn late_replies_are_lost_and_incast_counts_its_servers() {
+    let file = two_hosts(
+        "hosts:
+  h1: {applications: [{ping: {to: h2, count: 2, interval: 1ms, timeout: 1us}}, {incast: {from: [h2], bytes: 20KB, count: 3}}]}
+  h2: {applications: [{memcached_client: {to: h1, rate: 10k/s, count: 50}}]}
+",
+    );
+    let (status, text, errors) = run_files(&[("n.yaml", &file)], &["--json", "-q"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let results: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(results["ping"][0]["sent"], 2);
+    assert_eq!(results["ping"][0]["received"], 0);
+    let answered = |row: usize| results["requests"][row]["answered"].as_u64();
+    assert_eq!([answered(0), answered(1)], [Some(3), Some(50)]);
+    assert_eq!(results["requests"][0]["retransmissions"], 0);
+}
+
 #[test]
 fn a_program_is_not_a_network() {
     let ran = plane(&["examples/router/router.p4"]);

@@ -5,35 +5,20 @@ use super::conditions::condition;
 use super::context::{Context, control_name};
 use crate::atomic::program::{Operand, Operation, StatementId};
 use crate::compiled::TableCopy;
-use crate::expressions::{self, BuiltIn, Environment, literal, type_text};
+use crate::expressions::{self, Environment, literal, type_text};
 use lucid::core::{ActionId, Constant, Expression, GlobalId, GlobalKind, LocalId, Type};
 use pisa::{Gress, MatchKind, UnitId, VariableId};
-use source::Span;
 
 /// Locals of an action of the program: installed ones are parameters, the others what is looked up with.
 struct ActionNames {
     names: Vec<String>,
 }
 
+// Elaboration leaves only locals in actions' results.
 impl Environment for ActionNames {
     fn local(&mut self, local: LocalId) -> String {
         self.names.get(local.0 as usize).cloned().unwrap_or_else(|| "0".to_string())
     }
-
-    // Elaboration leaves nothing of the following in actions' results.
-    fn built_in(&mut self, _: BuiltIn, _: Span) -> (String, u32) {
-        ("0".into(), 0)
-    }
-
-    fn hash(&mut self, _: u32, _: &[(String, u32)], width_bits: u32, _: Span) -> String {
-        literal(0, width_bits)
-    }
-
-    fn checksum(&mut self, _: &[(String, u32)], _: Span) -> String {
-        literal(0, 16)
-    }
-
-    fn impossible(&mut self, _: Span) {}
 }
 
 /// The table of a lookup; what stands in `apply` comes back.

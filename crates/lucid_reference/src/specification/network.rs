@@ -2,7 +2,6 @@
 //! Reads the links of a specification, and places written as `switch:port`.
 
 use super::codes;
-use super::quantities;
 use super::run::{Link, Links, Run};
 use super::values::RunValues;
 use document::{Fields, Messages, Node, NodeKind};
@@ -266,7 +265,7 @@ fn properties(fields: &mut Fields<'_>, messages: &Messages) -> Link {
     let jitter = fields.get(&["jitter"]);
     let loss = fields.get(&["loss"]);
     let rate = fields.get(&["rate"]);
-    let loss = loss.and_then(|node| match quantities::probability(&node.kind) {
+    let loss = loss.and_then(|node| match node.kind.probability() {
         Some(loss) => Some(loss),
         None => {
             let message = "`loss` is a probability from 0 to 1, or \"0%\" to \"100%\"";

@@ -2,7 +2,6 @@
 //! Reads times, rates, probabilities and counts of a specification.
 
 use super::run::Count;
-use document::NodeKind;
 use source::quantity::{Decimals, Notation, Units};
 
 /// Rates in bits a second.
@@ -20,20 +19,6 @@ pub(super) const EVENT_RATE: Notation = Notation {
     default_scale: Some(1),
     decimals: Decimals::Rounded,
 };
-
-/// A probability: a number from 0 to 1, or a text with a percent sign.
-pub(super) fn probability(kind: &NodeKind) -> Option<f64> {
-    let value = match kind {
-        NodeKind::Int(value) => *value as f64,
-        NodeKind::Float(value) => *value,
-        NodeKind::Text(text) => match text.trim().strip_suffix('%') {
-            Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
-            None => text.trim().parse().ok()?,
-        },
-        _ => return None,
-    };
-    (0.0..=1.0).contains(&value).then_some(value)
-}
 
 /// A count written as a text: `3`, `at least 3`, `at most 3`, `2..5`, `>= 3`, `<= 3`.
 pub(super) fn count(text: &str) -> Option<Count> {
@@ -62,6 +47,7 @@ pub(super) fn count(text: &str) -> Option<Count> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use document::NodeKind;
     use source::quantity::QuantityError;
 
     fn text(text: &str) -> NodeKind {
@@ -114,7 +100,7 @@ mod tests {
             (text("often"), None),
             (NodeKind::Float(-0.1), None),
         ] {
-            assert_eq!(probability(&kind), expected, "{kind:?}");
+            assert_eq!(kind.probability(), expected, "{kind:?}");
         }
     }
 }

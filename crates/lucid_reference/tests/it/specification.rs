@@ -8,7 +8,6 @@ use lucid_reference::specification::{
 };
 use proptest::prelude::*;
 use source::{Diagnostics, RenderOptions, SourceMap, Span};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -156,33 +155,12 @@ fn symbolics_files() {
 
 #[test]
 fn messages_about_wrong_specifications() {
-    let bless = testing::golden::is_blessing();
-    let mut names: Vec<String> = std::fs::read_dir(folder("wrong"))
-        .expect("cases")
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| !name.ends_with(".expected"))
-        .collect();
-    names.sort();
-    assert!(names.len() >= 18, "only {} cases were found", names.len());
-    let mut failures = String::new();
-    for name in names {
-        let text = std::fs::read_to_string(folder("wrong").join(&name)).expect("a case");
-        let (run, diagnostics, map) = read_text(&name, &text);
-        assert!(!diagnostics.is_empty(), "{name}: nothing is said");
+    testing::golden::check_folder(&folder("wrong"), 18, |name, text| {
+        let (run, diagnostics, map) = read_text(name, text);
+        assert!(!diagnostics.is_empty(), "{name}: nothing is reported");
         assert_eq!(run.is_none(), diagnostics.has_errors(), "{name}");
-        let found = source::render_text(&map, &diagnostics, RenderOptions::default());
-        let path = folder("wrong").join(format!("{name}.expected"));
-        if bless {
-            std::fs::write(&path, &found).expect("writable");
-        }
-        let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        if expected != found {
-            writeln!(failures, "== {name}: expected\n{expected}\n-- found\n{found}")
-                .expect("a string takes text");
-        }
-    }
-    assert!(failures.is_empty(), "{failures}");
+        source::render_text(&map, &diagnostics, RenderOptions::default())
+    });
 }
 
 #[test]

@@ -16,11 +16,7 @@ pub static EVENT: Section = Section {
     groups: &[&[
         field("at", Shape::Time, "When.").required("`at: 1s`"),
         field("link", Shape::OneOrMany(&Shape::Text), "A link: its name, an end, or both."),
-        field(
-            "node",
-            Shape::Text,
-            "A switch, host or controller. It loses its state when it fails.",
-        ),
+        field("node", Shape::Text, "A switch, host or controller."),
         field("state", Shape::Word(STATES), "What happens.").required("`state: down`"),
         field("for", Shape::Time, "Time until the opposite happens; never if absent."),
     ]],

@@ -2,7 +2,6 @@
 //! The units of network files. Times, rates and frequencies need a unit, since a number without one is read
 //! differently by each tool of the field; sizes are bytes without one.
 
-use document::NodeKind;
 use source::quantity::{Decimals, Notation, Units};
 
 /// Times in picoseconds.
@@ -78,23 +77,10 @@ pub const SIZE: Notation = Notation {
     decimals: Decimals::Rounded,
 };
 
-/// Reads a probability: a number from 0 to 1, or a text with a percent sign.
-pub fn probability(kind: &NodeKind) -> Option<f64> {
-    let value = match kind {
-        NodeKind::Int(value) => *value as f64,
-        NodeKind::Float(value) => *value,
-        NodeKind::Text(text) => match text.trim().strip_suffix('%') {
-            Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
-            None => text.trim().parse().ok()?,
-        },
-        _ => return None,
-    };
-    (0.0..=1.0).contains(&value).then_some(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use document::NodeKind;
     use source::quantity::QuantityError;
 
     #[test]
@@ -132,7 +118,7 @@ mod tests {
             (text("-1%"), None),
             (text("often"), None),
         ] {
-            assert_eq!(probability(&kind), expected, "{kind:?}");
+            assert_eq!(kind.probability(), expected, "{kind:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! Values without parts: quantities, numbers, texts, and texts of a form. Each function reports a value that it does not
 //! take.
 
-use super::quantity::{self, SIZE};
+use super::quantity::SIZE;
 use super::value::QueueLimit;
 use crate::codes;
 use document::{Messages, Node, NodeKind};
@@ -86,7 +86,7 @@ pub fn size(node: &Node, what: &str, messages: &Messages) -> Option<u64> {
 
 /// Reads a probability; advises to write a percent sign after a number above 1.
 pub fn probability(node: &Node, what: &str, messages: &Messages) -> Option<f64> {
-    let found = quantity::probability(&node.kind);
+    let found = node.kind.probability();
     if found.is_none() {
         let expected = "a probability from 0 to 1, or a percentage from \"0%\" to \"100%\"";
         let message = format!("{what} must be {expected}, not {}", node.kind.described());

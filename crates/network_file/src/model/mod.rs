@@ -115,7 +115,7 @@ pub enum Node {
 pub enum EventSubject {
     /// A link, by its index.
     Link(usize),
-    /// A switch or host; it loses its state when it fails.
+    /// A switch or host.
     Node(Node),
     /// A controller, by its index.
     Controller(usize),

@@ -7,7 +7,6 @@ use control::session::Session;
 use frontend::{Console, Failure};
 use network_file::model::{Behaviour, CommandSource, Controller};
 use network_run::Built;
-use source::SourceMap;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -79,7 +78,6 @@ impl Controllers {
         &mut self,
         built: &mut Built,
         now_ps: u64,
-        _map: &SourceMap,
         console: &dyn Console,
     ) -> Result<bool, Failure> {
         while self.due.last().is_some_and(|due| due.time_ps <= now_ps) {

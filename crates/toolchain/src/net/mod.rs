@@ -109,8 +109,7 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         .map_err(|found| Failure::Found(map.clone(), found))?;
     let mut files = CaptureFiles::create(&captures, run.out)?;
     let mut controllers = Controllers::new(&controllers, folder)?;
-    let is_complete =
-        advance(&mut built, until_ps, &mut controllers, &mut files, (run, console), &map)?;
+    let is_complete = advance(&mut built, until_ps, &mut controllers, &mut files, (run, console))?;
     files.finish(console)?;
     let results = built.results();
     output::print(&built, &results, (until_ps, is_complete), run, console)?;
@@ -184,7 +183,6 @@ fn advance(
     controllers: &mut Controllers,
     files: &mut CaptureFiles,
     (run, console): (&NetRun<'_>, &dyn Console),
-    map: &SourceMap,
 ) -> Result<bool, Failure> {
     let spinner = console.spinner(Work::Search, console.is_quiet());
     let slice_ps = match until_ps {
@@ -199,7 +197,7 @@ fn advance(
         let has_more = ran.map_err(|error| Failure::Message(error.to_string()))?;
         files.check()?;
         now_ps = next_ps;
-        let has_commands = controllers.act(built, now_ps, map, console)?;
+        let has_commands = controllers.act(built, now_ps, console)?;
         let reached = quantity::rounded(now_ps);
         spinner.set_message(match until_ps {
             u64::MAX => format!("{reached} simulated, {} events", built.simulation.steps()),

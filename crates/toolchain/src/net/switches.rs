@@ -157,6 +157,7 @@ impl Switches<'_> {
         let engine = match switch.engine.as_ref().map(|engine| engine.value) {
             Some(Engine::Interpreter) => EngineChoice::Interpreter,
             Some(Engine::Jit) => EngineChoice::Jit,
+            // `network_run` refuses the reference machine.
             Some(Engine::Reference) | None => match built.pass_timing {
                 Some(_) => EngineChoice::Interpreter,
                 None => self.run.engine,

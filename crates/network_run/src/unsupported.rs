@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Refuses what a network file may say and a simulation does not do: it must not be ignored.
+
+use network_file::model::{
+    Application, ApplicationKind, Arrivals, Engine, EventSubject, Network, Node, Subject,
+    TcpOptions,
+};
+use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
+
+/// Something that a simulated network cannot do.
+pub const NOT_SIMULATED: Code = Code("NW-E0403");
+
+pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
+    code: NOT_SIMULATED,
+    title: "a simulated network cannot do this",
+    text: "The file is right, but the simulation does not have this feature yet; the message names it.",
+    wrong: "",
+    right: "",
+}];
+
+/// Reports all of them.
+pub(crate) fn check(network: &Network, found: &mut Diagnostics) {
+    let mut refuse = |span: Span, message: String, help: &str| {
+        found.push(Diagnostic::error(NOT_SIMULATED, span, message).help(help));
+    };
+    for switch in &network.switches {
+        if let Some(engine) = switch.engine.as_ref().filter(|one| one.value == Engine::Reference) {
+            let message = format!("switch `{}` is a device, not a reference machine", switch.name);
+            refuse(engine.span, message, "write `engine: jit` or `engine: interp`");
+        }
+    }
+    for end in network.links.iter().flat_map(|link| &link.ends) {
+        if matches!(end.node, Node::Host(_)) && end.port > 0 {
+            let name = network.name_of(end.node);
+            let message =
+                format!("host `{name}` has several links, and simulated hosts have one port");
+            let help = "put a switch between them, or give the other links hosts of their own";
+            refuse(end.span, message, help);
+        }
+    }
+    for application in network.hosts.iter().flat_map(|host| &host.applications) {
+        if let Some(field) = ignored_field(&application.kind) {
+            let Application { name, span, .. } = application;
+            let message = format!("application `{name}`: `{field}` has no effect in a simulation");
+            refuse(*span, message, "leave the field out");
+        }
+    }
+    for event in &network.events {
+        let what = match event.subject {
+            EventSubject::Link(_) => continue,
+            // Its links go down.
+            EventSubject::Node(Node::Host(_)) => continue,
+            EventSubject::Node(Node::Switch(_)) if event.is_up => {
+                "a switch that returns keeps its state here, and a restarted one has none"
+            }
+            EventSubject::Node(Node::Switch(_)) => continue,
+            EventSubject::Controller(_) => "a simulated controller cannot fail yet",
+        };
+        refuse(event.span, what.to_string(), "take the links of the node down and up instead");
+    }
+    for expectation in &network.expectations {
+        if let Subject::Counter(cell) | Subject::Register(cell) = &expectation.subject
+            && cell.at_ps.is_some()
+        {
+            let message = format!("`{}` is read at the end of the run only", cell.name.value);
+            refuse(cell.name.span, message, "leave `at` out, or end the run at this time");
+        }
+    }
+}
+
+/// A field with a value that the hosts do not act on.
+fn ignored_field(kind: &ApplicationKind) -> Option<&'static str> {
+    let of_tcp = |tcp: &TcpOptions| (tcp.tos != 0).then_some("tos");
+    match kind {
+        ApplicationKind::Ping { tos, .. } => (*tos != 0).then_some("tos"),
+        ApplicationKind::Tcp { tcp, .. }
+        | ApplicationKind::RequestResponse { tcp, .. }
+        | ApplicationKind::Flows { tcp, .. }
+        | ApplicationKind::Incast { tcp, .. } => of_tcp(tcp),
+        ApplicationKind::MemcachedClient { arrivals, .. } => {
+            (*arrivals == Arrivals::Constant).then_some("arrivals: constant")
+        }
+        _ => None,
+    }
+}
