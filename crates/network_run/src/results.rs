@@ -69,7 +69,7 @@ pub enum Measured {
     Requests {
         /// From request to the last byte of the response.
         completions: Vec<u64>,
-        /// Requests whose connection failed or that were not answered until the end.
+        /// Requests whose connection failed. One that waits at the end of the run counts nowhere.
         failed: u64,
         /// Rounds: from the first request to the last response.
         rounds_ps: Vec<u64>,
