@@ -100,7 +100,9 @@ pub use options::{
     CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TimestampUnit,
     TrafficManagerOptions,
 };
-pub use output::{DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted};
+pub use output::{
+    DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Outputs, Transmitted,
+};
 pub use packet::ProgramId;
 pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,

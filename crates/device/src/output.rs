@@ -3,15 +3,27 @@
 
 use crate::explanation;
 use crate::packet::ProgramId;
+use crate::traffic_manager::CongestionSignal;
 use ir::{Bits, OriginId};
 use source::{Code, Diagnostic, Diagnostics, Span};
 use state::UpdateError;
 use std::fmt;
 use std::sync::Arc;
 
+/// What a device has sent, in the order of [`crate::Device::drain_transmitted`].
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// Packets.
+    pub transmitted: Vec<Transmitted>,
+    /// Congestion signals.
+    pub signals: Vec<CongestionSignal>,
+}
+
 /// A transmitted packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmitted {
+    /// Zeros behind its bytes that are not stored: only of packets that came without them ([`crate::Device::receive`]).
+    pub absent_bytes: u32,
     /// The port.
     pub port: u32,
     /// Arrival of its last bit after the port's latency, in picoseconds.

@@ -3,6 +3,7 @@
 //! and records frames ([`Recorder`]). `simulation` calls nodes, `links` delays frames.
 
 use crate::frame::Frame;
+use device::Outputs;
 use std::any::Any;
 use std::fmt;
 
@@ -41,6 +42,8 @@ pub struct Outbox {
     pub(crate) departures: Vec<Departure>,
     pub(crate) flow_control: Vec<FlowControl>,
     pub(crate) rescheduled: Vec<NodeId>,
+    /// Memory for what devices send, empty between calls.
+    pub(crate) outputs: Outputs,
 }
 
 impl Outbox {

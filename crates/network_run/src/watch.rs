@@ -5,6 +5,7 @@ use crate::built::{Built, node_id};
 use crate::watched::{Counted, Watched};
 use network::frame::Frame;
 use network::links::End;
+use network::node::NodeError;
 use network::packet_fields::PacketField;
 use network::simulation::{Movement, SimulationError, Watcher};
 use network_file::model::{CaptureDirection, Expectation, Subject};
@@ -25,6 +26,12 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
 /// Takes the frames of captures: the capture's number in the file, the time, and all bytes.
 pub trait CaptureSink {
     /// Takes a frame.
+    /// Hands the captured frames until a time to the sink.
+    fn flush(&mut self, until_ps: u64) {
+        let RunWatcher { watched, sink, .. } = self;
+        watched.captured.flush(until_ps, |number, time_ps, bytes| sink.capture(number, time_ps, bytes));
+    }
+
     fn capture(&mut self, number: usize, time_ps: u64, bytes: &[u8]);
 }
 
@@ -102,7 +109,25 @@ impl Built {
         });
         let mut watcher =
             RunWatcher { captures: captures.collect(), watched: &mut self.watched, sink };
-        self.simulation.run_watched(until_ps, &mut watcher)
+        let ran = self.simulation.run_watched(until_ps, &mut watcher);
+        watcher.flush(until_ps);
+        ran
+    }
+
+    /// Advances the switches to the time that the run reached, so that their counters and queues are those of that time.
+    pub fn finish(&mut self) -> Result<(), SimulationError> {
+        let time_ps = self.simulation.now_ps();
+        for number in 0..self.network.switches.len() {
+            let node = self.network.switches[number].name.clone();
+            let Some(device) = self.device_mut(number) else { continue };
+            if device.now_ps() < time_ps {
+                device.advance(time_ps).map_err(|error| {
+                    let error = NodeError { message: error.to_string() };
+                    SimulationError::Node { node, time_ps, error }
+                })?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -121,7 +146,7 @@ impl RunWatcher<'_> {
                 CaptureDirection::Both => true,
             };
             if *end == at && is_wanted {
-                self.sink.capture(*number, time_ps, &frame.to_bytes());
+                self.watched.captured.push(*number, time_ps, frame.to_bytes());
             }
         }
     }
@@ -131,6 +156,9 @@ impl Watcher for RunWatcher<'_> {
     fn moved(&mut self, time_ps: u64, movement: Movement, frame: &Frame) {
         match movement {
             Movement::Received { at } => {
+                if self.watched.captured.is_large() {
+                    self.flush(time_ps);
+                }
                 for counted in &mut self.watched.counted {
                     let (after_ps, before_ps) = counted.times_ps;
                     if counted.node == at.0 && (after_ps..=before_ps).contains(&time_ps) {

@@ -111,6 +111,7 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let mut controllers = Controllers::new(&controllers, folder)?;
     let is_complete = advance(&mut built, until_ps, &mut controllers, &mut files, (run, console))?;
     files.finish(console)?;
+    built.finish().map_err(|error| Failure::Message(error.to_string()))?;
     let results = built.results();
     output::print(&built, &results, (until_ps, is_complete), run, console)?;
     let unmet = expectations::judge(&built, &results);
