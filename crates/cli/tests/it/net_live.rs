@@ -1,41 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane net --live`: hosts in network namespaces, real programs, and nothing left afterwards. The tests need root, network
-//! namespaces, ping and iperf3; without them each says NOT RUN, or fails if `PLANEWRIGHT_LIVE_TESTS=required` is set.
+//! namespaces, ping and iperf3 ([`testing::live`]).
 
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-/// Whether live networks work here. Says so if not.
-fn can_run(test: &str, programs: &[&str]) -> bool {
-    let works = |program: &str, words: &[&str]| {
-        let mut command = Command::new(program);
-        command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    let probe = format!("planeprobe{}", std::process::id());
-    let has_namespaces = works("ip", &["netns", "add", &format!("{probe}{test}")])
-        && works("ip", &["netns", "delete", &format!("{probe}{test}")]);
-    let missing: Vec<&&str> = programs
-        .iter()
-        .filter(|program| !works(program, &["-V"]) && !works(program, &["-v"]))
-        .collect();
-    if has_namespaces && missing.is_empty() {
-        return true;
-    }
-    let why = match has_namespaces {
-        true => format!("{missing:?} is missing"),
-        false => "this user cannot make network namespaces".to_string(),
-    };
-    println!("NOT RUN {test}: {why}");
-    eprintln!("NOT RUN {test}: {why}");
-    let is_required =
-        std::env::var("PLANEWRIGHT_LIVE_TESTS").is_ok_and(|value| value == "required");
-    assert!(!is_required, "{test} must run: {why}");
-    false
-}
+use testing::live::can_run;
 
 fn plane(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plane"));

@@ -92,6 +92,12 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),
+        Some(Kind::LucidRun) if run.live.is_some() => {
+            let message = format!(
+                "{name}: a Lucid run has no hosts to be live; write a network file with the program"
+            );
+            return Err(Failure::Message(message));
+        }
         Some(Kind::LucidRun) => return lucid_run(run, console),
         Some(Kind::Network(network)) => *network,
     };
