@@ -26,12 +26,6 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
 /// Takes the frames of captures: the capture's number in the file, the time, and all bytes.
 pub trait CaptureSink {
     /// Takes a frame.
-    /// Hands the captured frames until a time to the sink.
-    fn flush(&mut self, until_ps: u64) {
-        let RunWatcher { watched, sink, .. } = self;
-        watched.captured.flush(until_ps, |number, time_ps, bytes| sink.capture(number, time_ps, bytes));
-    }
-
     fn capture(&mut self, number: usize, time_ps: u64, bytes: &[u8]);
 }
 
@@ -138,6 +132,14 @@ struct RunWatcher<'r> {
 }
 
 impl RunWatcher<'_> {
+    /// Hands the captured frames until a time to the sink.
+    fn flush(&mut self, until_ps: u64) {
+        let RunWatcher { watched, sink, .. } = self;
+        watched
+            .captured
+            .flush(until_ps, |number, time_ps, bytes| sink.capture(number, time_ps, bytes));
+    }
+
     fn capture(&mut self, time_ps: u64, at: End, is_in: bool, frame: &Frame) {
         for (end, number, direction) in &self.captures {
             let is_wanted = match direction {
