@@ -82,6 +82,9 @@ impl Switch {
     }
 
     fn next(&self) -> Option<(u64, Next)> {
+        if self.core.has_no_event() && self.core.traffic.next_ready().is_none() {
+            return None;
+        }
         let path = self.core.traffic.next_ready();
         let event = self.core.next_event();
         match (path, event) {

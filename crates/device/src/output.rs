@@ -17,6 +17,8 @@ pub struct Outputs {
     pub transmitted: Vec<Transmitted>,
     /// Congestion signals.
     pub signals: Vec<CongestionSignal>,
+    /// [`crate::Device::next_event_ps`] at the end of the last call.
+    pub next_event_ps: Option<u64>,
 }
 
 /// A transmitted packet.

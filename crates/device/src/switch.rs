@@ -99,6 +99,7 @@ impl Switch {
         if self.core.traffic.has_signals() {
             outputs.signals.append(&mut self.core.traffic.drain_signals());
         }
+        outputs.next_event_ps = self.next_event_ps();
     }
 
     /// Applies the admission rule to an arriving packet.

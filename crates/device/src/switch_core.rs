@@ -570,6 +570,12 @@ impl SwitchCore {
         }
     }
 
+    /// Returns whether there is no event; dequeues are not events.
+    #[inline]
+    pub fn has_no_event(&self) -> bool {
+        self.events.is_empty() && self.looped_back.is_empty() && self.next_slot_ps.is_none()
+    }
+
     /// Returns the next event; dequeues are not events.
     pub fn next_event(&self) -> Option<(EventKey, NextEvent)> {
         let event = self.events.first_key_value().map(|(key, _)| (*key, NextEvent::Listed));

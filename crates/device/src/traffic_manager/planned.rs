@@ -109,6 +109,21 @@ impl<T> TrafficManager<T> {
         self.set_row(port, is_closed, depth);
     }
 
+    /// Updates the row of a port after a packet that leaves at this time was planned.
+    #[inline]
+    fn note_planned(&mut self, port: u32, starts_ps: u64) {
+        let (Some(plans), 0..GATE_ROWS) = (&mut self.plans, port) else { return };
+        let Some(path) = self.paths.get_mut(OutputPath::Port(port)) else { return };
+        let (queue, at) = (&path.queues[0], port as usize);
+        plans.rows[CLOSED * GATE_ROWS as usize + at] |=
+            u64::from(queue.is_full(plans.length_bytes));
+        plans.rows[DEPTH * GATE_ROWS as usize + at] = queue.depth() as u64;
+        if queue.depth() == 1 && !plans.ports.contains(&port) {
+            plans.ports.push(port);
+        }
+        plans.next_start_ps = plans.next_start_ps.min(starts_ps);
+    }
+
     fn start_planned(&mut self, now_ps: u64) {
         if let Some(plans) = &mut self.plans {
             plans.next_start_ps = u64::MAX;
@@ -170,8 +185,8 @@ impl<T> TrafficManager<T> {
             state.queues[0].plan(planned);
         }
         self.last_busy_ps = self.last_busy_ps.max(sent_ps);
-        if waits && port < GATE_ROWS {
-            self.update_row(port, now_ps);
+        if waits {
+            self.note_planned(port, starts_ps);
         }
         arrives_ps
     }

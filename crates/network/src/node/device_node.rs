@@ -18,6 +18,7 @@ fn hand_over(mut sent: Outputs, outbox: &mut Outbox) {
             pause: signal.congested,
         });
     }
+    outbox.wake_at(sent.next_event_ps);
     outbox.outputs = sent;
 }
 
