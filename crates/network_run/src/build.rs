@@ -3,6 +3,7 @@
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
 use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::controllers::{ControlInputs, ControlPlane};
 use crate::unsupported::{self, NOT_SIMULATED};
 use crate::watched::Watched;
 use device::Device;
@@ -85,9 +86,10 @@ pub fn build(
     network: Network,
     devices: Vec<Device>,
     resources: &Resources,
-    seed: u64,
+    control: ControlInputs,
 ) -> Result<Built, Diagnostics> {
     let mut found = Diagnostics::new();
+    let seed = control.seed;
     let mut simulation = Simulation::new(seed);
     for (switch, device) in network.switches.iter().zip(devices) {
         simulation.add(switch.name.clone(), device);
@@ -102,6 +104,7 @@ pub fn build(
     connect(&network, &mut simulation, &mut found);
     schedule_events(&network, &mut simulation);
     unsupported::check(&network, &mut found);
+    control_plane(&network, &mut simulation, control, &mut found);
     let watched = Watched::default();
     let mut built = Built { simulation, network, applications, servers, watched };
     built.prepare_watch(&mut found);
@@ -170,6 +173,21 @@ fn connect(network: &Network, simulation: &mut Simulation, found: &mut Diagnosti
         if let Err(error) = simulation.connect_directions(one, other, options) {
             found.push(Diagnostic::error(NOT_SIMULATED, link.span, error.to_string()));
         }
+    }
+}
+
+/// Adds the controllers to the simulation.
+fn control_plane(
+    network: &Network,
+    simulation: &mut Simulation,
+    control: ControlInputs,
+    found: &mut Diagnostics,
+) {
+    let mut plane = ControlPlane::new(network, control);
+    let device = |number| simulation.node(node_id(network, Node::Switch(number)));
+    match plane.prepare(network, device) {
+        Ok(observed) => simulation.set_agent(plane, &observed),
+        Err(why) => found.push(Diagnostic::error(NOT_SIMULATED, Span::NONE, why)),
     }
 }
 

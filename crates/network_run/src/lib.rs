@@ -5,6 +5,7 @@
 mod applications;
 mod build;
 mod built;
+pub mod controllers;
 pub mod entries;
 pub mod expectations;
 mod pingall;
@@ -19,7 +20,7 @@ mod watched;
 
 pub use applications::Resources;
 pub use build::build;
-pub use built::Built;
+pub use built::{Built, RunError};
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
@@ -34,4 +35,5 @@ pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
         .chain(unsupported::EXPLANATIONS)
         .chain(expectations::EXPLANATIONS)
         .chain(watch::EXPLANATIONS)
+        .chain(controllers::EXPLANATIONS)
 }
