@@ -3,9 +3,10 @@
 
 use crate::applications::ServerKey;
 use crate::controllers::{ControlPlane, Stop};
+use crate::external::ExternalHost;
 use crate::watched::Watched;
 use device::Device;
-use hosts::Host;
+use hosts::{Host, InterfaceStatistics};
 use network::node::NodeId;
 use network::simulation::{Simulation, SimulationError};
 use network_file::model::{ApplicationIndex, Network, Node};
@@ -102,6 +103,26 @@ impl Built {
         let plane = self.simulation.agent::<ControlPlane>();
         let retired = plane.map_or(&[][..], |plane| plane.retired(number));
         retired.iter().chain(self.device(number))
+    }
+
+    /// The host with this number, if its programs run outside.
+    pub fn external_host_mut(&mut self, number: usize) -> Option<&mut ExternalHost> {
+        let id = node_id(&self.network, Node::Host(number));
+        self.simulation.node_mut(id)
+    }
+
+    fn external_host(&self, number: usize) -> Option<&ExternalHost> {
+        self.simulation.node(node_id(&self.network, Node::Host(number)))
+    }
+
+    /// Whether frames wait for [`ExternalHost::take_received`].
+    pub fn has_received(&self, host: usize) -> bool {
+        self.external_host(host).is_some_and(ExternalHost::has_received)
+    }
+
+    pub(crate) fn interface_statistics(&self, host: usize) -> Option<InterfaceStatistics> {
+        let simulated = self.host(host).map(Host::interface_statistics);
+        simulated.or_else(|| self.external_host(host).map(ExternalHost::statistics))
     }
 
     pub(crate) fn host(&self, number: usize) -> Option<&Host> {

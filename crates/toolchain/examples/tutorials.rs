@@ -422,6 +422,7 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         csv: None,
         out: folder,
         rows: 0,
+        live: None,
         interrupted: &Arc::new(AtomicBool::new(false)),
     };
     let status = net::run(&run, &console);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Messages to controller programs, an object a line. Numbers from 2^53 on are texts, as in docs/run-json.md.
 
+use super::json_numbers::{integer, number};
+use super::mistakes::Refusal;
 use super::packet_header::PacketHeader;
-use super::switch::{Refusal, Switch};
+use super::switch::Switch;
 use control::p4info::{ActionInfo, CellsExtent, MatchField, P4Info, Parameter, TableInfo};
 use control::session::Answer;
 use control::target::Notification;
-use ir::{Bits, MatchKind};
+use ir::MatchKind;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -38,17 +40,6 @@ impl Message {
         object.extend(self.fields);
         Value::Object(object).to_string()
     }
-}
-
-fn integer(number: u64) -> Value {
-    match number < 1 << 53 {
-        true => json!(number),
-        false => json!(number.to_string()),
-    }
-}
-
-pub(super) fn number(bits: &Bits) -> Value {
-    bits.to_u64().map_or_else(|| json!(bits.to_biguint().to_string()), integer)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Errors of controllers, as diagnostics at their place in the network file.
 
-use super::NoLine;
-use super::switch::Refusal;
+use super::interface::NoLine;
 use source::{Code, Diagnostic, Explanation, Span, printable};
 
 /// A line of a controller program is not what the protocol has.
@@ -61,6 +60,20 @@ pub(super) struct Mistake {
 impl Mistake {
     pub fn new(what: impl Into<String>, help: impl Into<String>) -> Mistake {
         Mistake { what: what.into(), help: help.into() }
+    }
+}
+
+/// Why a switch did not carry out a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub code: Option<Code>,
+    pub why: String,
+    pub help: Option<String>,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Refusal {
+        Refusal { code: None, why, help: None }
     }
 }
 

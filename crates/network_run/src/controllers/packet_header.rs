@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The header in front of packets from and to the controller (`@controller_header`), as P4Runtime's packet metadata.
 
-use super::messages::number;
+use super::json_numbers::number;
 use super::mistakes::Mistake;
 use control::p4info::{ControllerHeader, P4Info};
 use control::values::{self, Wanted};

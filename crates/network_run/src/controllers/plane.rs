@@ -3,12 +3,12 @@
 //! failures of controllers and switches are in one order of time; things of one time keep the order in which they were
 //! scheduled.
 
+use super::interface::{ControlInputs, Conversation, NoLine, Programs, TimedCommands};
 use super::messages::{self, Message};
-use super::mistakes::{self, Line, Mistake, Who};
+use super::mistakes::{self, Line, Mistake, Refusal, Who};
 use super::packet_header::one_of;
 use super::replies::{self, Body, Reply, Request};
-use super::switch::{Refusal, Switch};
-use super::{ControlInputs, Conversation, NoLine, Programs, TimedCommands};
+use super::switch::Switch;
 use control::command::{Command, Located, Origin};
 use control::command_text;
 use control::session::Answer;

@@ -2,6 +2,7 @@
 //! [`Switch`]: what a controller has of a switch: the session of its commands, its interface, and its notifications. A
 //! switch that fails loses its state; when it returns, it has the entries with which the run began.
 
+use super::mistakes::Refusal;
 use super::packet_header::PacketHeader;
 use control::checkpoint::Checkpoint;
 use control::command::Located;
@@ -9,22 +10,7 @@ use control::p4info::P4Info;
 use control::session::{Answer, Session};
 use control::target::{Notification, Target};
 use device::{Device, DeviceTarget};
-use source::Code;
 use std::sync::Arc;
-
-/// Why a switch did not carry out a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    pub code: Option<Code>,
-    pub why: String,
-    pub help: Option<String>,
-}
-
-impl From<String> for Refusal {
-    fn from(why: String) -> Refusal {
-        Refusal { code: None, why, help: None }
-    }
-}
 
 /// A switch as its controller sees it.
 pub(super) struct Switch {

@@ -8,6 +8,8 @@ use control::error::ControlError;
 use frontend::{Console, Failure};
 use network_file::model::{Behaviour, CommandSource, Controller};
 use network_run::controllers::{Conversation, NoLine, Programs, TimedCommands};
+use network_run::{Built, RunError};
+use source::{Diagnostics, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -56,6 +58,29 @@ pub(super) fn commands(
             let message = format!("not run: the commands of controller `{name}` are wrong");
             Err(Failure::Message(message))
         }
+    }
+}
+
+/// Prints what controllers have read and what their programs wrote to standard error.
+pub(super) fn pass_on(built: &mut Built, standard_error: &StandardError, console: &dyn Console) {
+    for line in standard_error.take() {
+        console.note(&line);
+    }
+    for line in built.take_reads() {
+        console.print(&format!("{line}\n"));
+    }
+}
+
+/// The failure of a run; `None` if the user interrupted it.
+pub(super) fn failure(error: RunError, map: &SourceMap) -> Option<Failure> {
+    match error {
+        RunError::Simulation(error) => Some(error.to_string().into()),
+        RunError::Controller(diagnostic) => {
+            let mut found = Diagnostics::new();
+            found.push(*diagnostic);
+            Some(Failure::Found(map.clone(), found))
+        }
+        RunError::Interrupted => None,
     }
 }
 

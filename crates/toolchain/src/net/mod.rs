@@ -5,6 +5,7 @@
 mod captures;
 mod controller_program;
 mod controllers;
+pub mod live;
 mod output;
 mod resources;
 mod switches;
@@ -20,9 +21,9 @@ use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile, Work};
 use network_file::model::{Amount, ApplicationKind, Behaviour, Controller, Network};
 use network_file::{Format, Kind, Options};
 use network_run::controllers::ControlInputs;
-use network_run::{Built, RunError, add_pingall, expectations};
+use network_run::{Built, add_pingall, expectations};
 use p4::preprocessor::PreprocessorOptions;
-use source::{Diagnostics, SourceMap, quantity};
+use source::{SourceMap, quantity};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,6 +59,8 @@ pub struct NetRun<'r> {
     pub out: &'r Path,
     /// The most rows of a table that are printed.
     pub rows: usize,
+    /// Makes the network live instead of simulating it.
+    pub live: Option<live::Live<'r>>,
     /// Set when the user interrupts the run: it ends and reports what it has.
     pub interrupted: &'r Arc<AtomicBool>,
 }
@@ -93,6 +96,12 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),
+        Some(Kind::LucidRun) if run.live.is_some() => {
+            let message = format!(
+                "{name}: a Lucid run has no hosts to be live; write a network file with the program"
+            );
+            return Err(Failure::Message(message));
+        }
         Some(Kind::LucidRun) => return lucid_run(run, console),
         Some(Kind::Network(network)) => *network,
     };
@@ -108,7 +117,6 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let switches = Switches { network: &network, folder, run, map: &map, seed, console };
     let programs = switches.compile()?;
     let (devices, sessions) = switches.make(&programs)?.into_iter().unzip();
-    let until_ps = end_of_run(run, &network, console);
     let standard_error = StandardError::default();
     let controllers = &network.controllers;
     let control = ControlInputs {
@@ -123,13 +131,18 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         )),
         seed,
     };
+    if let Some(live) = run.live {
+        let inputs = live::Inputs { network, devices, control, standard_error, map: &map };
+        return live::run(inputs, live, run, console);
+    }
+    let until_ps = end_of_run(run, &network, console);
     let mut files = CaptureFiles::create(&network.captures, run.out)?;
     let built = network_run::build(network, devices, &resources, control);
     let mut built = built.map_err(|found| Failure::Found(map.clone(), found))?;
     let progress = Progress { run, console, map: &map, standard_error: &standard_error };
     let ran = progress.advance(&mut built, until_ps, &mut files);
     built.end_controllers();
-    progress.pass_on(&mut built);
+    controllers::pass_on(&mut built, &standard_error, console);
     let is_complete = ran?;
     files.finish(console)?;
     let results = built.results();
@@ -226,16 +239,13 @@ impl Progress<'_> {
         loop {
             now_ps = now_ps.saturating_add(slice_ps).min(until_ps);
             let ran = built.run_until(now_ps, files);
-            self.pass_on(built);
+            controllers::pass_on(built, self.standard_error, *console);
             let has_more = match ran {
                 Ok(has_more) => has_more,
-                Err(RunError::Interrupted) => true,
-                Err(RunError::Simulation(error)) => return Err(error.to_string().into()),
-                Err(RunError::Controller(diagnostic)) => {
-                    let mut found = Diagnostics::new();
-                    found.push(*diagnostic);
-                    return Err(Failure::Found(self.map.clone(), found));
-                }
+                Err(error) => match controllers::failure(error, self.map) {
+                    Some(failure) => return Err(failure),
+                    None => true,
+                },
             };
             files.check()?;
             if run.interrupted.load(Ordering::Relaxed) {
@@ -254,16 +264,6 @@ impl Progress<'_> {
                     built.simulation.steps()
                 ),
             });
-        }
-    }
-
-    /// Prints what controllers have read and what their programs wrote to standard error.
-    fn pass_on(&self, built: &mut Built) {
-        for line in self.standard_error.take() {
-            self.console.note(&line);
-        }
-        for line in built.take_reads() {
-            self.console.print(&format!("{line}\n"));
         }
     }
 }
