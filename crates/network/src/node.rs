@@ -42,6 +42,8 @@ pub struct Outbox {
     pub(crate) departures: Vec<Departure>,
     pub(crate) flow_control: Vec<FlowControl>,
     pub(crate) rescheduled: Vec<NodeId>,
+    /// When the node wants to be woken, if it has said so.
+    pub(crate) wake: Option<Option<u64>>,
     /// Memory for what devices send, empty between calls.
     pub(crate) outputs: Outputs,
 }
@@ -54,6 +56,7 @@ impl Outbox {
 
     pub(crate) fn begin(&mut self, now_ps: u64) {
         self.now_ps = now_ps;
+        self.wake = None;
     }
 
     /// The time of the call, in picoseconds.
@@ -75,6 +78,11 @@ impl Outbox {
     /// gave work.
     pub fn reschedule(&mut self, node: NodeId) {
         self.rescheduled.push(node);
+    }
+
+    /// Says when the node wants to be woken, so that the network need not ask it ([`Node::next_wake_ps`]) after this call.
+    pub fn wake_at(&mut self, time_ps: Option<u64>) {
+        self.wake = Some(time_ps);
     }
 
     /// Takes the frames sent so far.

@@ -258,7 +258,8 @@ impl Simulation {
             self.schedule_wake(id);
         }
         let change_ps = self.changes.peek().map(|Reverse((time_ps, ..))| *time_ps);
-        change_ps.into_iter().chain(self.fabric.next_time_ps()).min()
+        let others = self.fabric.next_time_ps().into_iter().chain(self.next_act_ps);
+        change_ps.into_iter().chain(others).min()
     }
 
     /// Returns how many frames are on links.
@@ -327,8 +328,11 @@ impl Simulation {
         for other in outbox.rescheduled.drain(..) {
             self.schedule_wake(other);
         }
+        match outbox.wake {
+            Some(wake_ps) => self.fabric.wake_at(id.0, wake_ps),
+            None => self.schedule_wake(id),
+        }
         self.outbox = outbox;
-        self.schedule_wake(id);
         self.observe(id);
         Ok(())
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Watches the frames of a run: counts those that expectations name and hands those of captures to the caller.
 
-use crate::built::{Built, node_id};
+use crate::built::{Built, RunError, node_id};
 use crate::watched::{Counted, Watched};
+use device::Device;
 use network::frame::Frame;
 use network::links::End;
 use network::node::NodeError;
@@ -91,12 +92,12 @@ impl Built {
     ///
     /// # Errors
     ///
-    /// A node that failed.
+    /// A node that failed, or a controller.
     pub fn run_until(
         &mut self,
         until_ps: u64,
         sink: &mut dyn CaptureSink,
-    ) -> Result<bool, SimulationError> {
+    ) -> Result<bool, RunError> {
         let captures = self.network.captures.iter().enumerate().map(|(number, capture)| {
             let end = (node_id(&self.network, capture.port.node).0, capture.port.port);
             (end, number, capture.direction)
@@ -105,20 +106,27 @@ impl Built {
             RunWatcher { captures: captures.collect(), watched: &mut self.watched, sink };
         let ran = self.simulation.run_watched(until_ps, &mut watcher);
         watcher.flush(until_ps);
-        ran
+        // Packets for controllers leave by ports without a link.
+        self.simulation.drain_undelivered();
+        ran.map_err(|error| self.run_error(error))
     }
 
     /// Advances the switches to the time that the run reached, so that their counters and queues are those of that time.
-    pub fn finish(&mut self) -> Result<(), SimulationError> {
+    ///
+    /// # Errors
+    ///
+    /// A switch that failed.
+    pub fn finish(&mut self) -> Result<(), RunError> {
         let time_ps = self.simulation.now_ps();
         for number in 0..self.network.switches.len() {
-            let node = self.network.switches[number].name.clone();
-            let Some(device) = self.device_mut(number) else { continue };
-            if device.now_ps() < time_ps {
-                device.advance(time_ps).map_err(|error| {
-                    let error = NodeError { message: error.to_string() };
-                    SimulationError::Node { node, time_ps, error }
-                })?;
+            let id = node_id(&self.network, network_file::model::Node::Switch(number));
+            let Some(device) = self.simulation.node_mut::<Device>(id) else { continue };
+            if device.now_ps() < time_ps
+                && let Err(error) = device.advance(time_ps)
+            {
+                let node = self.network.switches[number].name.clone();
+                let error = NodeError { message: error.to_string() };
+                return Err(self.run_error(SimulationError::Node { node, time_ps, error }));
             }
         }
         Ok(())

@@ -23,10 +23,13 @@ pub(crate) struct Watched {
     pub(crate) captured: Captured,
 }
 
+/// Time, number of the frame, number of its capture, bytes.
+type CapturedFrame = (u64, u64, usize, Vec<u8>);
+
 /// Captured frames in order of time: a frame is known to leave before it leaves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Captured {
-    waiting: BinaryHeap<Reverse<(u64, u64, usize, Vec<u8>)>>,
+    waiting: BinaryHeap<Reverse<CapturedFrame>>,
     count: u64,
 }
 

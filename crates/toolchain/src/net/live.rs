@@ -3,16 +3,17 @@
 //! programs. Prints what the run measured as a simulation's results are printed.
 
 use super::captures::CaptureFiles;
-use super::controllers::Controllers;
+use super::controller_program::StandardError;
+use super::controllers;
 use super::{NetRun, output};
 use device::Device;
 use frontend::{Console, ExitStatus, Failure, Work, count};
 use network_file::model::{Network, Subject};
 use network_live::programs::{self, AtWork, Outcome};
-use network_live::{Forwarder, LiveNetwork, Pace, state};
+use network_live::{Forwarder, LiveNetwork, Pace, StepError, state};
+use network_run::controllers::ControlInputs;
 use network_run::{Built, expectations};
 use source::{Diagnostic, Diagnostics, SourceMap, quantity};
-use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// How late the switches may be until the user hears of it, in picoseconds.
@@ -31,9 +32,9 @@ pub struct Live<'r> {
 pub(super) struct Inputs<'r> {
     pub(super) network: Network,
     pub(super) devices: Vec<Device>,
-    pub(super) seed: u64,
+    pub(super) control: ControlInputs,
+    pub(super) standard_error: StandardError,
     pub(super) map: &'r SourceMap,
-    pub(super) folder: &'r Path,
 }
 
 /// Runs it.
@@ -43,7 +44,7 @@ pub(super) fn run(
     run: &NetRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    let Inputs { mut network, devices, seed, map, folder } = inputs;
+    let Inputs { mut network, devices, control, standard_error, map } = inputs;
     let until_ps = run.until_ps.or(network.until_ps.as_ref().map(|until| until.value));
     let mut found = Diagnostics::new();
     if !live.has_applications {
@@ -54,11 +55,10 @@ pub(super) fn run(
         return Err(Failure::Found(map.clone(), found));
     }
     console.warnings(map, &found);
-    let (captures, controllers) = (network.captures.clone(), network.controllers.clone());
-    let mut built = network_run::build_with_external_hosts(network, devices, seed)
+    let captures = network.captures.clone();
+    let mut built = network_run::build_with_external_hosts(network, devices, control)
         .map_err(|found| Failure::Found(map.clone(), found))?;
     let mut files = CaptureFiles::create(&captures, run.out)?;
-    let mut controllers = Controllers::new(&controllers, folder)?;
     let name = live.name.map_or_else(|| network_live::default_name(run.file), str::to_string);
     if !network_live::is_root() {
         let message = "a live network needs the rights of root: it makes network namespaces. Run the command with sudo";
@@ -73,14 +73,11 @@ pub(super) fn run(
     work.run(forwarder.started());
     let has_programs = !choice.programs.is_empty();
     let end = End { until_ps: until_ps.unwrap_or(u64::MAX), has_programs };
-    let is_complete = advance(
-        &mut built,
-        &mut forwarder,
-        (&mut controllers, &mut files),
-        &work,
-        &end,
-        (run, console),
-    )?;
+    let course = Course { work: &work, end: &end, map, standard_error: &standard_error };
+    let ran = advance(&mut built, &mut forwarder, &mut files, &course, (run, console));
+    built.end_controllers();
+    controllers::pass_on(&mut built, &standard_error, console);
+    let is_complete = ran?;
     let outcomes = work.outcomes();
     let pace = forwarder.pace();
     drop(live);
@@ -138,25 +135,40 @@ struct End {
     has_programs: bool,
 }
 
+/// What a live run needs beside the network.
+struct Course<'r> {
+    work: &'r AtWork,
+    end: &'r End,
+    map: &'r SourceMap,
+    standard_error: &'r StandardError,
+}
+
 /// Runs until the end: the given time, the end of the last program, or the user's interrupt. Returns whether all programs
 /// ended by themselves.
 fn advance(
     built: &mut Built,
     forwarder: &mut Forwarder,
-    (controllers, files): (&mut Controllers, &mut CaptureFiles),
-    work: &AtWork,
-    end: &End,
+    files: &mut CaptureFiles,
+    Course { work, end, map, standard_error }: &Course<'_>,
     (run, console): (&NetRun<'_>, &dyn Console),
 ) -> Result<bool, Failure> {
     let spinner = console.spinner(Work::Search, console.is_quiet());
     let mut shown_ps = 0;
     let mut is_interrupted = false;
     loop {
-        let next_ps = controllers.next_ps().unwrap_or(u64::MAX);
-        forwarder.step(built, next_ps, files)?;
+        let stepped = forwarder.step(built, files);
+        controllers::pass_on(built, standard_error, console);
+        match stepped {
+            Ok(()) => {}
+            Err(StepError::Interface(message)) => return Err(message.into()),
+            Err(StepError::Run(error)) => {
+                if let Some(failure) = controllers::failure(error, map) {
+                    return Err(failure);
+                }
+            }
+        }
         files.check()?;
         let now_ps = forwarder.now_ps();
-        controllers.act(built, now_ps, console)?;
         if now_ps - shown_ps > 100_000_000_000 {
             shown_ps = now_ps;
             let seconds = quantity::seconds(now_ps / 100_000_000_000 * 100_000_000_000);
