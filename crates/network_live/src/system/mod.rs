@@ -5,6 +5,8 @@
 mod namespace;
 mod offloads;
 mod packet_socket;
+#[cfg(test)]
+mod tests;
 
 pub use namespace::{in_namespace, namespace_of_path};
 pub use offloads::turn_offloads_off;
