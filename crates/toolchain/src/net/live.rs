@@ -9,7 +9,7 @@ use device::Device;
 use frontend::{Console, ExitStatus, Failure, Work, count};
 use network_file::model::{Network, Subject};
 use network_live::programs::{self, AtWork, Outcome};
-use network_live::{Forwarder, LiveNetwork, Pace, state};
+use network_live::{Forwarder, Interfaces, LiveNetwork, Pace, one_switch, state};
 use network_run::{Built, expectations};
 use source::{Diagnostic, Diagnostics, SourceMap, quantity};
 use std::path::Path;
@@ -18,6 +18,15 @@ use std::sync::atomic::Ordering;
 /// How late the switches may be until the user hears of it, in picoseconds.
 const LATE_PS: u64 = 20_000_000_000;
 
+/// One switch on interfaces that exist.
+#[derive(Clone, Copy, Debug)]
+pub struct Only<'r> {
+    /// The switch.
+    pub switch: &'r str,
+    /// Interfaces by port; those of other ports are `eth1` for port 1.
+    pub interfaces: &'r [(u32, String)],
+}
+
 /// How a network is live.
 #[derive(Clone, Copy, Debug)]
 pub struct Live<'r> {
@@ -25,6 +34,8 @@ pub struct Live<'r> {
     pub name: Option<&'r str>,
     /// Whether the file's applications run.
     pub has_applications: bool,
+    /// Runs one switch instead of the network.
+    pub only: Option<Only<'r>>,
 }
 
 /// A network that has been read, with its switches.
@@ -55,39 +66,69 @@ pub(super) fn run(
     }
     console.warnings(map, &found);
     let (captures, controllers) = (network.captures.clone(), network.controllers.clone());
-    let mut built = network_run::build_with_external_hosts(network, devices, seed)
+    let built = network_run::build_with_external_hosts(network, devices, seed)
         .map_err(|found| Failure::Found(map.clone(), found))?;
-    let mut files = CaptureFiles::create(&captures, run.out)?;
-    let mut controllers = Controllers::new(&controllers, folder)?;
+    let files = CaptureFiles::create(&captures, run.out)?;
+    let controllers = Controllers::new(&controllers, folder)?;
+    if let Some(only) = live.only {
+        let waits = |name: &str| console.note(&format!("waiting for the interface `{name}`"));
+        let opened = one_switch::open(built.network(), only.interfaces, run.interrupted, waits)?;
+        let Some(interfaces) = opened else { return Ok(ExitStatus::Fine) };
+        console.note(&format!("switch `{}` is ready; Ctrl-C ends it", only.switch));
+        let machine = Machine { interfaces, live: None, work: None };
+        return forward(built, machine, until_ps, (controllers, files), (run, map, console));
+    }
     let name = live.name.map_or_else(|| network_live::default_name(run.file), str::to_string);
     if !network_live::is_root() {
         let message = "a live network needs the rights of root: it makes network namespaces. Run the command with sudo";
         return Err(Failure::Message(message.to_string()));
     }
     let (live, interfaces) = LiveNetwork::make(built.network(), &name, run.file)?;
-    let mut work = AtWork::prepare(&live, &choice)?;
+    let has_programs = !choice.programs.is_empty();
+    let work = has_programs.then(|| AtWork::prepare(&live, &choice)).transpose()?;
     if !console.is_quiet() {
         console.note(&welcome(&live, built.network()));
     }
+    let machine = Machine { interfaces, live: Some(live), work };
+    forward(built, machine, until_ps, (controllers, files), (run, map, console))
+}
+
+/// What a live network has outside of the simulation.
+struct Machine {
+    interfaces: Interfaces,
+    live: Option<LiveNetwork>,
+    work: Option<AtWork>,
+}
+
+/// Runs the network in real time, and prints what it measured.
+fn forward(
+    mut built: Built,
+    machine: Machine,
+    until_ps: Option<u64>,
+    (mut controllers, mut files): (Controllers, CaptureFiles),
+    (run, map, console): (&NetRun<'_>, &SourceMap, &dyn Console),
+) -> Result<ExitStatus, Failure> {
+    let Machine { interfaces, live, mut work } = machine;
     let mut forwarder = Forwarder::start(interfaces);
-    work.run(forwarder.started());
-    let has_programs = !choice.programs.is_empty();
-    let end = End { until_ps: until_ps.unwrap_or(u64::MAX), has_programs };
+    if let Some(work) = &mut work {
+        work.run(forwarder.started());
+    }
+    let until_ps = until_ps.unwrap_or(u64::MAX);
     let is_complete = advance(
         &mut built,
         &mut forwarder,
         (&mut controllers, &mut files),
-        &work,
-        &end,
+        work.as_ref(),
+        until_ps,
         (run, console),
     )?;
-    let outcomes = work.outcomes();
+    let outcomes = work.map(AtWork::outcomes).unwrap_or_default();
     let pace = forwarder.pace();
     drop(live);
     files.finish(console)?;
     let mut results = built.results();
     results.applications = Outcome::results(&outcomes);
-    output::print(&built, &results, (end.until_ps, is_complete), run, console)?;
+    output::print(&built, &results, (until_ps, is_complete), run, console)?;
     console.warnings(map, &failures(built.network(), &outcomes));
     for sentence in in_words(&pace) {
         console.warning(&sentence);
@@ -132,20 +173,14 @@ fn welcome(live: &LiveNetwork, network: &Network) -> String {
     )
 }
 
-/// When a live run ends.
-struct End {
-    until_ps: u64,
-    has_programs: bool,
-}
-
 /// Runs until the end: the given time, the end of the last program, or the user's interrupt. Returns whether all programs
 /// ended by themselves.
 fn advance(
     built: &mut Built,
     forwarder: &mut Forwarder,
     (controllers, files): (&mut Controllers, &mut CaptureFiles),
-    work: &AtWork,
-    end: &End,
+    work: Option<&AtWork>,
+    until_ps: u64,
     (run, console): (&NetRun<'_>, &dyn Console),
 ) -> Result<bool, Failure> {
     let spinner = console.spinner(Work::Search, console.is_quiet());
@@ -162,17 +197,19 @@ fn advance(
             let seconds = quantity::seconds(now_ps / 100_000_000_000 * 100_000_000_000);
             spinner.set_message(format!("{seconds}, {} frames from hosts", forwarder.taken()));
         }
-        let is_over = now_ps >= end.until_ps;
+        let is_over = now_ps >= until_ps;
         if run.interrupted.load(Ordering::Relaxed) && !is_interrupted {
             is_interrupted = true;
             console.note("interrupted: the results are those until then");
-            work.interrupt();
+            work.iter().for_each(|work| work.interrupt());
         }
         if is_over {
-            work.end();
+            work.iter().for_each(|work| work.end());
         }
-        let is_idle = !end.has_programs || work.has_ended();
-        if is_idle && (is_over || is_interrupted || end.has_programs && end.until_ps == u64::MAX) {
+        let is_idle = work.is_none_or(AtWork::has_ended);
+        // Without `until` a network with programs runs until they have ended.
+        let is_done = work.is_some() && until_ps == u64::MAX;
+        if is_idle && (is_over || is_interrupted || is_done) {
             return Ok(!is_interrupted && !is_over);
         }
     }
