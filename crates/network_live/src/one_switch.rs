@@ -3,6 +3,7 @@
 //! frames that arrive there have passed their link already.
 
 use crate::kernel::{self, Interfaces};
+use crate::state::known_names;
 use network::links::LinkOptions;
 use network_file::Mac;
 use network_file::model::{
@@ -19,8 +20,8 @@ use std::sync::atomic::AtomicBool;
 pub fn only(network: &Network, name: &str) -> Result<(Network, usize), String> {
     let names = || network.switches.iter().map(|switch| switch.name.as_str());
     let Some(number) = names().position(|known| known == name) else {
-        let near = source::nearest(name, names()).map(|near| format!(": `{near}` may be meant"));
-        return Err(format!("the network has no switch `{name}`{}", near.unwrap_or_default()));
+        let known = known_names("switches", name, names());
+        return Err(format!("the network has no switch `{name}`{known}"));
     };
     let own = Node::Switch(number);
     let mut cut = Network {

@@ -36,11 +36,12 @@ pub(super) fn write(network: &Network, lab: &str) -> String {
             if let Some(rate_bps) = rate_bps {
                 let _ = write!(command, " --rate {}", rate_bps.div_ceil(1_000));
             }
-            if options.latency_ps > 0 {
-                let _ = write!(command, " --delay {}", duration(options.latency_ps));
+            // Ours is from the latency to the latency and the jitter, netem's on both sides of the delay.
+            let delay_ps = options.latency_ps + options.jitter_ps / 2;
+            if delay_ps > 0 {
+                let _ = write!(command, " --delay {}", duration(delay_ps));
             }
             if options.jitter_ps > 0 {
-                // Ours is between 0 and the jitter on top of the latency, netem's around the delay.
                 let _ = write!(command, " --jitter {}", duration(options.jitter_ps / 2));
             }
             if let LossModel::Random(loss) = options.loss
