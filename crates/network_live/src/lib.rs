@@ -15,7 +15,7 @@ pub mod programs;
 pub mod state;
 mod system;
 
-pub use forwarding::{Forwarder, Pace};
+pub use forwarding::{Forwarder, Pace, StepError};
 pub use kernel::Interfaces;
 pub use live_network::{LiveNetwork, default_name, exec};
 pub use pingall::{Pinged, pingall};
