@@ -67,6 +67,7 @@ mod loaded_program;
 mod loopback_bursts;
 pub mod options;
 mod output;
+mod outputs;
 mod packet;
 pub mod packet_generator;
 mod pass;
@@ -100,9 +101,8 @@ pub use options::{
     CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TimestampUnit,
     TrafficManagerOptions,
 };
-pub use output::{
-    DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Outputs, Transmitted,
-};
+pub use output::{DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted};
+pub use outputs::Outputs;
 pub use packet::ProgramId;
 pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,

@@ -3,23 +3,11 @@
 
 use crate::explanation;
 use crate::packet::ProgramId;
-use crate::traffic_manager::CongestionSignal;
 use ir::{Bits, OriginId};
 use source::{Code, Diagnostic, Diagnostics, Span};
 use state::UpdateError;
 use std::fmt;
 use std::sync::Arc;
-
-/// What a device has sent, in the order of [`crate::Device::drain_transmitted`].
-#[derive(Clone, Debug, Default)]
-pub struct Outputs {
-    /// Packets.
-    pub transmitted: Vec<Transmitted>,
-    /// Congestion signals.
-    pub signals: Vec<CongestionSignal>,
-    /// [`crate::Device::next_event_ps`] at the end of the last call.
-    pub next_event_ps: Option<u64>,
-}
 
 /// A transmitted packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
