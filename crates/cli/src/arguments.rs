@@ -3,6 +3,7 @@
 
 mod net;
 mod run;
+mod sweep;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -13,6 +14,7 @@ use toolchain::registry;
 
 pub use net::{Net, NetCommand};
 pub use run::{GivenOptions, Run};
+pub use sweep::{Merge, NetEmit, Seeds, ShardChoice, SweepOptions};
 
 static PROGRAM_NAMES: LazyLock<String> =
     LazyLock::new(|| value_name(registry::frontends().iter().copied()));

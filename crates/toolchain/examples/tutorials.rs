@@ -423,6 +423,7 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         out: folder,
         rows: 0,
         live: None,
+        sweep: None,
         interrupted: &Arc::new(AtomicBool::new(false)),
     };
     let status = net::run(&run, &console);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The options of `plane net`.
 
+use super::sweep::{Merge, SweepOptions};
 use super::{Engine, Reading};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -57,6 +58,8 @@ pub struct Net {
     #[arg(long, conflicts_with = "file")]
     pub schema: bool,
     #[command(flatten)]
+    pub sweep: SweepOptions,
+    #[command(flatten)]
     pub reading: Reading,
 }
 
@@ -70,6 +73,9 @@ pub enum NetCommand {
     Exec(Exec),
     /// Let every host of a live network ping every other one.
     Pingall(Pingall),
+    /// Join the results of a sweep's shards and print what the whole sweep prints.
+    #[command(after_help = "Example:\n  plane net merge results/*.json")]
+    Merge(Merge),
 }
 
 /// Arguments of `plane net exec`.
