@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The options of `plane net` for runs with several seeds.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
 use toolchain::net::sweep::Shard;
@@ -24,17 +24,6 @@ pub struct SweepOptions {
     /// Write the results of all runs into this file, or into a file in this folder, for `plane net merge`.
     #[arg(long, value_name = "FILE", requires = "seeds")]
     pub results: Option<PathBuf>,
-    /// Run nothing, and write files into the folder of --out.
-    #[arg(long, value_enum, value_name = "KIND", requires = "seeds")]
-    pub emit: Option<NetEmit>,
-}
-
-/// What `--emit` writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum NetEmit {
-    /// An indexed Job of Kubernetes (job.yaml) and an array of Slurm (job.slurm), a task for each seed or for each shard of
-    /// --shard auto/N.
-    Job,
 }
 
 /// Arguments of `plane net merge`.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane net`: runs a network of switches, hosts and links.
 
-use crate::arguments::{Engine, Merge, Net, NetCommand, NetEmit, Seeds, ShardChoice, SweepOptions};
+use crate::arguments::{
+    EmittedNetwork, Engine, Merge, Net, NetCommand, Seeds, ShardChoice, SweepOptions,
+};
 use crate::programs::ended;
 use crate::signals;
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure};
 use toolchain::net::sweep::{self, Report, Shard, Sweep};
-use toolchain::net::{NetRun, live};
+use toolchain::net::{self, NetRun, live};
 
 /// Runs it.
 pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
@@ -38,8 +40,12 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         }
         given => given.and_then(Engine::choice).unwrap_or(EngineChoice::Jit),
     };
-    let SweepOptions { seeds, jobs, shard, results, emit } = &arguments.sweep;
-    if let (Some(NetEmit::Job), Some(seeds)) = (emit, seeds) {
+    let SweepOptions { seeds, jobs, shard, results } = &arguments.sweep;
+    if let Some(EmittedNetwork::Job) = arguments.emit {
+        let Some(seeds) = seeds else {
+            let message = "--emit job writes a sweep: --seeds 1..20 names its seeds";
+            return ended(Err(Failure::Usage(message.to_string())), console);
+        };
         let shards = match shard {
             Some(ShardChoice::Auto(Some(count))) => *count,
             Some(ShardChoice::Given(_)) => {
@@ -90,11 +96,17 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         csv: arguments.csv.as_deref(),
         out: &arguments.out,
         rows: arguments.rows,
+        pace: arguments.pace,
         live: arguments.live.then_some(live::Live {
             name: arguments.name.as_deref(),
             has_applications: !arguments.no_applications,
+            only: arguments
+                .only
+                .as_deref()
+                .map(|switch| live::Only { switch, interfaces: &arguments.interfaces }),
         }),
         sweep,
+        emit: arguments.emit.map(|_| net::Emit::Containerlab),
         interrupted: &interrupted,
     };
     ended(toolchain::net::run(&run, console), console)

@@ -172,4 +172,7 @@ fn wrong_options_are_named() {
     check(&["--seeds", "1..2", "--shard", "3/2"], "`3/2` is no shard");
     check(&["--seeds", "1..2", "--shard", "1/2"], "--shard needs --results FILE");
     check(&["--jobs", "2"], "--seeds");
+    check(&["--emit", "job"], "--emit job writes a sweep: --seeds 1..20 names its seeds");
+    let given = ["--seeds", "1..4", "--shard", "1/2", "--emit", "job"];
+    check(&given, "--shard auto/N sets their number");
 }

@@ -5,8 +5,10 @@
 mod captures;
 mod controller_program;
 mod controllers;
+mod emit;
 pub mod live;
 mod output;
+mod pace;
 mod prepared;
 mod resources;
 pub mod sweep;
@@ -27,11 +29,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use sweep::Sweep;
+use switches::Switches;
 
 /// The latest end of a run whose file has none and which may have none.
 const DEFAULT_END_PS: u64 = 10_000_000_000_000;
 /// Parts of a run between which progress is shown and interrupts are seen.
 const SLICES: u64 = 1000;
+
+/// Tools for which a network can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// containerlab.
+    Containerlab,
+}
 
 /// A run of a network, as its user describes it.
 #[derive(Clone, Copy)]
@@ -58,10 +68,14 @@ pub struct NetRun<'r> {
     pub out: &'r Path,
     /// The most rows of a table that are printed.
     pub rows: usize,
+    /// The most simulated seconds a second of the clock; `None` is as fast as possible.
+    pub pace: Option<f64>,
     /// Makes the network live instead of simulating it.
     pub live: Option<live::Live<'r>>,
     /// Runs with several seeds.
     pub sweep: Option<Sweep<'r>>,
+    /// Writes the network for another tool into `out` instead of running it.
+    pub emit: Option<Emit>,
     /// Set when the user interrupts the run: it ends and reports what it has.
     pub interrupted: &'r Arc<AtomicBool>,
 }
@@ -97,10 +111,9 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),
-        Some(Kind::LucidRun) if run.live.is_some() => {
-            let message = format!(
-                "{name}: a Lucid run has no hosts to be live; write a network file with the program"
-            );
+        Some(Kind::LucidRun) if run.live.is_some() || run.emit.is_some() => {
+            let message =
+                format!("{name}: a Lucid run has no hosts; write a network file with the program");
             return Err(Failure::Message(message));
         }
         Some(Kind::LucidRun) if run.sweep.is_some() => {
@@ -110,6 +123,13 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         Some(Kind::LucidRun) => return lucid_run(run, console),
         Some(Kind::Network(network)) => *network,
     };
+    let mut seed = run.seed.or(network.seed).unwrap_or(0);
+    if let Some(only) = run.live.and_then(|live| live.only) {
+        let (cut, number) = network_live::one_switch::only(&network, only.switch)?;
+        network = cut;
+        // Switches of one network draw different numbers, in processes of their own, too.
+        seed = seed.wrapping_add((number as u64) << 32);
+    }
     if run.pingall {
         add_pingall(&mut network);
     }
@@ -117,8 +137,13 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     if let Some(defaults) = network.defaults_in_words().filter(|_| !console.is_quiet()) {
         console.note(&defaults);
     }
-    let seed = run.seed.or(network.seed).unwrap_or(0);
     let prepared = Prepared::of(run, network, folder, map, console)?;
+    if run.emit == Some(Emit::Containerlab) {
+        let (devices, _) = prepared.switches(seed, &StandardError::default(), console)?;
+        let Prepared { network, folder, map, .. } = &prepared;
+        let switches = Switches { network, folder, run, map, seed, console };
+        return emit::run(network.clone(), &devices, (run, folder), &switches, console);
+    }
     if let Some(live) = run.live {
         let standard_error = StandardError::default();
         let (devices, control) = prepared.switches(seed, &standard_error, console)?;

@@ -5,6 +5,7 @@
 use super::captures::CaptureFiles;
 use super::controller_program::StandardError;
 use super::controllers::{self, ControllerPrograms};
+use super::pace::Pace;
 use super::switches::{CompiledPrograms, Switches};
 use super::{DEFAULT_END_PS, NetRun, SLICES, resources};
 use device::Device;
@@ -110,6 +111,8 @@ impl<'r> Prepared<'r> {
             u64::MAX => DEFAULT_END_PS / SLICES,
             until_ps => (until_ps / SLICES).max(1),
         };
+        let pace = run.pace.map(Pace::new);
+        let slice_ps = pace.as_ref().map_or(slice_ps, |pace| slice_ps.min(pace.step_ps()));
         let mut now_ps = 0_u64;
         loop {
             now_ps = now_ps.saturating_add(slice_ps).min(until_ps);
@@ -123,6 +126,9 @@ impl<'r> Prepared<'r> {
                 },
             };
             files.check()?;
+            if let Some(pace) = &pace {
+                pace.wait(now_ps, run.interrupted);
+            }
             if run.interrupted.load(Ordering::Relaxed) {
                 console.note("interrupted: the results are those until then");
                 return Ok(false);

@@ -133,7 +133,7 @@ impl Switches<'_> {
         }
     }
 
-    fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
+    pub(super) fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
         switch.program.as_ref().map(|program| {
             let path = self.locate(&program.value);
             // A program of the command line is relative to the working directory.
