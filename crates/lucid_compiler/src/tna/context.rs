@@ -62,8 +62,8 @@ const OWN_NAMES: &[&str] = &[
     "egress_values",
     "wait",
     "waited",
-    "scale",
-    "scaled",
+    "mask",
+    "masked",
     "count_down",
     "counted",
     "counted_here",
@@ -127,6 +127,8 @@ pub(super) struct Hashes {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegisterNames {
     pub(super) actions: Vec<String>,
+    /// Widths of what they return.
+    pub(super) returned_bits: Vec<u32>,
     /// Width of the index.
     pub(super) index_bits: u32,
 }
@@ -178,7 +180,7 @@ impl<'p> Context<'p> {
             "self_switch",
             "recirculation_port",
             "elapsed",
-            "elapsed_ns",
+            "arrived",
             "kept",
             "leaves",
             "generated",

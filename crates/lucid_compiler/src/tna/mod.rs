@@ -35,6 +35,7 @@ pub mod lines;
 mod lookups;
 mod memops;
 mod memory;
+mod narrow_cells;
 mod operations;
 mod parsers;
 mod parts;
