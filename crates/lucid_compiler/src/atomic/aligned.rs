@@ -27,7 +27,8 @@ pub(super) fn apart(core: &Program, mut program: AtomicProgram) -> AtomicProgram
             continue;
         }
         let sum = VariableId(program.variables.len() as u32);
-        program.variables.push(Variable { kind: VariableKind::Temporary, ..variable });
+        let name = format!("{}_sum", variable.name).into();
+        program.variables.push(Variable { name, kind: VariableKind::Temporary, ..variable });
         *to = sum;
         let mut moved = statement.clone();
         moved.operation = Operation::Move { to: field, from: Operand::Variable(sum) };

@@ -50,8 +50,14 @@ pub(super) fn statement(context: &mut Context<'_>, id: StatementId) -> (Span, St
         }
         Operation::Memory { array, register_action, index, result } => {
             let names = context.registers[array.0 as usize].clone();
+            let set = context.parser_index(*array, index).map(|set| {
+                let field = format!("ig_md.{}", set.field);
+                super::context::resized(&field, set.width_bits, set.width_bits, names.index_bits)
+            });
             let index = match index {
-                Index::Operand(operand) => context.operand(*operand, names.index_bits, gress),
+                Index::Operand(operand) => {
+                    set.unwrap_or_else(|| context.operand(*operand, names.index_bits, gress))
+                }
                 Index::Hash(hash) => {
                     let value = hashes::hash(context, hash, gress, span);
                     match hash.width_bits == names.index_bits {

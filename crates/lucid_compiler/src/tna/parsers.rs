@@ -447,10 +447,12 @@ impl States<'_, '_> {
         let span = self.context.program.events[id.0 as usize].span;
         let begin = super::validity::begin(self.context, id);
         let handled = route(Route::Handled);
+        let incoming = |parameter| self.context.events.incoming(id, parameter);
+        let indexes = self.context.set_indexes(id, incoming);
         self.put(
             span,
             format!(
-                "state {name} {{ {extract} {handled} ig_md.dispatched = {}; {begin} transition accept; }}",
+                "state {name} {{ {extract} {indexes} {handled} ig_md.dispatched = {}; {begin} transition accept; }}",
                 event.number
             ),
         );

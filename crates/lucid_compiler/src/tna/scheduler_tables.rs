@@ -343,6 +343,9 @@ pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
             if context.options.has_own_recirculation_ports() {
                 text.push_str("PortId_t recirculation_port;");
             }
+            for one in context.indexes.values() {
+                text.push_str(&format!("bit<{}> {};", one.width_bits, one.field));
+            }
             for (at, one) in context.program.externs.iter().enumerate() {
                 if let Some(ty) = extern_type(one.ty) {
                     text.push_str(&format!("{ty} {};", context.externs[at]));

@@ -11,7 +11,7 @@ use super::lookups;
 use super::operations::{self, draw_before, sequential};
 use super::parts::{Part, SchedulerPart};
 use super::scheduler_tables;
-use crate::atomic::program::{HandlerId, Index, Operation, StatementId};
+use crate::atomic::program::{ArrayId, HandlerId, Index, Operation, StatementId};
 use pisa::guard::cross_product;
 use pisa::{Condition, Gress, Guard, UnitId, VariableId};
 use source::Span;
@@ -58,9 +58,19 @@ fn statement_of(context: &Context<'_>, unit: UnitId) -> Option<StatementId> {
 }
 
 /// The index of a memory operation.
-fn index_of<'c>(context: &'c Context<'_>, id: StatementId) -> Option<&'c Index> {
+#[derive(PartialEq)]
+enum IndexOf<'c> {
+    /// The one that the parser sets for an array.
+    Parser(ArrayId),
+    Own(&'c Index),
+}
+
+fn index_of<'c>(context: &'c Context<'_>, id: StatementId) -> Option<IndexOf<'c>> {
     match &context.atomic.statements[id.0 as usize].operation {
-        Operation::Memory { index, .. } => Some(index),
+        Operation::Memory { array, index, .. } => Some(match context.parser_index(*array, index) {
+            Some(_) => IndexOf::Parser(*array),
+            None => IndexOf::Own(index),
+        }),
         _ => None,
     }
 }
@@ -71,7 +81,7 @@ fn by_index(context: &Context<'_>, units: Vec<UnitId>) -> Vec<Vec<UnitId>> {
     let index = |unit: &UnitId| statement_of(context, *unit).and_then(|id| index_of(context, id));
     let mut indexes = units.iter().filter_map(index);
     let first = indexes.next();
-    if indexes.all(|index| Some(index) == first) {
+    if indexes.all(|index| first.as_ref() == Some(&index)) {
         return vec![units];
     }
     let (with, without): (Vec<_>, Vec<_>) =

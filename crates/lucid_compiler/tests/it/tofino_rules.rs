@@ -219,6 +219,47 @@ fn a_table_has_one_index_of_each_register() {
     assert!(compared > 50, "{compared}");
 }
 
+/// Where each handler has a parameter of its own as the index, the parser puts it into one place.
+#[test]
+fn parameters_that_are_indexes_share_a_table() {
+    let text = |second: &str| {
+        small(&format!(
+            "global Array.t<32> seen = Array.create(16);
+             memop plus(int stored, int x) {{ return stored + x; }}
+             event one(int i); event two({second} at);
+             handle one(int i) {{ Array.setm(seen, i, plus, 1); }}
+             handle two({second} at) {{ Array.setm(seen, at, plus, 2); }}"
+        ))
+        .compiled
+        .built
+        .print()
+    };
+    let shared = text("int<8> pad, int");
+    for line in ["ig_md.index_of_seen = hdr.in_one.i;", "ig_md.index_of_seen = hdr.in_two.at;"] {
+        assert_eq!(shared.matches(line).count(), 1, "{shared}");
+    }
+    assert_eq!(shared.matches(".execute(ig_md.index_of_seen);").count(), 2, "{shared}");
+    assert_eq!(shared.matches("table stage0_seen").count(), 1, "{shared}");
+    // A parser copies whole bytes.
+    let apart = text("int<4> pad, int");
+    assert_eq!(apart.matches("index_of_seen").count(), 0, "{apart}");
+    assert_eq!(apart.matches("table stage0_seen").count(), 2, "{apart}");
+}
+
+/// Sums go into fields that fill no container by way of a variable.
+#[test]
+fn sums_are_computed_in_whole_containers() {
+    let made = small(
+        "event e(int<10> slot, int<6> rest, int x);
+         handle e(int<10> slot, int<6> rest, int x) { generate e(slot + 1, rest & 3, x + 2); }",
+    );
+    let text = made.compiled.built.print();
+    assert!(text.contains("ig_md.slot0_e_slot_sum = hdr.in_e.slot + 10w1;"), "{text}");
+    assert!(text.contains("hdr.slot0_e.slot = ig_md.slot0_e_slot_sum;"), "{text}");
+    assert!(text.contains("hdr.slot0_e.rest = hdr.in_e.rest & 6w3;"), "{text}");
+    assert!(text.contains("hdr.slot0_e.x = hdr.in_e.x + 32w2;"), "{text}");
+}
+
 /// Conditions see whole cells: hardware has no slices there.
 #[test]
 fn conditions_of_register_actions_have_no_slices() {
