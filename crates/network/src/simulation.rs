@@ -13,8 +13,10 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::ops::ControlFlow;
 
+mod agent;
 mod watch;
 
+pub use agent::{Agent, Nodes};
 pub use watch::{Movement, Unwatched, Watcher};
 
 /// Why a network cannot be built or continued.
@@ -33,6 +35,13 @@ pub enum SimulationError {
     Node {
         /// The node's name.
         node: String,
+        /// When, in picoseconds.
+        time_ps: u64,
+        /// Why.
+        error: NodeError,
+    },
+    /// The agent failed.
+    Agent {
         /// When, in picoseconds.
         time_ps: u64,
         /// Why.
@@ -59,6 +68,9 @@ impl fmt::Display for SimulationError {
             SimulationError::Node { node, time_ps, error } => {
                 write!(formatter, "`{node}` stopped at {time_ps} ps: {error}")
             }
+            SimulationError::Agent { time_ps, error } => {
+                write!(formatter, "the control plane stopped at {time_ps} ps: {error}")
+            }
             SimulationError::StepLimit { steps, time_ps } => write!(
                 formatter,
                 "the simulation did not end within {steps} steps; it came to {time_ps} ps (is \
@@ -74,6 +86,8 @@ impl std::error::Error for SimulationError {}
 struct NodeSlot {
     name: String,
     node: Box<dyn Node>,
+    /// Whether the agent is called after each call of the node.
+    is_observed: bool,
 }
 
 /// Something on a link.
@@ -100,6 +114,9 @@ pub struct Simulation {
     nodes: Vec<NodeSlot>,
     fabric: Fabric<InFlight>,
     changes: BinaryHeap<LinkChange>,
+    agent: Option<Box<dyn Agent>>,
+    /// When the agent acts next.
+    next_act_ps: Option<u64>,
     undelivered: Vec<Undelivered>,
     outbox: Outbox,
     /// Nodes that may want another wake-up, because the caller added or changed them.
@@ -115,6 +132,8 @@ impl Simulation {
             nodes: Vec::new(),
             fabric: Fabric::new(Links::new(seed)),
             changes: BinaryHeap::new(),
+            agent: None,
+            next_act_ps: None,
             undelivered: Vec::new(),
             outbox: Outbox::default(),
             touched: Vec::new(),
@@ -130,7 +149,7 @@ impl Simulation {
 
     /// Adds a node.
     pub fn add(&mut self, name: impl Into<String>, node: impl Node) -> NodeId {
-        self.nodes.push(NodeSlot { name: name.into(), node: Box::new(node) });
+        self.nodes.push(NodeSlot { name: name.into(), node: Box::new(node), is_observed: false });
         let id = NodeId((self.nodes.len() - 1) as u32);
         self.touched.push(id);
         id
@@ -179,6 +198,7 @@ impl Simulation {
         for (node, port) in [end, other] {
             self.nodes[node as usize].node.link_changed(port, is_up);
             self.schedule_wake(NodeId(node));
+            self.observe(NodeId(node));
         }
         true
     }
@@ -230,6 +250,16 @@ impl Simulation {
     /// Returns the number of events so far.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Returns when the next event is due, in picoseconds; `None` if nothing is left to happen.
+    pub fn next_event_ps(&mut self) -> Option<u64> {
+        for id in std::mem::take(&mut self.touched) {
+            self.schedule_wake(id);
+        }
+        let change_ps = self.changes.peek().map(|Reverse((time_ps, ..))| *time_ps);
+        let others = self.fabric.next_time_ps().into_iter().chain(self.next_act_ps);
+        change_ps.into_iter().chain(others).min()
     }
 
     /// Returns how many frames are on links.
@@ -300,6 +330,7 @@ impl Simulation {
         }
         self.outbox = outbox;
         self.schedule_wake(id);
+        self.observe(id);
         Ok(())
     }
 
@@ -403,10 +434,22 @@ impl Participants for Watched<'_> {
     }
 
     fn next_input(&mut self) -> Option<(u64, u64)> {
-        self.simulation.changes.peek().map(|Reverse((time_ps, rank, ..))| (*time_ps, *rank))
+        let change = self.simulation.next_change();
+        let act = self.simulation.next_act();
+        match (change, act) {
+            (Some(change), Some(act)) => Some(change.min(act)),
+            (change, act) => change.or(act),
+        }
     }
 
     fn take_input(&mut self) -> ControlFlow<SimulationError> {
+        let act = self.simulation.next_act();
+        if act.is_some_and(|act| self.simulation.next_change().is_none_or(|change| act < change)) {
+            return match self.simulation.act() {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            };
+        }
         if let Some(Reverse((time_ps, _, end, is_up))) = self.simulation.changes.pop() {
             self.simulation.set_link_up((NodeId(end.0), end.1), is_up);
             self.watcher.link_changed(time_ps, end, is_up);

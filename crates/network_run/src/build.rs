@@ -3,6 +3,8 @@
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
 use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::controllers::{ControlInputs, ControlPlane};
+use crate::external::ExternalHost;
 use crate::unsupported::{self, NOT_SIMULATED};
 use crate::watched::Watched;
 use device::Device;
@@ -85,13 +87,11 @@ pub fn build(
     network: Network,
     devices: Vec<Device>,
     resources: &Resources,
-    seed: u64,
+    control: ControlInputs,
 ) -> Result<Built, Diagnostics> {
     let mut found = Diagnostics::new();
-    let mut simulation = Simulation::new(seed);
-    for (switch, device) in network.switches.iter().zip(devices) {
-        simulation.add(switch.name.clone(), device);
-    }
+    let mut simulation = with_switches(&network, devices, control.seed);
+    let seed = control.seed;
     let mut hosts: Vec<Host> = (0..network.hosts.len())
         .map(|number| Host::new(host_options(&network, number), seed))
         .collect();
@@ -99,9 +99,48 @@ pub fn build(
     for (described, host) in network.hosts.iter().zip(hosts) {
         simulation.add(described.name.clone(), host);
     }
+    unsupported::check_applications(&network, &mut found);
+    complete(network, simulation, (applications, servers), control, found)
+}
+
+/// Builds a network whose hosts are outside: [`ExternalHost`]s. Its applications are not built.
+///
+/// # Errors
+///
+/// What a network does not have.
+pub fn build_with_external_hosts(
+    network: Network,
+    devices: Vec<Device>,
+    control: ControlInputs,
+) -> Result<Built, Diagnostics> {
+    let mut simulation = with_switches(&network, devices, control.seed);
+    for (number, described) in network.hosts.iter().enumerate() {
+        simulation.add(described.name.clone(), ExternalHost::of(&network, number));
+    }
+    let nothing = (Vec::new(), BTreeMap::new());
+    complete(network, simulation, nothing, control, Diagnostics::new())
+}
+
+fn with_switches(network: &Network, devices: Vec<Device>, seed: u64) -> Simulation {
+    let mut simulation = Simulation::new(seed);
+    for (switch, device) in network.switches.iter().zip(devices) {
+        simulation.add(switch.name.clone(), device);
+    }
+    simulation
+}
+
+/// Adds links, failures and controllers to the nodes.
+fn complete(
+    network: Network,
+    mut simulation: Simulation,
+    (applications, servers): (Vec<RunningApplication>, BTreeMap<ServerKey, usize>),
+    control: ControlInputs,
+    mut found: Diagnostics,
+) -> Result<Built, Diagnostics> {
     connect(&network, &mut simulation, &mut found);
     schedule_events(&network, &mut simulation);
     unsupported::check(&network, &mut found);
+    control_plane(&network, &mut simulation, control, &mut found);
     let watched = Watched::default();
     let mut built = Built { simulation, network, applications, servers, watched };
     built.prepare_watch(&mut found);
@@ -170,6 +209,21 @@ fn connect(network: &Network, simulation: &mut Simulation, found: &mut Diagnosti
         if let Err(error) = simulation.connect_directions(one, other, options) {
             found.push(Diagnostic::error(NOT_SIMULATED, link.span, error.to_string()));
         }
+    }
+}
+
+/// Adds the controllers to the simulation.
+fn control_plane(
+    network: &Network,
+    simulation: &mut Simulation,
+    control: ControlInputs,
+    found: &mut Diagnostics,
+) {
+    let mut plane = ControlPlane::new(network, control);
+    let device = |number| simulation.node(node_id(network, Node::Switch(number)));
+    match plane.prepare(network, device) {
+        Ok(observed) => simulation.set_agent(plane, &observed),
+        Err(why) => found.push(Diagnostic::error(NOT_SIMULATED, Span::NONE, why)),
     }
 }
 

@@ -5,8 +5,10 @@
 mod applications;
 mod build;
 mod built;
+pub mod controllers;
 pub mod entries;
 pub mod expectations;
+mod external;
 mod pingall;
 mod ports;
 pub mod results;
@@ -18,8 +20,9 @@ mod watch;
 mod watched;
 
 pub use applications::Resources;
-pub use build::build;
-pub use built::Built;
+pub use build::{build, build_with_external_hosts};
+pub use built::{Built, RunError};
+pub use external::ExternalHost;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
@@ -34,4 +37,5 @@ pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
         .chain(unsupported::EXPLANATIONS)
         .chain(expectations::EXPLANATIONS)
         .chain(watch::EXPLANATIONS)
+        .chain(controllers::EXPLANATIONS)
 }

@@ -94,8 +94,8 @@ pub enum Measured {
         delay_ps: Option<u64>,
         /// Interarrival jitter (RFC 3550).
         jitter_ps: u64,
-        /// Marked packets (ECN).
-        marks: u64,
+        /// Marked packets (ECN); `None` if the receiver does not count them.
+        marks: Option<u64>,
         /// Arrived after later ones.
         out_of_order: u64,
     },
@@ -122,7 +122,7 @@ pub enum Measured {
 }
 
 /// A flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowResult {
     /// Bytes that the receiver acknowledged.
     pub bytes: u64,
@@ -134,10 +134,10 @@ pub struct FlowResult {
     pub active_ps: u64,
     /// Segments sent again.
     pub retransmissions: u64,
-    /// Expired timers.
-    pub timeouts: u64,
-    /// Acknowledgements with a congestion mark.
-    pub marks: u64,
+    /// Expired timers; `None` if the sender does not count them.
+    pub timeouts: Option<u64>,
+    /// Acknowledgements with a congestion mark; `None` if the sender does not count them.
+    pub marks: Option<u64>,
     /// The mean round trip.
     pub round_trip_ps: Option<u64>,
     /// Whether it was refused, reset or given up.
@@ -215,7 +215,7 @@ impl Built {
             links,
             switches: (0..self.network.switches.len()).map(|at| self.switch(at)).collect(),
             hosts: (0..self.network.hosts.len())
-                .filter_map(|at| Some(self.host(at)?.interface_statistics()))
+                .filter_map(|at| self.interface_statistics(at))
                 .collect(),
         }
     }
@@ -270,8 +270,8 @@ impl Built {
                     completed_ps,
                     active_ps: completed_ps.unwrap_or(now_ps).saturating_sub(from_ps),
                     retransmissions: report.statistics.retransmissions,
-                    timeouts: report.statistics.timeouts,
-                    marks: report.statistics.echoed_marks,
+                    timeouts: Some(report.statistics.timeouts),
+                    marks: Some(report.statistics.echoed_marks),
                     round_trip_ps: report.statistics.mean_round_trip_ps(),
                     has_failed: report.has_failed,
                 };
@@ -302,8 +302,8 @@ impl Built {
                         completed_ps,
                         active_ps: end_ps.saturating_sub(flow.started_ps),
                         retransmissions: flow.retransmissions,
-                        timeouts: flow.timeouts,
-                        marks: 0,
+                        timeouts: Some(flow.timeouts),
+                        marks: None,
                         round_trip_ps: None,
                         has_failed: flow.has_failed,
                     }
@@ -359,7 +359,7 @@ impl Built {
                         (count > 0).then(|| (flow.delay_sum_ps / count) as u64)
                     }),
                     jitter_ps: flow.as_ref().map_or(0, |flow| flow.jitter_ps),
-                    marks: flow.as_ref().map_or(0, |flow| flow.marks),
+                    marks: Some(flow.as_ref().map_or(0, |flow| flow.marks)),
                     out_of_order: flow.as_ref().map_or(0, |flow| flow.out_of_order),
                 }
             }
@@ -423,8 +423,7 @@ impl Built {
         };
         match end.node {
             Node::Host(number) => {
-                if let Some(host) = self.host(number) {
-                    let statistics = host.interface_statistics();
+                if let Some(statistics) = self.interface_statistics(number) {
                     result.sent = statistics.sent;
                     result.sent_bytes = statistics.sent_bytes;
                     result.dropped = statistics.dropped_queue_full;
@@ -441,18 +440,19 @@ impl Built {
     }
 
     fn fill_port(&self, switch: usize, end: &End, result: &mut DirectionResult) {
-        let Some(device) = self.device(switch) else { return };
-        if let Some(port) = device.statistics().ports.get(&end.port) {
-            result.sent = port.sent_packets;
-            result.sent_bytes = port.sent_bytes;
-        }
         let path = OutputPath::Port(end.port);
         let mut waited_ps = 0;
-        for queue in 0.. {
-            let Some(statistics) = device.queue_statistics(path, queue) else { break };
-            result.peak_queue = result.peak_queue.max(statistics.peak_packets);
-            result.dropped += statistics.refused_packets;
-            waited_ps += statistics.waited_ps;
+        for device in self.devices(switch) {
+            if let Some(port) = device.statistics().ports.get(&end.port) {
+                result.sent += port.sent_packets;
+                result.sent_bytes += port.sent_bytes;
+            }
+            for queue in 0.. {
+                let Some(statistics) = device.queue_statistics(path, queue) else { break };
+                result.peak_queue = result.peak_queue.max(statistics.peak_packets);
+                result.dropped += statistics.refused_packets;
+                waited_ps += statistics.waited_ps;
+            }
         }
         let time_ps = self.simulation.now_ps();
         if time_ps > 0 {
@@ -461,17 +461,20 @@ impl Built {
     }
 
     fn switch(&self, number: usize) -> SwitchResult {
-        let Some(device) = self.device(number) else { return SwitchResult::default() };
-        let statistics = device.statistics();
-        SwitchResult {
-            received: statistics.ports.values().map(|port| port.received_packets).sum(),
-            sent: statistics.ports.values().map(|port| port.sent_packets).sum(),
-            drops: statistics
-                .drops
-                .iter()
-                .map(|(reason, count)| (reason.to_string(), *count))
-                .collect(),
+        let mut result = SwitchResult::default();
+        let mut drops: BTreeMap<_, u64> = BTreeMap::new();
+        for device in self.devices(number) {
+            let statistics = device.statistics();
+            result.received +=
+                statistics.ports.values().map(|port| port.received_packets).sum::<u64>();
+            result.sent += statistics.ports.values().map(|port| port.sent_packets).sum::<u64>();
+            for (reason, count) in &statistics.drops {
+                *drops.entry(*reason).or_default() += count;
+            }
         }
+        result.drops =
+            drops.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
+        result
     }
 }
 
@@ -555,7 +558,7 @@ impl Measured {
 
     pub(crate) fn timeouts(&self) -> u64 {
         match self {
-            Measured::Flows(flows) => flows.iter().map(|flow| flow.timeouts).sum(),
+            Measured::Flows(flows) => flows.iter().filter_map(|flow| flow.timeouts).sum(),
             Measured::Requests { timeouts, .. } => *timeouts,
             _ => 0,
         }

@@ -13,6 +13,8 @@ mod lucid_live;
 mod lucid_tests;
 mod messages;
 mod net;
+mod net_controllers;
+mod net_live;
 mod p4info;
 mod port_captures;
 mod run_captures;

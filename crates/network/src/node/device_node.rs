@@ -36,4 +36,8 @@ impl Node for Device {
         let path = OutputPath::Port(port);
         self.schedule_pause(control.time_ps, path, Some(control.queue), control.pause);
     }
+
+    fn link_changed(&mut self, port: u32, is_up: bool) {
+        self.note_link(port, is_up);
+    }
 }

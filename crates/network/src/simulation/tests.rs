@@ -149,3 +149,52 @@ fn a_link_loses_what_leaves_while_it_is_down() {
     let counts = network.link_statistics((middle, 1)).expect("a link");
     assert_eq!((counts.delivered, counts.delivered_bytes, counts.lost_while_down), (7, 7, 3));
 }
+
+/// Notes when it acts and what it observes, and sends a frame at each of its times.
+#[derive(Default)]
+struct Sender {
+    times_ps: Vec<u64>,
+    from: Option<NodeId>,
+    observed: Vec<(u64, NodeId)>,
+}
+
+impl Agent for Sender {
+    fn next_act_ps(&self) -> Option<u64> {
+        self.times_ps.first().copied()
+    }
+
+    fn act(&mut self, nodes: &mut Nodes<'_>) -> Result<(), NodeError> {
+        let time_ps = self.times_ps.remove(0);
+        assert_eq!(nodes.now_ps(), time_ps);
+        let Some(from) = self.from else {
+            return Err(NodeError { message: "nobody sends".to_string() });
+        };
+        nodes.node_mut::<Recorder>(from).expect("a recorder").send(time_ps, vec![7]);
+        Ok(())
+    }
+
+    fn observe(&mut self, node: NodeId, now_ps: u64) {
+        self.observed.push((now_ps, node));
+    }
+}
+
+#[test]
+fn an_agent_acts_between_the_events_of_nodes() {
+    let mut network = Simulation::new(1);
+    let left = network.add("left", Recorder::new([(50, vec![1])]));
+    let right = network.add("right", Recorder::default());
+    network.connect((left, 0), (right, 0), link(10, None)).expect("two ends");
+    network.schedule_link(20, (left, 0), false);
+    network.schedule_link(40, (left, 0), true);
+    // At one time the link changes first, and the agent acts before nodes do.
+    let times_ps = vec![20, 40, 50];
+    network.set_agent(Sender { times_ps, from: Some(left), ..Sender::default() }, &[right]);
+    network.run_to_completion().expect("no failure");
+    assert_eq!(received(&network, "right"), [(50, 7), (60, 1), (60, 7)]);
+    let agent = network.agent_mut::<Sender>().expect("the agent");
+    assert_eq!(agent.observed, [20, 40, 50, 60, 60].map(|time_ps| (time_ps, right)));
+
+    network.set_agent(Sender { times_ps: vec![70], ..Sender::default() }, &[]);
+    let error = network.run_to_completion().expect_err("the agent fails").to_string();
+    assert_eq!(error, "the control plane stopped at 70 ps: nobody sends");
+}
