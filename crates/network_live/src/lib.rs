@@ -4,9 +4,11 @@
 //! [`state`] finds the networks that run, or have crashed. The caller reads files, makes devices and prints.
 
 mod checksums;
+pub mod containerlab;
 mod forwarding;
 mod kernel;
 mod live_network;
+pub mod one_switch;
 mod pingall;
 mod plan;
 pub mod programs;

@@ -422,7 +422,9 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         csv: None,
         out: folder,
         rows: 0,
+        pace: None,
         live: None,
+        emit: None,
         interrupted: &Arc::new(AtomicBool::new(false)),
     };
     let status = net::run(&run, &console);

@@ -5,8 +5,10 @@
 mod captures;
 mod controller_program;
 mod controllers;
+mod emit;
 pub mod live;
 mod output;
+mod pace;
 mod resources;
 mod switches;
 
@@ -23,6 +25,7 @@ use network_file::{Format, Kind, Options};
 use network_run::controllers::ControlInputs;
 use network_run::{Built, add_pingall, expectations};
 use p4::preprocessor::PreprocessorOptions;
+use pace::Pace;
 use source::{SourceMap, quantity};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +36,13 @@ use switches::Switches;
 const DEFAULT_END_PS: u64 = 10_000_000_000_000;
 /// Parts of a run between which progress is shown and interrupts are seen.
 const SLICES: u64 = 1000;
+
+/// Tools for which a network can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// containerlab.
+    Containerlab,
+}
 
 /// A run of a network, as its user describes it.
 #[derive(Clone, Copy)]
@@ -59,8 +69,12 @@ pub struct NetRun<'r> {
     pub out: &'r Path,
     /// The most rows of a table that are printed.
     pub rows: usize,
+    /// The most simulated seconds a second of the clock; `None` is as fast as possible.
+    pub pace: Option<f64>,
     /// Makes the network live instead of simulating it.
     pub live: Option<live::Live<'r>>,
+    /// Writes the network for another tool into `out` instead of running it.
+    pub emit: Option<Emit>,
     /// Set when the user interrupts the run: it ends and reports what it has.
     pub interrupted: &'r Arc<AtomicBool>,
 }
@@ -96,15 +110,21 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),
-        Some(Kind::LucidRun) if run.live.is_some() => {
-            let message = format!(
-                "{name}: a Lucid run has no hosts to be live; write a network file with the program"
-            );
+        Some(Kind::LucidRun) if run.live.is_some() || run.emit.is_some() => {
+            let message =
+                format!("{name}: a Lucid run has no hosts; write a network file with the program");
             return Err(Failure::Message(message));
         }
         Some(Kind::LucidRun) => return lucid_run(run, console),
         Some(Kind::Network(network)) => *network,
     };
+    let mut seed = run.seed.or(network.seed).unwrap_or(0);
+    if let Some(only) = run.live.and_then(|live| live.only) {
+        let (cut, number) = network_live::one_switch::only(&network, only.switch)?;
+        network = cut;
+        // Switches of one network draw different numbers, in processes of their own, too.
+        seed = seed.wrapping_add((number as u64) << 32);
+    }
     if run.pingall {
         add_pingall(&mut network);
     }
@@ -112,11 +132,14 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     if let Some(defaults) = network.defaults_in_words().filter(|_| !console.is_quiet()) {
         console.note(&defaults);
     }
-    let seed = run.seed.or(network.seed).unwrap_or(0);
     let resources = resources::read(&network, folder, &map)?;
     let switches = Switches { network: &network, folder, run, map: &map, seed, console };
     let programs = switches.compile()?;
-    let (devices, sessions) = switches.make(&programs)?.into_iter().unzip();
+    let (devices, sessions): (Vec<_>, Vec<_>) = switches.make(&programs)?.into_iter().unzip();
+    if run.emit == Some(Emit::Containerlab) {
+        let (switches, network) = (&switches, network.clone());
+        return emit::run(network, &devices, (run, folder), switches, console);
+    }
     let standard_error = StandardError::default();
     let controllers = &network.controllers;
     let control = ControlInputs {
@@ -235,6 +258,8 @@ impl Progress<'_> {
             u64::MAX => DEFAULT_END_PS / SLICES,
             until_ps => (until_ps / SLICES).max(1),
         };
+        let pace = run.pace.map(Pace::new);
+        let slice_ps = pace.as_ref().map_or(slice_ps, |pace| slice_ps.min(pace.step_ps()));
         let mut now_ps = 0_u64;
         loop {
             now_ps = now_ps.saturating_add(slice_ps).min(until_ps);
@@ -248,6 +273,9 @@ impl Progress<'_> {
                 },
             };
             files.check()?;
+            if let Some(pace) = &pace {
+                pace.wait(now_ps, run.interrupted);
+            }
             if run.interrupted.load(Ordering::Relaxed) {
                 console.note("interrupted: the results are those until then");
                 return Ok(false);

@@ -84,7 +84,7 @@ impl Switches<'_> {
 
     /// A file that the network names. In the tutorials names are relative to the exercise, in whose folder or a folder of
     /// it the topology lies.
-    fn locate(&self, name: &str) -> PathBuf {
+    pub(super) fn locate(&self, name: &str) -> PathBuf {
         let path = self.folder.join(name);
         let topology = match (&self.network.base, self.network.origin) {
             (Some(base), _) => self.folder.join(&base.value).parent().map(Path::to_path_buf),
@@ -100,7 +100,7 @@ impl Switches<'_> {
         }
     }
 
-    fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
+    pub(super) fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
         switch.program.as_ref().map(|program| {
             let path = self.locate(&program.value);
             // A program of the command line is relative to the working directory.
