@@ -424,6 +424,7 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         rows: 0,
         pace: None,
         live: None,
+        sweep: None,
         emit: None,
         interrupted: &Arc::new(AtomicBool::new(false)),
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The options of `plane net`.
 
+use super::sweep::{Merge, SweepOptions};
 use super::{Engine, Reading};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -69,6 +70,8 @@ pub struct Net {
     #[arg(long, conflicts_with = "file")]
     pub schema: bool,
     #[command(flatten)]
+    pub sweep: SweepOptions,
+    #[command(flatten)]
     pub reading: Reading,
 }
 
@@ -77,6 +80,9 @@ pub struct Net {
 pub enum EmittedNetwork {
     /// A topology of containerlab, with an image, the files of the switches and a script for the links.
     Containerlab,
+    /// With --seeds an indexed Job of Kubernetes (job.yaml) and an array of Slurm (job.slurm), a task for each seed or for
+    /// each shard of --shard auto/N.
+    Job,
 }
 
 /// What `plane net` does beside running a file.
@@ -89,6 +95,9 @@ pub enum NetCommand {
     Exec(Exec),
     /// Let every host of a live network ping every other one.
     Pingall(Pingall),
+    /// Join the results of a sweep's shards and print what the whole sweep prints.
+    #[command(after_help = "Example:\n  plane net merge results/*.json")]
+    Merge(Merge),
 }
 
 /// Arguments of `plane net exec`.
