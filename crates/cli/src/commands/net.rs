@@ -8,6 +8,7 @@ use crate::programs::ended;
 use crate::signals;
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure};
+use std::ffi::OsString;
 use toolchain::net::sweep::{self, Report, Shard, Sweep};
 use toolchain::net::{self, NetRun, live};
 
@@ -17,12 +18,16 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         console.print(&network_file::json_schema());
         return ExitStatus::Fine;
     }
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     match &arguments.command {
         Some(NetCommand::Exec(exec)) => {
-            return ended(live::exec(exec.name.as_deref(), &exec.host, &exec.words), console);
+            return ended(
+                live::exec(exec.name.as_deref(), &exec.host, &exec.words, &words),
+                console,
+            );
         }
         Some(NetCommand::Pingall(pingall)) => {
-            return ended(live::pingall(pingall.name.as_deref(), console), console);
+            return ended(live::pingall(pingall.name.as_deref(), &words, console), console);
         }
         Some(NetCommand::Merge(merge)) => {
             let Merge { files, json, csv, rows } = merge;
@@ -31,6 +36,12 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         }
         None if arguments.clean => return ended(live::clean(console), console),
         None => {}
+    }
+    if arguments.live
+        && arguments.only.is_none()
+        && let Err(failure) = live::enter(&words)
+    {
+        return ended(Err(failure), console);
     }
     let Some(file) = &arguments.file else { return ExitStatus::WrongUsage };
     let engine = match arguments.engine {
