@@ -17,8 +17,8 @@ use hosts::tcp::{Control, TcpOptions};
 use network::frame::Frame;
 use network_file::Located;
 use network_file::model::{
-    self, Amount, ApplicationKind, CongestionControl, DelayedAck, Destination, FlowRate, Network,
-    UdpRate,
+    self, Amount, ApplicationKind, CongestionControl, DatagramSize, DelayedAck, Destination,
+    FlowRate, Network, UdpRate,
 };
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -237,30 +237,26 @@ impl Expander<'_> {
                 };
                 part(Application::Requests(options), all);
             }
-            ApplicationKind::Udp {
-                to,
-                rate,
-                size_bytes,
-                amount,
-                arrivals,
-                port,
-                source_port,
-                tos,
-            } => {
+            ApplicationKind::Udp { to, rate, size, amount, arrivals, port, source_port, tos } => {
                 let port = port.unwrap_or(DEFAULT_PORT);
                 let server = Application::UdpServer(UdpServerOptions::at(port));
                 for destination in self.destinations(to, ServerKind::Udp, port, &server, servers) {
                     let Limits { bytes, duration_ps, count } = limits(amount);
-                    let datagrams = |bytes: u64| bytes.div_ceil((*size_bytes).max(1));
+                    let datagrams = |bytes: u64| bytes.div_ceil(size.mean_bytes().max(1));
                     let count = count.or(bytes.map(datagrams));
                     let options = UdpSenderOptions {
                         source_port: *source_port,
                         start_ps,
                         rate_bps: match rate {
                             UdpRate::Bits(rate) => *rate,
-                            UdpRate::Datagrams(rate) => rate.saturating_mul(size_bytes * 8),
+                            UdpRate::Datagrams(rate) => rate.saturating_mul(size.mean_bytes() * 8),
                         },
-                        sizes: PayloadSizes::Fixed(*size_bytes as u32),
+                        sizes: match *size {
+                            DatagramSize::Fixed(bytes) => PayloadSizes::Fixed(bytes as u32),
+                            DatagramSize::Exponential(mean) => {
+                                PayloadSizes::Exponential { mean: mean as f64, least: 1 }
+                            }
+                        },
                         departures: match arrivals {
                             model::Arrivals::Constant => Departures::Constant,
                             model::Arrivals::Poisson => Departures::Poisson,

@@ -127,6 +127,12 @@ impl UdpSender {
             PayloadSizes::Exponential { mean, .. } if !(mean > 0.0 && mean.is_finite()) => {
                 return Err(option_error("the mean length of UDP payloads must be above 0"));
             }
+            PayloadSizes::Exponential { mean, .. } if mean > f64::from(most) => {
+                return Err(option_error(format!(
+                    "a mean UDP payload of {mean} bytes does not fit the host's MTU of {}: write 1 to {most}",
+                    host.mtu_bytes
+                )));
+            }
             PayloadSizes::Exponential { mean, .. } => mean,
         };
         Ok(UdpSender {

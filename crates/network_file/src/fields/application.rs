@@ -127,6 +127,18 @@ static REQUEST_RESPONSE: Section = Section {
     foreign_names: &[],
 };
 
+/// A distribution of payloads of datagrams.
+static EXPONENTIAL: Section = Section {
+    what: "a distribution of datagram sizes",
+    groups: &[&[field(
+        "exponential",
+        Shape::Size,
+        "Mean payload; from 1 byte to what the MTU allows.",
+    )
+    .required("`exponential: 500B`")]],
+    foreign_names: &[("mean", "exponential")],
+};
+
 static UDP: Section = Section {
     what: "a UDP flow",
     groups: &[
@@ -139,7 +151,11 @@ static UDP: Section = Section {
                 "Bits of payload, or datagrams, per second.",
             )
             .required("`rate: 1Mbps`"),
-            field("size", Shape::Size, "Payload of a datagram; 1470 bytes if absent."),
+            field(
+                "size",
+                Shape::Any(&[Shape::Size, Shape::Record(&EXPONENTIAL)]),
+                "Payload of a datagram, or its distribution; 1470 bytes if absent.",
+            ),
             field("duration", Shape::Time, "Time to send; until the end of the run if absent."),
             field("count", COUNT, "Datagrams, in place of `duration`."),
             field("arrivals", Shape::Word(ARRIVALS), "Gaps between datagrams; constant if absent."),

@@ -62,7 +62,7 @@ pub enum ApplicationKind {
     Udp {
         to: Vec<Located<Destination>>,
         rate: UdpRate,
-        size_bytes: u64,
+        size: DatagramSize,
         amount: Amount,
         arrivals: Arrivals,
         port: Option<u16>,
@@ -148,6 +148,24 @@ pub enum UdpRate {
     Bits(u64),
     /// Datagrams per second.
     Datagrams(u64),
+}
+
+/// The payload of a datagram, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramSize {
+    /// All equal.
+    Fixed(u64),
+    /// Exponentially distributed with this mean, at least 1 byte and at most what the MTU allows.
+    Exponential(u64),
+}
+
+impl DatagramSize {
+    /// The mean.
+    pub fn mean_bytes(self) -> u64 {
+        match self {
+            DatagramSize::Fixed(bytes) | DatagramSize::Exponential(bytes) => bytes,
+        }
+    }
 }
 
 /// The mean rate of a group of flows.

@@ -6,8 +6,8 @@ use super::tcp::{self, port, tos};
 use crate::codes;
 use crate::format::value::{Located, Record, Value, ValueKind};
 use crate::model::{
-    Amount, Application, ApplicationKind, Arrivals, Destination, FlowRate, FlowSizes, TimedFrame,
-    UdpRate,
+    Amount, Application, ApplicationKind, Arrivals, DatagramSize, Destination, FlowRate, FlowSizes,
+    TimedFrame, UdpRate,
 };
 use source::{Diagnostic, Span};
 use std::collections::BTreeMap;
@@ -177,7 +177,7 @@ fn read_kind(
                 (rate, true) => UdpRate::Datagrams(rate),
                 (rate, false) => UdpRate::Bits(rate),
             },
-            size_bytes: reader.datagram("size", 1_470),
+            size: reader.datagram_size(1_470),
             amount: reader.amount(&["duration", "count"]),
             arrivals: arrivals(record, Arrivals::Constant),
             port: port(record, "port"),
@@ -328,6 +328,18 @@ impl Reader<'_, '_> {
             self.error(codes::BAD_VALUE, name, message, "");
         }
         size.min(MAX_DATAGRAM_BYTES)
+    }
+
+    /// The field `size` of UDP.
+    fn datagram_size(&self, default: u64) -> DatagramSize {
+        match self.record.get("size").and_then(Value::record) {
+            None => DatagramSize::Fixed(self.datagram("size", default)),
+            Some(distribution) => {
+                let reader = Reader { record: distribution, ..*self };
+                let mean = reader.positive("exponential").unwrap_or(default);
+                DatagramSize::Exponential(mean)
+            }
+        }
     }
 
     /// The length of memcached's keys.

@@ -208,10 +208,11 @@ fn applications() {
     };
     assert_eq!((*rate, *arrivals), (UdpRate::Bits(1_050_000), Arrivals::Poisson));
     assert_eq!(*amount, Amount::Duration(15 * SECOND_PS));
-    let ApplicationKind::Udp { rate, amount, .. } = &application("h1.udp2").kind else {
+    let ApplicationKind::Udp { rate, size, amount, .. } = &application("h1.udp2").kind else {
         panic!("UDP")
     };
     assert_eq!((*rate, *amount), (UdpRate::Datagrams(100), Amount::Count(10)));
+    assert_eq!(*size, DatagramSize::Exponential(500));
     let sizes = |name: &str| match &application(name).kind {
         ApplicationKind::Flows { sizes, rate, .. } => (sizes.clone(), *rate),
         _ => panic!("flows"),

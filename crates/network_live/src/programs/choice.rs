@@ -6,7 +6,7 @@ use crate::system::has_congestion_control;
 use network_file::Located;
 use network_file::model::{
     Amount, Application, ApplicationIndex, ApplicationKind, Arrivals, CongestionControl,
-    Destination, Metric, Network, Subject, TcpOptions, UdpRate,
+    DatagramSize, Destination, Metric, Network, Subject, TcpOptions, UdpRate,
 };
 use source::{Diagnostic, Diagnostics};
 use std::collections::{BTreeMap, BTreeSet};
@@ -220,20 +220,15 @@ impl Chooser<'_> {
                 let program = Program::Tcp { is_sized: matches!(amount, Amount::Bytes(_)) };
                 self.with_servers(index, application, to, (program, tcp.port), &words);
             }
-            ApplicationKind::Udp {
-                to,
-                rate,
-                size_bytes,
-                amount,
-                arrivals,
-                port,
-                source_port,
-                tos,
-            } => {
+            ApplicationKind::Udp { to, rate, size, amount, arrivals, port, source_port, tos } => {
                 if *arrivals == Arrivals::Poisson {
                     let why = "iperf3 sends datagrams at equal distances only";
                     return self.refuse(application, why, "leave `arrivals: poisson` out");
                 }
+                let DatagramSize::Fixed(size_bytes) = size else {
+                    let why = "iperf3 sends datagrams of one size only";
+                    return self.refuse(application, why, "write one `size`, such as `size: 500B`");
+                };
                 let rate_bps = match rate {
                     UdpRate::Bits(rate) => *rate,
                     UdpRate::Datagrams(rate) => rate.saturating_mul(size_bytes * 8),
