@@ -13,6 +13,8 @@ pub mod results;
 pub mod statistics;
 pub mod table;
 pub mod tables;
+pub mod timeline;
+mod timeline_of_run;
 mod unsupported;
 mod watch;
 mod watched;
@@ -23,6 +25,7 @@ pub use built::Built;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
+pub use timeline_of_run::FinishedTimeLine;
 pub use watch::CaptureSink;
 
 /// The explanations of all codes.

@@ -38,6 +38,15 @@ pub struct Net {
     /// The most rows of each table.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub rows: usize,
+    /// Write the run as a time line: an HTML file that loads nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// The first time of which the time line has single frames; its sums are of the whole run.
+    #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
+    pub timeline_from: Option<u64>,
+    /// The last time of which the time line has single frames.
+    #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
+    pub timeline_to: Option<u64>,
     /// Print the JSON schema of network files, for editors.
     #[arg(long, conflicts_with = "file")]
     pub schema: bool,

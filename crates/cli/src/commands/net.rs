@@ -6,7 +6,7 @@ use crate::programs::ended;
 use crate::signals;
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure};
-use toolchain::net::NetRun;
+use toolchain::net::{NetRun, Views, Window};
 
 /// Runs it.
 pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
@@ -36,6 +36,13 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         csv: arguments.csv.as_deref(),
         out: &arguments.out,
         rows: arguments.rows,
+        views: Views {
+            timeline: arguments.timeline.as_deref(),
+            window: Window {
+                from_ps: arguments.timeline_from.unwrap_or(0),
+                to_ps: arguments.timeline_to.unwrap_or(u64::MAX),
+            },
+        },
         interrupted: &interrupted,
     };
     ended(toolchain::net::run(&run, console), console)

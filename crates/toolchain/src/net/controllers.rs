@@ -14,6 +14,7 @@ use std::path::Path;
 struct Due {
     time_ps: u64,
     switch: usize,
+    controller: String,
     name: String,
     text: String,
 }
@@ -55,7 +56,8 @@ impl Controllers {
                 let time_ps = commands.at_ps.saturating_add(controller.latency_ps);
                 for switch in &controller.switches {
                     let (name, text) = (name.clone(), text.clone());
-                    due.push(Due { time_ps, switch: *switch, name, text });
+                    let controller = controller.name.clone();
+                    due.push(Due { time_ps, switch: *switch, controller, name, text });
                 }
             }
         }
@@ -90,6 +92,10 @@ impl Controllers {
             if apply_text(&due.name, &due.text, None, &mut [(session, device)], console).is_none() {
                 let message = format!("the commands of {} are wrong", due.name);
                 return Err(Failure::Message(message));
+            }
+            if let Some(timeline) = built.timeline_mut() {
+                let text = due.text.trim();
+                timeline.remark(now_ps, &due.controller, Some(due.switch), text);
             }
         }
         Ok(!self.due.is_empty())

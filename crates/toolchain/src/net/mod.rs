@@ -7,6 +7,7 @@ mod controllers;
 mod output;
 mod resources;
 mod switches;
+mod views;
 
 use crate::file_kind::{self, FileKind};
 use crate::files::{self, Disk};
@@ -17,12 +18,14 @@ use controllers::Controllers;
 use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile, Work};
 use network_file::model::{Amount, ApplicationKind, Network};
 use network_file::{Format, Kind, Options};
+pub use network_run::timeline::Window;
 use network_run::{Built, add_pingall, expectations};
 use p4::preprocessor::PreprocessorOptions;
 use source::{SourceMap, quantity};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use switches::Switches;
+pub use views::Views;
 
 /// The end of a run whose file has none and whose applications never end.
 const DEFAULT_END_PS: u64 = 10_000_000_000_000;
@@ -54,6 +57,8 @@ pub struct NetRun<'r> {
     pub out: &'r Path,
     /// The most rows of a table that are printed.
     pub rows: usize,
+    /// Files for people to look at.
+    pub views: Views<'r>,
     /// Set when the user interrupts the run: it ends and reports what it has.
     pub interrupted: &'r AtomicBool,
 }
@@ -68,6 +73,7 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         let is_not = "is not a network file (.yaml, .json, .toml)";
         return Err(Failure::Message(file_kind::wrong(run.file, is_not, kind)));
     }
+    run.views.check(run.file)?;
     let mut map = SourceMap::new();
     let text = files::read_text(run.file)?;
     let name = run.file.display().to_string();
@@ -107,11 +113,13 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let (captures, controllers) = (network.captures.clone(), network.controllers.clone());
     let mut built = network_run::build(network, devices, &resources, seed)
         .map_err(|found| Failure::Found(map.clone(), found))?;
+    run.views.begin(&mut built);
     let mut files = CaptureFiles::create(&captures, run.out)?;
     let mut controllers = Controllers::new(&controllers, folder)?;
     let is_complete = advance(&mut built, until_ps, &mut controllers, &mut files, (run, console))?;
     files.finish(console)?;
     let results = built.results();
+    run.views.write(&mut built, run.file, console)?;
     output::print(&built, &results, (until_ps, is_complete), run, console)?;
     let unmet = expectations::judge(&built, &results);
     let is_met = !unmet.has_errors();
@@ -146,7 +154,7 @@ fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Fail
         trace: false,
         json: run.json,
         state_out: None,
-        timeline: None,
+        timeline: run.views.timeline,
         record: None,
     };
     Lucid.run(&file, &described, console)
