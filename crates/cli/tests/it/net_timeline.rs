@@ -203,9 +203,13 @@ fn sums_of_the_time_line_are_those_of_the_results() {
     let frames = page.frames();
     let count = |kind: &str| frames.iter().filter(|frame| frame.1 == kind).count() as u64;
     assert_eq!(Value::from(count("sent")), results["frames"]);
-    for kind in
-        ["received", "lost random loss", "lost link down", "dropped queue full", "dropped ingress drop"]
-    {
+    for kind in [
+        "received",
+        "lost random loss",
+        "lost link down",
+        "dropped queue full",
+        "dropped ingress drop",
+    ] {
         assert!(count(kind) > 0, "{kind}");
     }
     // What is sent arrives, is lost, or was on a link at the end of the run.

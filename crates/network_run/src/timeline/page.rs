@@ -94,7 +94,7 @@ impl TimeLine {
         let mut stations: HashMap<[u8; 6], u32> = HashMap::new();
         for (number, host) in network.hosts.iter().enumerate() {
             let node = crate::built::node_id(network, Node::Host(number)).0;
-            hosts.extend(host.addresses.iter().map(|own| (own.value.address.into(), node)));
+            hosts.extend(host.addresses.iter().map(|own| (own.value.address, node)));
             stations.insert(host.mac.0, node);
         }
         let count = self.flow_numbers.count();

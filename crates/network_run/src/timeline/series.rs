@@ -67,7 +67,7 @@ impl<B: Merge> Series<B> {
             let mut number = self.first;
             self.first /= 2;
             while let Some(mut bucket) = buckets.next() {
-                if number % 2 == 0
+                if number.is_multiple_of(2)
                     && let Some(next) = buckets.next()
                 {
                     bucket.merge(&next);
