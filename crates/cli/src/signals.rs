@@ -3,9 +3,9 @@
 //! signal. A second signal ends the process at once.
 
 use crate::output;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use signal_hook::{flag, low_level};
+use signal_hook::{flag as signal_flag, low_level};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use toolchain::port_captures;
@@ -15,8 +15,8 @@ pub fn complete_captures() {
     let has_come = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // In this order the first signal finds the flag unset. Without the handlers a signal ends the process at once.
-        let _ = flag::register_conditional_default(signal, has_come.clone());
-        let _ = flag::register(signal, has_come.clone());
+        let _ = signal_flag::register_conditional_default(signal, has_come.clone());
+        let _ = signal_flag::register(signal, has_come.clone());
     }
     let waiting = Signals::new([SIGINT, SIGTERM]).and_then(|mut signals| {
         std::thread::Builder::new().spawn(move || signals.forever().next().map(end))
@@ -29,10 +29,19 @@ pub fn complete_captures() {
 
 /// Returns a flag that the first SIGINT or SIGTERM sets. A second signal ends the process at once.
 pub fn flag_interrupts() -> Arc<AtomicBool> {
+    flag(&[SIGINT, SIGTERM])
+}
+
+/// As above, and also if the terminal closes (SIGHUP).
+pub fn flag_ends() -> Arc<AtomicBool> {
+    flag(&[SIGINT, SIGTERM, SIGHUP])
+}
+
+fn flag(signals: &[i32]) -> Arc<AtomicBool> {
     let has_come = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let _ = flag::register_conditional_default(signal, has_come.clone());
-        let _ = flag::register(signal, has_come.clone());
+    for signal in signals.iter().copied() {
+        let _ = signal_flag::register_conditional_default(signal, has_come.clone());
+        let _ = signal_flag::register(signal, has_come.clone());
     }
     has_come
 }

@@ -252,6 +252,15 @@ impl Simulation {
         self.steps
     }
 
+    /// Returns when the next event is due, in picoseconds; `None` if nothing is left to happen.
+    pub fn next_event_ps(&mut self) -> Option<u64> {
+        for id in std::mem::take(&mut self.touched) {
+            self.schedule_wake(id);
+        }
+        let change_ps = self.changes.peek().map(|Reverse((time_ps, ..))| *time_ps);
+        change_ps.into_iter().chain(self.fabric.next_time_ps()).min()
+    }
+
     /// Returns how many frames are on links.
     pub fn in_flight(&self) -> usize {
         self.fabric.in_flight()

@@ -3,6 +3,7 @@
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
 use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::external::ExternalHost;
 use crate::unsupported::{self, NOT_SIMULATED};
 use crate::watched::Watched;
 use device::Device;
@@ -88,10 +89,7 @@ pub fn build(
     seed: u64,
 ) -> Result<Built, Diagnostics> {
     let mut found = Diagnostics::new();
-    let mut simulation = Simulation::new(seed);
-    for (switch, device) in network.switches.iter().zip(devices) {
-        simulation.add(switch.name.clone(), device);
-    }
+    let mut simulation = with_switches(&network, devices, seed);
     let mut hosts: Vec<Host> = (0..network.hosts.len())
         .map(|number| Host::new(host_options(&network, number), seed))
         .collect();
@@ -99,6 +97,43 @@ pub fn build(
     for (described, host) in network.hosts.iter().zip(hosts) {
         simulation.add(described.name.clone(), host);
     }
+    unsupported::check_applications(&network, &mut found);
+    complete(network, simulation, applications, servers, found)
+}
+
+/// Builds a network whose hosts are outside: [`ExternalHost`]s. Its applications are not built.
+///
+/// # Errors
+///
+/// What a network does not have.
+pub fn build_with_external_hosts(
+    network: Network,
+    devices: Vec<Device>,
+    seed: u64,
+) -> Result<Built, Diagnostics> {
+    let mut simulation = with_switches(&network, devices, seed);
+    for (number, described) in network.hosts.iter().enumerate() {
+        simulation.add(described.name.clone(), ExternalHost::of(&network, number));
+    }
+    complete(network, simulation, Vec::new(), BTreeMap::new(), Diagnostics::new())
+}
+
+fn with_switches(network: &Network, devices: Vec<Device>, seed: u64) -> Simulation {
+    let mut simulation = Simulation::new(seed);
+    for (switch, device) in network.switches.iter().zip(devices) {
+        simulation.add(switch.name.clone(), device);
+    }
+    simulation
+}
+
+/// Adds links and failures to the nodes.
+fn complete(
+    network: Network,
+    mut simulation: Simulation,
+    applications: Vec<RunningApplication>,
+    servers: BTreeMap<ServerKey, usize>,
+    mut found: Diagnostics,
+) -> Result<Built, Diagnostics> {
     connect(&network, &mut simulation, &mut found);
     schedule_events(&network, &mut simulation);
     unsupported::check(&network, &mut found);

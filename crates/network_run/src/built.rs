@@ -2,9 +2,10 @@
 //! [`Built`]: a network ready to run. `build` makes it, `watch` runs it, `results` reads it.
 
 use crate::applications::ServerKey;
+use crate::external::ExternalHost;
 use crate::watched::Watched;
 use device::Device;
-use hosts::Host;
+use hosts::{Host, InterfaceStatistics};
 use network::node::NodeId;
 use network::simulation::Simulation;
 use network_file::model::{ApplicationIndex, Network, Node};
@@ -66,6 +67,26 @@ impl Built {
     pub fn device_mut(&mut self, number: usize) -> Option<&mut Device> {
         let id = node_id(&self.network, Node::Switch(number));
         self.simulation.node_mut(id)
+    }
+
+    /// The host with this number, if its programs run outside.
+    pub fn external_host_mut(&mut self, number: usize) -> Option<&mut ExternalHost> {
+        let id = node_id(&self.network, Node::Host(number));
+        self.simulation.node_mut(id)
+    }
+
+    fn external_host(&self, number: usize) -> Option<&ExternalHost> {
+        self.simulation.node(node_id(&self.network, Node::Host(number)))
+    }
+
+    /// Whether frames wait for [`ExternalHost::take_received`].
+    pub fn has_received(&self, host: usize) -> bool {
+        self.external_host(host).is_some_and(ExternalHost::has_received)
+    }
+
+    pub(crate) fn interface_statistics(&self, host: usize) -> Option<InterfaceStatistics> {
+        let simulated = self.host(host).map(Host::interface_statistics);
+        simulated.or_else(|| self.external_host(host).map(ExternalHost::statistics))
     }
 
     pub(crate) fn host(&self, number: usize) -> Option<&Host> {

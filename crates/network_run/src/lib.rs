@@ -7,6 +7,7 @@ mod build;
 mod built;
 pub mod entries;
 pub mod expectations;
+mod external;
 mod pingall;
 mod ports;
 pub mod results;
@@ -20,8 +21,9 @@ mod watch;
 mod watched;
 
 pub use applications::Resources;
-pub use build::build;
+pub use build::{build, build_with_external_hosts};
 pub use built::Built;
+pub use external::ExternalHost;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;

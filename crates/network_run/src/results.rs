@@ -94,8 +94,8 @@ pub enum Measured {
         delay_ps: Option<u64>,
         /// Interarrival jitter (RFC 3550).
         jitter_ps: u64,
-        /// Marked packets (ECN).
-        marks: u64,
+        /// Marked packets (ECN); `None` if the receiver does not count them.
+        marks: Option<u64>,
         /// Arrived after later ones.
         out_of_order: u64,
     },
@@ -122,7 +122,7 @@ pub enum Measured {
 }
 
 /// A flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowResult {
     /// Bytes that the receiver acknowledged.
     pub bytes: u64,
@@ -134,10 +134,10 @@ pub struct FlowResult {
     pub active_ps: u64,
     /// Segments sent again.
     pub retransmissions: u64,
-    /// Expired timers.
-    pub timeouts: u64,
-    /// Acknowledgements with a congestion mark.
-    pub marks: u64,
+    /// Expired timers; `None` if the sender does not count them.
+    pub timeouts: Option<u64>,
+    /// Acknowledgements with a congestion mark; `None` if the sender does not count them.
+    pub marks: Option<u64>,
     /// The mean round trip.
     pub round_trip_ps: Option<u64>,
     /// Whether it was refused, reset or given up.
@@ -215,7 +215,7 @@ impl Built {
             links,
             switches: (0..self.network.switches.len()).map(|at| self.switch(at)).collect(),
             hosts: (0..self.network.hosts.len())
-                .filter_map(|at| Some(self.host(at)?.interface_statistics()))
+                .filter_map(|at| self.interface_statistics(at))
                 .collect(),
         }
     }
@@ -270,8 +270,8 @@ impl Built {
                     completed_ps,
                     active_ps: completed_ps.unwrap_or(now_ps).saturating_sub(from_ps),
                     retransmissions: report.statistics.retransmissions,
-                    timeouts: report.statistics.timeouts,
-                    marks: report.statistics.echoed_marks,
+                    timeouts: Some(report.statistics.timeouts),
+                    marks: Some(report.statistics.echoed_marks),
                     round_trip_ps: report.statistics.mean_round_trip_ps(),
                     has_failed: report.has_failed,
                 };
@@ -302,8 +302,8 @@ impl Built {
                         completed_ps,
                         active_ps: end_ps.saturating_sub(flow.started_ps),
                         retransmissions: flow.retransmissions,
-                        timeouts: flow.timeouts,
-                        marks: 0,
+                        timeouts: Some(flow.timeouts),
+                        marks: None,
                         round_trip_ps: None,
                         has_failed: flow.has_failed,
                     }
@@ -359,7 +359,7 @@ impl Built {
                         (count > 0).then(|| (flow.delay_sum_ps / count) as u64)
                     }),
                     jitter_ps: flow.as_ref().map_or(0, |flow| flow.jitter_ps),
-                    marks: flow.as_ref().map_or(0, |flow| flow.marks),
+                    marks: Some(flow.as_ref().map_or(0, |flow| flow.marks)),
                     out_of_order: flow.as_ref().map_or(0, |flow| flow.out_of_order),
                 }
             }
@@ -423,8 +423,7 @@ impl Built {
         };
         match end.node {
             Node::Host(number) => {
-                if let Some(host) = self.host(number) {
-                    let statistics = host.interface_statistics();
+                if let Some(statistics) = self.interface_statistics(number) {
                     result.sent = statistics.sent;
                     result.sent_bytes = statistics.sent_bytes;
                     result.dropped = statistics.dropped_queue_full;
@@ -555,7 +554,7 @@ impl Measured {
 
     pub(crate) fn timeouts(&self) -> u64 {
         match self {
-            Measured::Flows(flows) => flows.iter().map(|flow| flow.timeouts).sum(),
+            Measured::Flows(flows) => flows.iter().filter_map(|flow| flow.timeouts).sum(),
             Measured::Requests { timeouts, .. } => *timeouts,
             _ => 0,
         }

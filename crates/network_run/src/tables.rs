@@ -29,6 +29,11 @@ fn share(part: u64, whole: u64) -> Cell {
     if whole == 0 { Cell::Empty } else { Cell::Share(part as f64 / whole as f64) }
 }
 
+/// A count, if something counted.
+fn optional(count: Option<u64>) -> Cell {
+    count.map_or(Cell::Empty, Cell::Count)
+}
+
 fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
     let mut ping = Table::new(
         "ping",
@@ -152,8 +157,8 @@ fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
                                 false => Cell::time(flow.completion_ps()),
                             },
                             Cell::Count(flow.retransmissions),
-                            Cell::Count(flow.timeouts),
-                            Cell::Count(flow.marks),
+                            optional(flow.timeouts),
+                            optional(flow.marks),
                             Cell::time(flow.round_trip_ps),
                         ]);
                     }
@@ -192,7 +197,7 @@ fn application_tables(network: &Network, results: &Results) -> Vec<Table> {
                         Cell::Rate(part.measured.goodput_bps()),
                         Cell::time(*delay_ps),
                         Cell::Time(*jitter_ps),
-                        Cell::Count(*marks),
+                        optional(*marks),
                         Cell::Count(*out_of_order),
                     ]);
                 }
@@ -265,7 +270,7 @@ fn add_flows(table: &mut Table, [name, from]: [Cell; 2], flows: &[FlowResult]) {
             Cell::time(sample.percentile(0.99)),
             Cell::time(sample.largest()),
             Cell::Count(of_class.iter().map(|flow| flow.retransmissions).sum()),
-            Cell::Count(of_class.iter().map(|flow| flow.timeouts).sum()),
+            Cell::Count(of_class.iter().filter_map(|flow| flow.timeouts).sum()),
         ]);
     }
 }

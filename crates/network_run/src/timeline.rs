@@ -36,6 +36,12 @@ pub struct Window {
     pub to_ps: u64,
 }
 
+impl Default for Window {
+    fn default() -> Window {
+        Window::WHOLE
+    }
+}
+
 impl Window {
     /// The whole run.
     pub const WHOLE: Window = Window { from_ps: 0, to_ps: u64::MAX };

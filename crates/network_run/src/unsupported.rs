@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Refuses what a network file may say and a simulation does not do: it must not be ignored.
+//! Refuses what a network file may say and a network does not do: it must not be ignored.
 
 use network_file::model::{
     Application, ApplicationKind, Arrivals, Engine, EventSubject, Network, Node, Subject,
@@ -7,18 +7,30 @@ use network_file::model::{
 };
 use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
 
-/// Something that a simulated network cannot do.
+/// Something that a network cannot do.
 pub const NOT_SIMULATED: Code = Code("NW-E0403");
 
 pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
     code: NOT_SIMULATED,
-    title: "a simulated network cannot do this",
-    text: "The file is right, but the simulation does not have this feature yet; the message names it.",
+    title: "a network cannot do this",
+    text: "The file is right, but networks do not have this feature yet; the message names it.",
     wrong: "",
     right: "",
 }];
 
-/// Reports all of them.
+/// Reports applications with fields that the hosts of a simulation do not act on.
+pub(crate) fn check_applications(network: &Network, found: &mut Diagnostics) {
+    for application in network.hosts.iter().flat_map(|host| &host.applications) {
+        if let Some(field) = ignored_field(&application.kind) {
+            let Application { name, span, .. } = application;
+            let message = format!("application `{name}`: `{field}` has no effect in a simulation");
+            let error = Diagnostic::error(NOT_SIMULATED, *span, message);
+            found.push(error.help("leave the field out"));
+        }
+    }
+}
+
+/// Reports what neither a simulation nor a live network does.
 pub(crate) fn check(network: &Network, found: &mut Diagnostics) {
     let mut refuse = |span: Span, message: String, help: &str| {
         found.push(Diagnostic::error(NOT_SIMULATED, span, message).help(help));
@@ -32,17 +44,9 @@ pub(crate) fn check(network: &Network, found: &mut Diagnostics) {
     for end in network.links.iter().flat_map(|link| &link.ends) {
         if matches!(end.node, Node::Host(_)) && end.port > 0 {
             let name = network.name_of(end.node);
-            let message =
-                format!("host `{name}` has several links, and simulated hosts have one port");
+            let message = format!("host `{name}` has several links, and hosts have one port");
             let help = "put a switch between them, or give the other links hosts of their own";
             refuse(end.span, message, help);
-        }
-    }
-    for application in network.hosts.iter().flat_map(|host| &host.applications) {
-        if let Some(field) = ignored_field(&application.kind) {
-            let Application { name, span, .. } = application;
-            let message = format!("application `{name}`: `{field}` has no effect in a simulation");
-            refuse(*span, message, "leave the field out");
         }
     }
     for event in &network.events {

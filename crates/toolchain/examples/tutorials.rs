@@ -422,6 +422,8 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         csv: None,
         out: folder,
         rows: 0,
+        views: Default::default(),
+        live: None,
         interrupted: &AtomicBool::new(false),
     };
     let status = net::run(&run, &console);

@@ -13,6 +13,7 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(network::capture::EXPLANATIONS.iter());
     list.extend(network_file::EXPLANATIONS.iter());
     list.extend(network_run::explanations());
+    list.extend(network_live::explanations());
     list.extend(net::explanations());
     list.extend(pisa::target::EXPLANATIONS.iter());
     list.extend(pisa::graph::EXPLANATIONS.iter());

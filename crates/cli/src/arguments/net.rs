@@ -2,14 +2,17 @@
 //! The options of `plane net`.
 
 use super::{Engine, Reading};
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// Arguments of `plane net`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Net {
+    #[command(subcommand)]
+    pub command: Option<NetCommand>,
     /// The network: a file of docs/networks.md, a topology.json of the P4 tutorials, or the specification of a Lucid run.
-    #[arg(value_name = "FILE", required_unless_present = "schema")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["schema", "clean"])]
     pub file: Option<PathBuf>,
     /// The program of switches for which the file has none.
     #[arg(long, value_name = "PROG")]
@@ -39,7 +42,7 @@ pub struct Net {
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub rows: usize,
     /// Write the run as a time line: an HTML file that loads nothing else.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "live")]
     pub timeline: Option<PathBuf>,
     /// The first time of which the time line has single frames; its sums are of the whole run.
     #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
@@ -47,9 +50,69 @@ pub struct Net {
     /// The last time of which the time line has single frames.
     #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
     pub timeline_to: Option<u64>,
+    /// Make the network live: hosts are network namespaces in which programs run, switches forward in real time.
+    #[arg(long)]
+    pub live: bool,
+    /// The name of the live network; without it that of the file, with the number of the process.
+    #[arg(long, value_name = "NAME", requires = "live", value_parser = live_name)]
+    pub name: Option<String>,
+    /// Run none of the file's applications.
+    #[arg(long, requires = "live")]
+    pub no_applications: bool,
+    /// Remove what crashed live networks left: programs, namespaces, interfaces.
+    #[arg(long, conflicts_with = "file")]
+    pub clean: bool,
     /// Print the JSON schema of network files, for editors.
     #[arg(long, conflicts_with = "file")]
     pub schema: bool,
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// What `plane net` does beside running a file.
+#[derive(Debug, Subcommand)]
+pub enum NetCommand {
+    /// Run a program on a host of a live network.
+    #[command(
+        after_help = "Example:\n  plane net exec h1 ping h2\n\nArguments that are names of hosts become addresses."
+    )]
+    Exec(Exec),
+    /// Let every host of a live network ping every other one.
+    Pingall(Pingall),
+}
+
+/// Arguments of `plane net exec`.
+#[derive(Debug, Args)]
+pub struct Exec {
+    /// The live network, if several are running.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The host.
+    #[arg(value_name = "HOST")]
+    pub host: String,
+    /// The program and its arguments.
+    #[arg(
+        value_name = "CMD",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub words: Vec<String>,
+}
+
+/// Arguments of `plane net pingall`.
+#[derive(Debug, Args)]
+pub struct Pingall {
+    /// The live network, if several are running.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// A name of a live network: part of names of files and namespaces.
+fn live_name(text: &str) -> Result<String, String> {
+    let is_plain = |each: char| each.is_ascii_alphanumeric() || matches!(each, '-' | '_');
+    match !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
+        true => Ok(text.to_string()),
+        false => Err("a name has up to 64 letters, digits, `-` and `_`".to_string()),
+    }
 }

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane net`: runs a network of switches, hosts and links.
 
-use crate::arguments::{Engine, Net};
+use crate::arguments::{Engine, Net, NetCommand};
 use crate::programs::ended;
 use crate::signals;
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure};
-use toolchain::net::{NetRun, Views, Window};
+use toolchain::net::{NetRun, Views, Window, live};
 
 /// Runs it.
 pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
     if arguments.schema {
         console.print(&network_file::json_schema());
         return ExitStatus::Fine;
+    }
+    match &arguments.command {
+        Some(NetCommand::Exec(exec)) => {
+            return ended(live::exec(exec.name.as_deref(), &exec.host, &exec.words), console);
+        }
+        Some(NetCommand::Pingall(pingall)) => {
+            return ended(live::pingall(pingall.name.as_deref(), console), console);
+        }
+        None if arguments.clean => return ended(live::clean(console), console),
+        None => {}
     }
     let Some(file) = &arguments.file else { return ExitStatus::WrongUsage };
     let engine = match arguments.engine {
@@ -23,7 +33,10 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         given => given.and_then(Engine::choice).unwrap_or(EngineChoice::Jit),
     };
     let preprocessing = arguments.reading.options();
-    let interrupted = signals::flag_interrupts();
+    let interrupted = match arguments.live {
+        true => signals::flag_ends(),
+        false => signals::flag_interrupts(),
+    };
     let run = NetRun {
         file,
         program: arguments.program.as_deref(),
@@ -43,6 +56,10 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
                 to_ps: arguments.timeline_to.unwrap_or(u64::MAX),
             },
         },
+        live: arguments.live.then_some(live::Live {
+            name: arguments.name.as_deref(),
+            has_applications: !arguments.no_applications,
+        }),
         interrupted: &interrupted,
     };
     ended(toolchain::net::run(&run, console), console)

@@ -4,6 +4,7 @@
 
 mod captures;
 mod controllers;
+pub mod live;
 mod output;
 mod resources;
 mod switches;
@@ -59,6 +60,8 @@ pub struct NetRun<'r> {
     pub rows: usize,
     /// Files for people to look at.
     pub views: Views<'r>,
+    /// Makes the network live instead of simulating it.
+    pub live: Option<live::Live<'r>>,
     /// Set when the user interrupts the run: it ends and reports what it has.
     pub interrupted: &'r AtomicBool,
 }
@@ -95,6 +98,12 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),
+        Some(Kind::LucidRun) if run.live.is_some() => {
+            let message = format!(
+                "{name}: a Lucid run has no hosts to be live; write a network file with the program"
+            );
+            return Err(Failure::Message(message));
+        }
         Some(Kind::LucidRun) => return lucid_run(run, console),
         Some(Kind::Network(network)) => *network,
     };
@@ -109,6 +118,10 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let resources = resources::read(&network, folder, &map)?;
     let switches = Switches { network: &network, folder, run, map: &map, seed, console };
     let devices = switches.make()?;
+    if let Some(live) = run.live {
+        let inputs = live::Inputs { network, devices, seed, map: &map, folder };
+        return live::run(inputs, live, run, console);
+    }
     let until_ps = end_of_run(run, &network, console);
     let (captures, controllers) = (network.captures.clone(), network.controllers.clone());
     let mut built = network_run::build(network, devices, &resources, seed)

@@ -9,7 +9,7 @@ use source::quantity;
 use std::path::Path;
 
 /// The files that the user wants.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Views<'r> {
     /// The time line, an HTML file.
     pub timeline: Option<&'r Path>,

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Integration tests of `network_live`, one program.
