@@ -8,6 +8,7 @@ mod built;
 pub mod entries;
 pub mod expectations;
 mod external;
+pub mod picture;
 mod pingall;
 mod ports;
 pub mod results;

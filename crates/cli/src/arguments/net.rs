@@ -50,6 +50,9 @@ pub struct Net {
     /// The last time of which the time line has single frames.
     #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
     pub timeline_to: Option<u64>,
+    /// Write a picture of the topology with the use of links as colours: an SVG file.
+    #[arg(long, value_name = "FILE", conflicts_with = "live")]
+    pub picture: Option<PathBuf>,
     /// Make the network live: hosts are network namespaces in which programs run, switches forward in real time.
     #[arg(long)]
     pub live: bool,

@@ -55,6 +55,7 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
                 from_ps: arguments.timeline_from.unwrap_or(0),
                 to_ps: arguments.timeline_to.unwrap_or(u64::MAX),
             },
+            picture: arguments.picture.as_deref(),
         },
         live: arguments.live.then_some(live::Live {
             name: arguments.name.as_deref(),

@@ -53,7 +53,11 @@ struct Block {
 impl Layout {
     pub(super) fn new(plan: &Plan) -> Layout {
         let mut layout = Layout {
-            boxes: plan.sizes.iter().map(|(width, height)| Area { width: *width, height: *height, ..Area::default() }).collect(),
+            boxes: plan
+                .sizes
+                .iter()
+                .map(|(width, height)| Area { width: *width, height: *height, ..Area::default() })
+                .collect(),
             ways: vec![Vec::new(); plan.ends.len()],
         };
         let mut through = BTreeMap::new();
@@ -87,7 +91,12 @@ impl Layout {
                 });
                 let hosts: Vec<Point> = places.collect();
                 let ways = hosts.iter().map(|(x, y)| vec![(*x, y - 10.0)]).collect();
-                Block { width: row_width(&plan.hosts_of[0]).max(0.0), height: HOST_DISTANCE + 10.0, hosts, ways }
+                Block {
+                    width: row_width(&plan.hosts_of[0]).max(0.0),
+                    height: HOST_DISTANCE + 10.0,
+                    hosts,
+                    ways,
+                }
             }
             (false, false) => self.stacks(plan, hosts),
         };
@@ -104,7 +113,8 @@ impl Layout {
     fn stacks(&self, plan: &Plan, hosts: &[usize]) -> Block {
         let columns = hosts.len().div_ceil(MAX_STACK);
         let rows = hosts.len().div_ceil(columns);
-        let widest = hosts.iter().map(|host| self.boxes[plan.switches() + host].width).fold(0.0, f64::max);
+        let widest =
+            hosts.iter().map(|host| self.boxes[plan.switches() + host].width).fold(0.0, f64::max);
         let gutter = rows as f64 * TRUNK_PITCH + 4.0;
         let column_width = gutter + widest + 6.0;
         let width = column_width * columns as f64 - 6.0;
@@ -138,8 +148,10 @@ impl Layout {
         let pods = pods(plan);
         let mut y = 0.0;
         for (tier, members) in order.iter().enumerate() {
-            let widths: Vec<f64> =
-                members.iter().map(|switch| self.boxes[*switch].width.max(blocks[*switch].width)).collect();
+            let widths: Vec<f64> = members
+                .iter()
+                .map(|switch| self.boxes[*switch].width.max(blocks[*switch].width))
+                .collect();
             let gap = |one: usize, other: usize| match pods[members[one]] == pods[members[other]] {
                 true => GAP,
                 false => POD_GAP,
@@ -152,10 +164,12 @@ impl Layout {
                 _ => members.iter().map(|switch| self.mean_below(plan, *switch)).collect(),
             };
             let places = spread(&wanted, &distances);
-            let height = members.iter().map(|switch| self.boxes[*switch].height).fold(0.0, f64::max);
+            let height =
+                members.iter().map(|switch| self.boxes[*switch].height).fold(0.0, f64::max);
             if tier > 0 {
                 // The wider a tier, the flatter its links: they need height.
-                let width = places.last().zip(places.first()).map_or(0.0, |(last, first)| last - first);
+                let width =
+                    places.last().zip(places.first()).map_or(0.0, |(last, first)| last - first);
                 y -= height / 2.0 + (width / 9.0).clamp(56.0, 190.0);
             }
             for (switch, x) in members.iter().zip(&places) {
@@ -173,7 +187,13 @@ impl Layout {
     fn mean_below(&self, plan: &Plan, switch: usize) -> f64 {
         let below = plan.ends.iter().filter_map(|ends| {
             let [one, other] = ends.map(|(node, _)| node);
-            let peer = if one == switch { other } else if other == switch { one } else { return None };
+            let peer = if one == switch {
+                other
+            } else if other == switch {
+                one
+            } else {
+                return None;
+            };
             let is_below = peer < plan.switches() && plan.rank[peer] < plan.rank[switch];
             is_below.then(|| self.boxes[peer].x)
         });
@@ -181,7 +201,11 @@ impl Layout {
         all.iter().sum::<f64>() / all.len().max(1) as f64
     }
 
-    fn place_chain(&mut self, plan: &Plan, through: &mut BTreeMap<usize, Vec<Point>>) -> Vec<Block> {
+    fn place_chain(
+        &mut self,
+        plan: &Plan,
+        through: &mut BTreeMap<usize, Vec<Point>>,
+    ) -> Vec<Block> {
         let blocks = self.blocks(plan);
         let options = GraphOptions { directed: true, multigraph: true, compound: false };
         let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(options);
@@ -205,10 +229,21 @@ impl Layout {
         for (number, ends) in plan.ends.iter().enumerate() {
             if let Some((from, to)) = between(ends).filter(|(from, to)| from != to) {
                 let name = number.to_string();
-                graph.set_edge(from.to_string(), to.to_string(), Some(EdgeLabel::default()), Some(&name));
+                graph.set_edge(
+                    from.to_string(),
+                    to.to_string(),
+                    Some(EdgeLabel::default()),
+                    Some(&name),
+                );
             }
         }
-        let options = LayoutOptions { rankdir: RankDir::LR, nodesep: 34.0, ranksep: 84.0, edgesep: 24.0, ..LayoutOptions::default() };
+        let options = LayoutOptions {
+            rankdir: RankDir::LR,
+            nodesep: 34.0,
+            ranksep: 84.0,
+            edgesep: 24.0,
+            ..LayoutOptions::default()
+        };
         dagre::layout(&mut graph, Some(options));
         for (switch, block) in blocks.iter().enumerate() {
             let label = graph.node(&switch.to_string());
@@ -221,7 +256,11 @@ impl Layout {
         for (number, ends) in plan.ends.iter().enumerate() {
             let Some((from, to)) = between(ends) else { continue };
             let label = graph.edge(&from.to_string(), &to.to_string(), Some(&number.to_string()));
-            let points: Vec<Point> = label.iter().flat_map(|label| &label.points).map(|point| (point.x, point.y)).collect();
+            let points: Vec<Point> = label
+                .iter()
+                .flat_map(|label| &label.points)
+                .map(|point| (point.x, point.y))
+                .collect();
             // The first and last are at the boxes; in between are those of links that pass others.
             if points.len() > 3 {
                 let mut inner = points[1..points.len() - 1].to_vec();
@@ -237,7 +276,8 @@ impl Layout {
     fn place_dumbbell(&mut self, plan: &Plan) -> Vec<Block> {
         let mut blocks = Vec::new();
         for (switch, direction) in [(0, -1.0), (1, 1.0)] {
-            let links = plan.ends.iter().filter(|ends| ends.iter().all(|end| end.0 < 2)).count() as f64;
+            let links =
+                plan.ends.iter().filter(|ends| ends.iter().all(|end| end.0 < 2)).count() as f64;
             let half = 90.0 + self.boxes[switch].width / 2.0 + links.min(8.0) * 4.0;
             self.boxes[switch].x = direction * half;
             let own = self.boxes[switch];
@@ -275,10 +315,15 @@ impl Layout {
     /// Lets links end at different places of a side, in the order of where they go.
     fn draw_ways(&mut self, plan: &Plan, blocks: &[Block], through: &BTreeMap<usize, Vec<Point>>) {
         // The points of each link between its ends.
-        let inner: Vec<Vec<Point>> = plan.ends.iter().enumerate().map(|(number, ends)| match through.get(&number) {
-            Some(points) => points.clone(),
-            None => self.way_to_host(plan, blocks, ends).unwrap_or_default(),
-        }).collect();
+        let inner: Vec<Vec<Point>> = plan
+            .ends
+            .iter()
+            .enumerate()
+            .map(|(number, ends)| match through.get(&number) {
+                Some(points) => points.clone(),
+                None => self.way_to_host(plan, blocks, ends).unwrap_or_default(),
+            })
+            .collect();
         let mut at_side: BTreeMap<(usize, Side), Vec<(f64, usize, usize)>> = BTreeMap::new();
         for (number, ends) in plan.ends.iter().enumerate() {
             for (which, (node, side)) in ends.iter().enumerate() {
@@ -298,7 +343,8 @@ impl Layout {
             let area = self.boxes[node];
             let is_level = matches!(side, Side::Top | Side::Bottom);
             let room = if is_level { area.width } else { area.height };
-            let pitch = if is_level { plan.pitch[node] } else { 13.0 }.min(room / links.len() as f64);
+            let pitch =
+                if is_level { plan.pitch[node] } else { 13.0 }.min(room / links.len() as f64);
             for (at, (_, number, which)) in links.iter().enumerate() {
                 let along = (at as f64 - (links.len() - 1) as f64 / 2.0) * pitch;
                 attached[*number][*which] = match side {
@@ -326,7 +372,12 @@ impl Layout {
     }
 
     /// The points of the way between a switch and a host in its block, in the direction of the link.
-    fn way_to_host(&self, plan: &Plan, blocks: &[Block], ends: &[(usize, Side); 2]) -> Option<Vec<Point>> {
+    fn way_to_host(
+        &self,
+        plan: &Plan,
+        blocks: &[Block],
+        ends: &[(usize, Side); 2],
+    ) -> Option<Vec<Point>> {
         let switches = plan.switches();
         let (switch, host) = match ends.map(|(node, _)| node) {
             [one, other] if one < switches && other >= switches => (one, other - switches),
@@ -345,8 +396,16 @@ impl Layout {
 
     fn move_to_origin(&mut self) {
         let points = || self.ways.iter().flatten().copied();
-        let lefts = self.boxes.iter().map(|area| area.x - area.width / 2.0).chain(points().map(|point| point.0));
-        let tops = self.boxes.iter().map(|area| area.y - area.height / 2.0).chain(points().map(|point| point.1));
+        let lefts = self
+            .boxes
+            .iter()
+            .map(|area| area.x - area.width / 2.0)
+            .chain(points().map(|point| point.0));
+        let tops = self
+            .boxes
+            .iter()
+            .map(|area| area.y - area.height / 2.0)
+            .chain(points().map(|point| point.1));
         let (left, top) = (lefts.fold(f64::MAX, f64::min), tops.fold(f64::MAX, f64::min));
         for area in &mut self.boxes {
             area.x -= left;
@@ -361,8 +420,16 @@ impl Layout {
     /// Width and height of everything.
     pub(super) fn size(&self) -> (f64, f64) {
         let points = || self.ways.iter().flatten().copied();
-        let rights = self.boxes.iter().map(|area| area.x + area.width / 2.0).chain(points().map(|point| point.0));
-        let bottoms = self.boxes.iter().map(|area| area.y + area.height / 2.0).chain(points().map(|point| point.1));
+        let rights = self
+            .boxes
+            .iter()
+            .map(|area| area.x + area.width / 2.0)
+            .chain(points().map(|point| point.0));
+        let bottoms = self
+            .boxes
+            .iter()
+            .map(|area| area.y + area.height / 2.0)
+            .chain(points().map(|point| point.1));
         (rights.fold(0.0, f64::max), bottoms.fold(0.0, f64::max))
     }
 }
@@ -412,7 +479,11 @@ fn order_in_tiers(plan: &Plan, blocks: &[Block]) -> Vec<Vec<usize>> {
     let options = GraphOptions { directed: true, multigraph: true, compound: true };
     let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(options);
     for switch in 0..plan.switches() {
-        let label = NodeLabel { width: plan.sizes[switch].0.max(blocks[switch].width), height: 40.0, ..NodeLabel::default() };
+        let label = NodeLabel {
+            width: plan.sizes[switch].0.max(blocks[switch].width),
+            height: 40.0,
+            ..NodeLabel::default()
+        };
         graph.set_node(switch.to_string(), Some(label));
     }
     let pods = pods(plan);
@@ -428,22 +499,34 @@ fn order_in_tiers(plan: &Plan, blocks: &[Block]) -> Vec<Vec<usize>> {
     for (number, ends) in plan.ends.iter().enumerate() {
         let [one, other] = ends.map(|(node, _)| node);
         if one < plan.switches() && other < plan.switches() {
-            let (upper, lower) = if plan.rank[one] > plan.rank[other] { (one, other) } else { (other, one) };
+            let (upper, lower) =
+                if plan.rank[one] > plan.rank[other] { (one, other) } else { (other, one) };
             let name = number.to_string();
-            graph.set_edge(upper.to_string(), lower.to_string(), Some(EdgeLabel::default()), Some(&name));
+            graph.set_edge(
+                upper.to_string(),
+                lower.to_string(),
+                Some(EdgeLabel::default()),
+                Some(&name),
+            );
         }
     }
     dagre::layout(&mut graph, Some(LayoutOptions::default()));
-    let x_of = |switch: usize| graph.node(&switch.to_string()).and_then(|label| label.x).unwrap_or(0.0);
+    let x_of =
+        |switch: usize| graph.node(&switch.to_string()).and_then(|label| label.x).unwrap_or(0.0);
     let places: Vec<f64> = (0..plan.switches()).map(x_of).collect();
     // Of a picture and its mirror image the one that is nearer to the order of the file.
     let inversions = |tier: &Vec<usize>| {
-        let pairs = tier.iter().enumerate().flat_map(|(at, one)| tier[at + 1..].iter().map(move |other| (*one, *other)));
+        let pairs = tier
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| tier[at + 1..].iter().map(move |other| (*one, *other)));
         pairs.map(|(one, other)| places[one].total_cmp(&places[other]) as i64).sum::<i64>()
     };
     let sign = if order.iter().map(inversions).sum::<i64>() > 0 { -1.0 } else { 1.0 };
     for tier in &mut order {
-        tier.sort_by(|one, other| (sign * places[*one]).total_cmp(&(sign * places[*other])).then(one.cmp(other)));
+        tier.sort_by(|one, other| {
+            (sign * places[*one]).total_cmp(&(sign * places[*other])).then(one.cmp(other))
+        });
     }
     order
 }
@@ -467,7 +550,8 @@ fn spread(wanted: &[f64], distances: &[f64]) -> Vec<f64> {
             runs.push((before.0 + last.0, before.1 + last.1));
         }
     }
-    let values = runs.iter().flat_map(|(sum, count)| std::iter::repeat_n(sum / *count as f64, *count));
+    let values =
+        runs.iter().flat_map(|(sum, count)| std::iter::repeat_n(sum / *count as f64, *count));
     values.zip(&offsets).map(|(value, offset)| value + offset).collect()
 }
 

@@ -75,8 +75,11 @@ fn distances(neighbors: &[Vec<usize>], from: &[usize]) -> Vec<Option<u32>> {
 impl Plan {
     pub(super) fn new(network: &Network) -> Plan {
         let switches = network.switches.len();
-        let links: Vec<[usize; 2]> =
-            network.links.iter().map(|link| link.ends.each_ref().map(|end| number(network, end.node))).collect();
+        let links: Vec<[usize; 2]> = network
+            .links
+            .iter()
+            .map(|link| link.ends.each_ref().map(|end| number(network, end.node)))
+            .collect();
         let mut neighbors = vec![Vec::new(); switches];
         let mut owner = vec![None; network.hosts.len()];
         let mut hosts_of = vec![Vec::new(); switches];
@@ -179,7 +182,10 @@ fn arrange(neighbors: &[Vec<usize>], hosts_of: &[Vec<usize>]) -> (Arrangement, V
         (Some(one), Some(other)) => one.abs_diff(other) == 1,
         _ => false,
     };
-    let mut pairs = neighbors.iter().enumerate().flat_map(|(one, all)| all.iter().map(move |other| (one, *other)));
+    let mut pairs = neighbors
+        .iter()
+        .enumerate()
+        .flat_map(|(one, all)| all.iter().map(move |other| (one, *other)));
     if pairs.all(|(one, other)| differ(one, other)) {
         return (Arrangement::Tiers, tiers.iter().map(|tier| tier.unwrap_or(0)).collect());
     }
@@ -199,8 +205,14 @@ fn arrange(neighbors: &[Vec<usize>], hosts_of: &[Vec<usize>]) -> (Arrangement, V
         let members: Vec<usize> = (0..neighbors.len()).filter(reached).collect();
         // Large components are not searched: one end of the longest path from the first switch is good enough.
         let edge = match members.len() {
-            0..=200 => members.iter().copied().max_by_key(|node| (eccentricity(*node), std::cmp::Reverse(*node))),
-            _ => members.iter().copied().max_by_key(|node| (from_start[*node], std::cmp::Reverse(*node))),
+            0..=200 => members
+                .iter()
+                .copied()
+                .max_by_key(|node| (eccentricity(*node), std::cmp::Reverse(*node))),
+            _ => members
+                .iter()
+                .copied()
+                .max_by_key(|node| (from_start[*node], std::cmp::Reverse(*node))),
         };
         for (node, distance) in distances(neighbors, &[edge.unwrap_or(start)]).iter().enumerate() {
             rank[node] = rank[node].or(*distance);

@@ -132,7 +132,7 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     let is_complete = advance(&mut built, until_ps, &mut controllers, &mut files, (run, console))?;
     files.finish(console)?;
     let results = built.results();
-    run.views.write(&mut built, run.file, console)?;
+    run.views.write(&mut built, &results, run.file, console)?;
     output::print(&built, &results, (until_ps, is_complete), run, console)?;
     let unmet = expectations::judge(&built, &results);
     let is_met = !unmet.has_errors();
