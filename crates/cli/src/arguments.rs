@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use toolchain::registry;
 
-pub use net::{Net, NetCommand};
+pub use net::{EmittedNetwork, Net, NetCommand};
 pub use run::{GivenOptions, Run};
 
 static PROGRAM_NAMES: LazyLock<String> =

@@ -142,6 +142,15 @@ pub enum Command {
         /// Handle.
         handle: u64,
     },
+    /// Changes the idle timeout of an entry by handle.
+    TableSetTimeout {
+        /// Table.
+        table: String,
+        /// Handle.
+        handle: u64,
+        /// Idle timeout in milliseconds; 0 is none.
+        timeout_ms: u64,
+    },
     /// Removes an entry by handle.
     TableDelete {
         /// Table.

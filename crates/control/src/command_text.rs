@@ -14,6 +14,7 @@ const COMMANDS: &[&str] = &[
     "table_set_default",
     "table_reset_default",
     "table_modify",
+    "table_set_timeout",
     "table_delete",
     "table_clear",
     "table_indirect_add",
@@ -309,6 +310,11 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
             let target = EntryAction::Action(action, Arguments::Positional(rest));
             Command::TableModify { table, target, handle }
         }
+        "table_set_timeout" => Command::TableSetTimeout {
+            table: words.word("the table")?,
+            handle: words.number("the entry's handle")?,
+            timeout_ms: words.number("the timeout in milliseconds")?,
+        },
         "table_delete" | "table_indirect_delete" => Command::TableDelete {
             table: words.word("the table")?,
             handle: words.number("the entry's handle")?,

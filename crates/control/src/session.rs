@@ -8,7 +8,7 @@ mod handles;
 mod multicast;
 mod plain;
 
-use crate::command::{Located, Origin};
+use crate::command::{Command, Located, Origin};
 use crate::error::{BAD_VALUE, ControlError, REFUSED};
 use crate::resolve::Resolver;
 use crate::target::{Batch, Fault, Item, Target};
@@ -45,8 +45,34 @@ struct MulticastNode {
     group: Option<u32>,
 }
 
+impl Answer {
+    /// Returns what a read of this command found, as text such as `counts[3] = 7`; `None` of other commands.
+    pub fn read_text(&self, command: &Command) -> Option<String> {
+        let found = match self {
+            Answer::Registers(values) => {
+                let values: Vec<String> =
+                    values.iter().map(|value| value.to_biguint().to_string()).collect();
+                values.join(" ")
+            }
+            Answer::Counter(value) => format!("{} packets, {} bytes", value.packets, value.bytes),
+            Answer::Done | Answer::Handle(_) => return None,
+        };
+        Some(format!("{} = {found}", object_read(command)))
+    }
+}
+
+/// Returns the object that a command reads, such as `counts[3]`.
+fn object_read(command: &Command) -> String {
+    match command {
+        Command::RegisterRead { register, index: Some(index) } => format!("{register}[{index}]"),
+        Command::RegisterRead { register, index: None } => register.clone(),
+        Command::CounterRead { counter, index } => format!("{counter}[{index}]"),
+        _ => String::new(),
+    }
+}
+
 /// A session with one target.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session {
     program: Arc<Program>,
     /// STF leaves out exact keys that are zero, priorities, and the length of whole prefixes.
@@ -79,6 +105,11 @@ impl Session {
     pub fn lenient(mut self) -> Session {
         self.lenient = true;
         self
+    }
+
+    /// Returns the program of its target.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
     }
 
     /// Applies one command to a target that answers without simulated time.
@@ -144,6 +175,17 @@ impl Session {
             }
         }
         if errors.is_empty() { Ok(answers) } else { Err(errors) }
+    }
+
+    /// Returns the latest handle of an entry; `None` if this session did not add it.
+    pub fn handle_of(&self, table: TableId, keys: &[KeyPattern], priority: i64) -> Option<u64> {
+        let canonical = |keys: &[KeyPattern]| {
+            state::entry_keys(&self.program.tables[table.index()], keys).unwrap_or_default()
+        };
+        let (entries, keys) = (self.entries.get(&table)?, canonical(keys));
+        let is_it = |name: &EntryName| name.priority == priority && canonical(&name.keys) == keys;
+        let at = entries.iter().rposition(|entry| entry.as_ref().is_some_and(is_it))?;
+        Some(at as u64)
     }
 
     /// The table and handle of a labelled entry.

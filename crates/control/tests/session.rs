@@ -51,6 +51,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         actions = { forward; @defaultonly drop; }
         default_action = drop();
     }
+    table aging { key = { hdr.h.a: exact; } actions = { drop; forward; } support_timeout = true; }
     table by_names { key = { std.parser_error: exact; meta.kind: exact; } actions = { drop; NoAction; } }
     table fixed { key = { hdr.h.a: exact; } actions = { drop; } const entries = { 1: drop(); } }
     table balanced {
@@ -64,7 +65,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         hash(value, HashAlgorithm.crc16_custom, 16w0, { hdr.h.a }, 32w65536);
     }
     apply {
-        exact_table.apply(); lpm_table.apply(); ternary_table.apply(); fixed.apply(); by_names.apply(); balanced.apply();
+        exact_table.apply(); lpm_table.apply(); ternary_table.apply(); fixed.apply(); by_names.apply(); balanced.apply(); aging.apply();
         bit<16> value; bit<2> color;
         cells.read(value, 0); mark(value); cells.write(1, value); hits.count(1); rates.execute_meter(0, color);
     }
@@ -501,4 +502,37 @@ fn a_long_batch_goes_through_a_map() {
     let entries = target.execute(Batch::one(Read::Entries { table })).into_reply();
     let Ok(state::Reply::Entries(entries)) = entries else { panic!("{entries:?}") };
     assert_eq!(entries.len(), 300);
+}
+
+/// The timeout stays when the action changes.
+#[test]
+fn entries_get_idle_timeouts() {
+    let program = program();
+    let mut target = StateTarget::new(program.clone()).expect("the program's entries are right");
+    let mut session = Session::new(program.clone());
+    let table = program.tables.iter().position(|table| table.name.ends_with("aging"));
+    let table = TableId(table.expect("it is there") as u32);
+    let commands = "table_add aging drop 5 =>
+        table_add aging drop 6 =>
+        table_set_timeout aging 1 3000
+        table_modify aging forward 1 => 3 4";
+    session.run("c", commands, &mut target).expect("they work");
+    let read = state::Read::Entries { table };
+    let Ok(state::Reply::Entries(entries)) = target.execute(Batch::one(read)).into_reply() else {
+        panic!("the entries")
+    };
+    let timeouts: Vec<u64> = entries.iter().map(|entry| entry.idle_timeout_ns).collect();
+    assert_eq!(timeouts, [0, 3_000_000_000]);
+    assert_eq!(session.handle_of(table, &entries[1].keys, entries[1].priority), Some(1));
+    let refused = session.run(
+        "c",
+        "table_add exact_table drop 1 2 =>\ntable_set_timeout exact_table 0 5",
+        &mut target,
+    );
+    let errors = refused.expect_err("the table has no timeouts");
+    assert_eq!(errors[0].code.0, "CTL-E0108");
+    let gone = session.run("c", "table_delete aging 0\ntable_set_timeout aging 0 5", &mut target);
+    assert_eq!(gone.expect_err("the entry is gone")[0].code.0, "CTL-E0110");
+    let keys = vec![ir::KeyPattern::Exact(ir::Bits::from_u64(8, 5))];
+    assert_eq!(session.handle_of(table, &keys, 0), None);
 }

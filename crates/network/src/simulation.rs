@@ -258,7 +258,8 @@ impl Simulation {
             self.schedule_wake(id);
         }
         let change_ps = self.changes.peek().map(|Reverse((time_ps, ..))| *time_ps);
-        change_ps.into_iter().chain(self.fabric.next_time_ps()).min()
+        let others = self.fabric.next_time_ps().into_iter().chain(self.next_act_ps);
+        change_ps.into_iter().chain(others).min()
     }
 
     /// Returns how many frames are on links.

@@ -5,8 +5,7 @@
 
 use crate::kernel::Interfaces;
 use crate::system::{FrameBuffers, Received, wait};
-use network::simulation::SimulationError;
-use network_run::{Built, CaptureSink};
+use network_run::{Built, CaptureSink, RunError};
 use std::time::{Duration, Instant};
 
 /// The longest wait, so that the caller sees signals.
@@ -25,6 +24,15 @@ pub struct Pace {
     pub latest_ps: u64,
     /// Frames that the switches took from hosts.
     pub taken: u64,
+}
+
+/// Why a live network cannot go on.
+#[derive(Debug)]
+pub enum StepError {
+    /// An interface is gone; a sentence.
+    Interface(String),
+    /// A switch or controller failed.
+    Run(RunError),
 }
 
 /// Runs switches and links in real time.
@@ -69,18 +77,13 @@ impl Forwarder {
         self.pace
     }
 
-    /// Waits for the next frame or event, or for this time or a short while, and handles what is due.
+    /// Waits for the next frame or event, or for a short while, and handles what is due.
     ///
     /// # Errors
     ///
-    /// A switch failed, or an interface is gone.
-    pub fn step(
-        &mut self,
-        built: &mut Built,
-        until_ps: u64,
-        sink: &mut dyn CaptureSink,
-    ) -> Result<(), String> {
-        let next_ps = built.simulation.next_event_ps().unwrap_or(u64::MAX).min(until_ps);
+    /// A switch or controller failed, or an interface is gone.
+    pub fn step(&mut self, built: &mut Built, sink: &mut dyn CaptureSink) -> Result<(), StepError> {
+        let next_ps = built.simulation.next_event_ps().unwrap_or(u64::MAX);
         let rest = Duration::from_nanos(next_ps.saturating_sub(self.now_ps()) / 1_000);
         let has_frames = wait(self.interfaces.sockets.iter(), rest.min(LONGEST_WAIT));
         for (host, _) in has_frames.iter().enumerate().filter(|(_, has)| **has) {
@@ -97,7 +100,8 @@ impl Forwarder {
                     Err(error) => {
                         let name = &built.network().hosts[host].name;
                         let why = source::reason(&error);
-                        return Err(format!("the interface of host `{name}` failed: {why}"));
+                        let message = format!("the interface of host `{name}` failed: {why}");
+                        return Err(StepError::Interface(message));
                     }
                 }
             }
@@ -106,8 +110,7 @@ impl Forwarder {
         if let Some(due_ps) = built.simulation.next_event_ps() {
             self.pace.latest_ps = self.pace.latest_ps.max(now_ps.saturating_sub(due_ps));
         }
-        let ran = built.run_until(now_ps.min(until_ps), sink);
-        ran.map_err(|error: SimulationError| error.to_string())?;
+        built.run_until(now_ps, sink).map_err(StepError::Run)?;
         for host in 0..self.interfaces.sockets.len() {
             if !built.has_received(host) {
                 continue;

@@ -4,17 +4,20 @@
 
 use crate::plan::{HOST_INTERFACE, HostPlan, PREFIX, Plan};
 use crate::system::{
-    Ending, FrameBuffers, PacketSocket, end_program, in_namespace, namespace_of_path,
-    turn_offloads_off,
+    Ending, FrameBuffers, PacketSocket, end_program, has_interface, in_namespace,
+    namespace_of_path, turn_offloads_off,
 };
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Where `ip netns` keeps the namespaces with names.
 const NAMESPACES: &str = "/run/netns";
+/// Between two looks for an interface that does not exist yet.
+const APPEARANCE_TIME: Duration = Duration::from_millis(100);
 /// How long programs in a namespace may take to end after SIGTERM.
 const LEAVE_TIME: Duration = Duration::from_millis(500);
 
@@ -103,6 +106,34 @@ pub fn make(plan: &Plan) -> Result<Interfaces, String> {
         while socket.receive(&mut buffers, drop).map_err(|error| source::reason(&error))? {}
     }
     Ok(Interfaces { sockets })
+}
+
+/// Opens interfaces that exist, or will soon, in this process's namespace.
+pub fn open(
+    names: &[String],
+    interrupted: &AtomicBool,
+    mut waits: impl FnMut(&str),
+) -> Result<Option<Interfaces>, String> {
+    let mut sockets = Vec::new();
+    for name in names {
+        let mut has_waited = false;
+        while !has_interface(name) {
+            if !has_waited {
+                waits(name);
+                has_waited = true;
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            std::thread::sleep(APPEARANCE_TIME);
+        }
+        ip(&["link", "set", name, "up", "promisc", "on"])?;
+        let opened = turn_offloads_off(name).and_then(|()| PacketSocket::open(name));
+        sockets.push(opened.map_err(|error| {
+            format!("cannot open the interface `{name}`: {}", source::reason(&error))
+        })?);
+    }
+    Ok(Some(Interfaces { sockets }))
 }
 
 /// Writes settings of a namespace.

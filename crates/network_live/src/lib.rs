@@ -4,16 +4,18 @@
 //! [`state`] finds the networks that run, or have crashed. The caller reads files, makes devices and prints.
 
 mod checksums;
+pub mod containerlab;
 mod forwarding;
 mod kernel;
 mod live_network;
+pub mod one_switch;
 mod pingall;
 mod plan;
 pub mod programs;
 pub mod state;
 mod system;
 
-pub use forwarding::{Forwarder, Pace};
+pub use forwarding::{Forwarder, Pace, StepError};
 pub use kernel::Interfaces;
 pub use live_network::{LiveNetwork, default_name, exec};
 pub use pingall::{Pinged, pingall};

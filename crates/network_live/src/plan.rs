@@ -54,7 +54,7 @@ impl Plan {
                 addresses: host.addresses.iter().map(|own| own.value.address.to_string()).collect(),
                 mac: host.mac.to_string(),
                 port: port_name(network, number, link.map(|(link, _)| &network.links[link])),
-                commands: commands(host),
+                commands: host_commands(host, HOST_INTERFACE),
                 rate_bps: direction.and_then(|direction| {
                     // The kernel counts no overhead: it sends slower by its share of the longest frame.
                     let longest = 1_514;
@@ -90,8 +90,8 @@ fn port_name(network: &Network, number: usize, link: Option<&Link>) -> String {
     other.filter(is_short).unwrap_or_else(|| format!("host{number}"))
 }
 
-fn commands(host: &Host) -> Vec<String> {
-    let interface = HOST_INTERFACE;
+/// Commands of `ip` that give a host's interface its addresses, routes and ARP entries.
+pub(crate) fn host_commands(host: &Host, interface: &str) -> Vec<String> {
     let mut commands = vec!["link set lo up".to_string(), format!("link set {interface} up")];
     for own in &host.addresses {
         let prefix = &own.value;

@@ -209,6 +209,19 @@ pub fn clean() -> Cleaned {
     cleaned
 }
 
+/// Names after a message about an unknown one: the nearest, and the first of all.
+pub(crate) fn known_names<'n>(
+    what: &str,
+    unknown: &str,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> String {
+    let near = source::nearest(unknown, names.clone());
+    let near = near.map(|near| format!(": `{near}` may be meant")).unwrap_or_default();
+    let more = if names.clone().count() > 8 { ", ..." } else { "" };
+    let first: Vec<&str> = names.take(8).collect();
+    format!("{near}; its {what} are {}{more}", first.join(", "))
+}
+
 impl Record {
     /// The first address of a host.
     pub fn address(&self, host: &str) -> Option<String> {
@@ -222,17 +235,9 @@ impl Record {
         match found {
             Some((_, namespace, _)) => Ok(kernel::namespace_path(namespace)),
             None => {
-                let names = || self.hosts.iter().map(|(name, _, _)| name.as_str());
-                let near = source::nearest(host, names());
-                let near = near.map(|near| format!(": `{near}` may be meant")).unwrap_or_default();
-                let many = names().count();
-                let first: Vec<&str> = names().take(8).collect();
-                let more = if many > 8 { ", ..." } else { "" };
-                Err(format!(
-                    "the network `{}` has no host `{host}`{near}; its hosts are {}{more}",
-                    self.name,
-                    first.join(", ")
-                ))
+                let names = self.hosts.iter().map(|(name, _, _)| name.as_str());
+                let known = known_names("hosts", host, names);
+                Err(format!("the network `{}` has no host `{host}`{known}", self.name))
             }
         }
     }

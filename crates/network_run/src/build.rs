@@ -2,7 +2,9 @@
 //! Builds a network: nodes, links, applications and scheduled failures. The caller makes the devices.
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
-use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::built::{Built, RunningApplication, RunningPart};
+use crate::numbering::node_id;
+use crate::controllers::{ControlInputs, ControlPlane};
 use crate::external::ExternalHost;
 use crate::unsupported::{self, NOT_SIMULATED};
 use crate::watched::Watched;
@@ -86,10 +88,11 @@ pub fn build(
     network: Network,
     devices: Vec<Device>,
     resources: &Resources,
-    seed: u64,
+    control: ControlInputs,
 ) -> Result<Built, Diagnostics> {
     let mut found = Diagnostics::new();
-    let mut simulation = with_switches(&network, devices, seed);
+    let mut simulation = with_switches(&network, devices, control.seed);
+    let seed = control.seed;
     let mut hosts: Vec<Host> = (0..network.hosts.len())
         .map(|number| Host::new(host_options(&network, number), seed))
         .collect();
@@ -98,7 +101,7 @@ pub fn build(
         simulation.add(described.name.clone(), host);
     }
     unsupported::check_applications(&network, &mut found);
-    complete(network, simulation, applications, servers, found)
+    complete(network, simulation, (applications, servers), control, found)
 }
 
 /// Builds a network whose hosts are outside: [`ExternalHost`]s. Its applications are not built.
@@ -109,13 +112,14 @@ pub fn build(
 pub fn build_with_external_hosts(
     network: Network,
     devices: Vec<Device>,
-    seed: u64,
+    control: ControlInputs,
 ) -> Result<Built, Diagnostics> {
-    let mut simulation = with_switches(&network, devices, seed);
+    let mut simulation = with_switches(&network, devices, control.seed);
     for (number, described) in network.hosts.iter().enumerate() {
         simulation.add(described.name.clone(), ExternalHost::of(&network, number));
     }
-    complete(network, simulation, Vec::new(), BTreeMap::new(), Diagnostics::new())
+    let nothing = (Vec::new(), BTreeMap::new());
+    complete(network, simulation, nothing, control, Diagnostics::new())
 }
 
 fn with_switches(network: &Network, devices: Vec<Device>, seed: u64) -> Simulation {
@@ -126,17 +130,18 @@ fn with_switches(network: &Network, devices: Vec<Device>, seed: u64) -> Simulati
     simulation
 }
 
-/// Adds links and failures to the nodes.
+/// Adds links, failures and controllers to the nodes.
 fn complete(
     network: Network,
     mut simulation: Simulation,
-    applications: Vec<RunningApplication>,
-    servers: BTreeMap<ServerKey, usize>,
+    (applications, servers): (Vec<RunningApplication>, BTreeMap<ServerKey, usize>),
+    control: ControlInputs,
     mut found: Diagnostics,
 ) -> Result<Built, Diagnostics> {
     connect(&network, &mut simulation, &mut found);
     schedule_events(&network, &mut simulation);
     unsupported::check(&network, &mut found);
+    control_plane(&network, &mut simulation, control, &mut found);
     let watched = Watched::default();
     let mut built = Built { simulation, network, applications, servers, watched };
     built.prepare_watch(&mut found);
@@ -205,6 +210,21 @@ fn connect(network: &Network, simulation: &mut Simulation, found: &mut Diagnosti
         if let Err(error) = simulation.connect_directions(one, other, options) {
             found.push(Diagnostic::error(NOT_SIMULATED, link.span, error.to_string()));
         }
+    }
+}
+
+/// Adds the controllers to the simulation.
+fn control_plane(
+    network: &Network,
+    simulation: &mut Simulation,
+    control: ControlInputs,
+    found: &mut Diagnostics,
+) {
+    let mut plane = ControlPlane::new(network, control);
+    let device = |number| simulation.node(node_id(network, Node::Switch(number)));
+    match plane.prepare(network, device) {
+        Ok(observed) => simulation.set_agent(plane, &observed),
+        Err(why) => found.push(Diagnostic::error(NOT_SIMULATED, Span::NONE, why)),
     }
 }
 

@@ -2,15 +2,29 @@
 //! [`Built`]: a network ready to run. `build` makes it, `watch` runs it, `results` reads it.
 
 use crate::applications::ServerKey;
+use crate::controllers::{ControlPlane, Stop};
 use crate::external::ExternalHost;
+use crate::numbering::node_id;
 use crate::watched::Watched;
 use device::Device;
 use hosts::{Host, InterfaceStatistics};
 use network::node::NodeId;
-use network::simulation::Simulation;
+use network::simulation::{Simulation, SimulationError};
 use network_file::model::{ApplicationIndex, Network, Node};
+use source::Diagnostic;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+
+/// Why a run ended before its time.
+#[derive(Debug)]
+pub enum RunError {
+    /// A node failed.
+    Simulation(SimulationError),
+    /// A mistake of a controller or its program.
+    Controller(Box<Diagnostic>),
+    /// The user interrupted it while a controller was at work.
+    Interrupted,
+}
 
 /// A part of an application at work.
 #[derive(Clone, Debug)]
@@ -49,24 +63,39 @@ pub struct Built {
     pub(crate) watched: Watched,
 }
 
-/// The id of a node: switches come first.
-pub(crate) fn node_id(network: &Network, node: Node) -> NodeId {
-    NodeId(match node {
-        Node::Switch(number) => number,
-        Node::Host(number) => network.switches.len() + number,
-    } as u32)
-}
-
 impl Built {
     /// The network as described.
     pub fn network(&self) -> &Network {
         &self.network
     }
 
-    /// The device of a switch, for changes between runs.
-    pub fn device_mut(&mut self, number: usize) -> Option<&mut Device> {
-        let id = node_id(&self.network, Node::Switch(number));
-        self.simulation.node_mut(id)
+    /// Takes what controllers' commands at times have read since the last call, a line each.
+    pub fn take_reads(&mut self) -> Vec<String> {
+        self.simulation.agent_mut::<ControlPlane>().map_or_else(Vec::new, ControlPlane::take_reads)
+    }
+
+    /// Ends the programs of controllers.
+    pub fn end_controllers(&mut self) {
+        if let Some(plane) = self.simulation.agent_mut::<ControlPlane>() {
+            plane.end();
+        }
+    }
+
+    /// Turns an error of the simulation into one of the run.
+    pub(crate) fn run_error(&mut self, error: SimulationError) -> RunError {
+        let plane = self.simulation.agent_mut::<ControlPlane>();
+        match plane.and_then(ControlPlane::take_stop) {
+            Some(Stop::Mistake(diagnostic)) => RunError::Controller(diagnostic),
+            Some(Stop::Interrupted) => RunError::Interrupted,
+            None => RunError::Simulation(error),
+        }
+    }
+
+    /// The devices that a switch had until its failures, and the one that it has.
+    pub(crate) fn devices(&self, number: usize) -> impl Iterator<Item = &Device> {
+        let plane = self.simulation.agent::<ControlPlane>();
+        let retired = plane.map_or(&[][..], |plane| plane.retired(number));
+        retired.iter().chain(self.device(number))
     }
 
     /// The host with this number, if its programs run outside.

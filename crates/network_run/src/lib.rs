@@ -5,9 +5,11 @@
 mod applications;
 mod build;
 mod built;
+pub mod controllers;
 pub mod entries;
 pub mod expectations;
 mod external;
+mod numbering;
 pub mod picture;
 mod pingall;
 mod ports;
@@ -23,7 +25,7 @@ mod watched;
 
 pub use applications::Resources;
 pub use build::{build, build_with_external_hosts};
-pub use built::Built;
+pub use built::{Built, RunError};
 pub use external::ExternalHost;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
@@ -40,4 +42,5 @@ pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
         .chain(unsupported::EXPLANATIONS)
         .chain(expectations::EXPLANATIONS)
         .chain(watch::EXPLANATIONS)
+        .chain(controllers::EXPLANATIONS)
 }

@@ -2,7 +2,8 @@
 //! [`Results`]: what a run measured, as data. `tables` shows it to people, `expectations` judges it.
 
 use crate::applications::ServerKind;
-use crate::built::{Built, RunningPart, node_id};
+use crate::built::{Built, RunningPart};
+use crate::numbering::node_id;
 use crate::statistics::{Sample, mean};
 use device::OutputPath;
 use hosts::applications::Report;
@@ -440,18 +441,19 @@ impl Built {
     }
 
     fn fill_port(&self, switch: usize, end: &End, result: &mut DirectionResult) {
-        let Some(device) = self.device(switch) else { return };
-        if let Some(port) = device.statistics().ports.get(&end.port) {
-            result.sent = port.sent_packets;
-            result.sent_bytes = port.sent_bytes;
-        }
         let path = OutputPath::Port(end.port);
         let mut waited_ps = 0;
-        for queue in 0.. {
-            let Some(statistics) = device.queue_statistics(path, queue) else { break };
-            result.peak_queue = result.peak_queue.max(statistics.peak_packets);
-            result.dropped += statistics.refused_packets;
-            waited_ps += statistics.waited_ps;
+        for device in self.devices(switch) {
+            if let Some(port) = device.statistics().ports.get(&end.port) {
+                result.sent += port.sent_packets;
+                result.sent_bytes += port.sent_bytes;
+            }
+            for queue in 0.. {
+                let Some(statistics) = device.queue_statistics(path, queue) else { break };
+                result.peak_queue = result.peak_queue.max(statistics.peak_packets);
+                result.dropped += statistics.refused_packets;
+                waited_ps += statistics.waited_ps;
+            }
         }
         let time_ps = self.simulation.now_ps();
         if time_ps > 0 {
@@ -460,17 +462,20 @@ impl Built {
     }
 
     fn switch(&self, number: usize) -> SwitchResult {
-        let Some(device) = self.device(number) else { return SwitchResult::default() };
-        let statistics = device.statistics();
-        SwitchResult {
-            received: statistics.ports.values().map(|port| port.received_packets).sum(),
-            sent: statistics.ports.values().map(|port| port.sent_packets).sum(),
-            drops: statistics
-                .drops
-                .iter()
-                .map(|(reason, count)| (reason.to_string(), *count))
-                .collect(),
+        let mut result = SwitchResult::default();
+        let mut drops: BTreeMap<_, u64> = BTreeMap::new();
+        for device in self.devices(number) {
+            let statistics = device.statistics();
+            result.received +=
+                statistics.ports.values().map(|port| port.received_packets).sum::<u64>();
+            result.sent += statistics.ports.values().map(|port| port.sent_packets).sum::<u64>();
+            for (reason, count) in &statistics.drops {
+                *drops.entry(*reason).or_default() += count;
+            }
         }
+        result.drops =
+            drops.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
+        result
     }
 }
 

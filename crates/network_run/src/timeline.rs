@@ -121,7 +121,7 @@ impl TimeLine {
         let mut ports_of = vec![Vec::new(); nodes];
         for link in &network.links {
             for (end, direction) in link.ends.iter().zip(&link.directions) {
-                let node = crate::built::node_id(network, end.node).0;
+                let node = crate::numbering::node_id(network, end.node).0;
                 ports_of[node as usize].push((end.port, ports.len() as u32));
                 ports.push(Port {
                     rate_bps: direction.rate_bps,
@@ -156,7 +156,7 @@ impl TimeLine {
     }
 
     /// Records what a controller does: a command that takes effect, or a notification that reaches it.
-    pub fn remark(&mut self, time_ps: u64, controller: &str, switch: Option<usize>, text: &str) {
+    pub(crate) fn remark(&mut self, time_ps: u64, controller: &str, switch: Option<usize>, text: &str) {
         let node = switch.map(|number| number as u32);
         self.push_remark(Remark {
             time_ps,
@@ -176,6 +176,7 @@ impl TimeLine {
     /// Accounts for the time until the end of the run.
     pub fn finish(&mut self, end_ps: u64) {
         self.scale.reach(end_ps);
+        self.remarks.sort_by_key(|remark| remark.time_ps);
         for port in &mut self.ports {
             port.series.finish(&self.scale, end_ps);
         }

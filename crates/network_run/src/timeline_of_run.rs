@@ -2,6 +2,7 @@
 //! Time lines of a [`Built`] network: begins one, and writes it with the names of applications.
 
 use crate::built::Built;
+use crate::controllers::ControlPlane;
 use crate::timeline::{FlowNames, TimeLine, Window};
 use hosts::applications::Report;
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,11 +11,9 @@ impl Built {
     /// Records the run from now on. The devices must have [`device::DeviceOptions::tap`] set.
     pub fn begin_timeline(&mut self, window: Window) {
         self.watched.timeline = Some(Box::new(TimeLine::new(&self.network, window)));
-    }
-
-    /// The time line, for remarks of controllers.
-    pub fn timeline_mut(&mut self) -> Option<&mut TimeLine> {
-        self.watched.timeline.as_deref_mut()
+        if let Some(plane) = self.simulation.agent_mut::<ControlPlane>() {
+            plane.begin_journal();
+        }
     }
 
     /// Ends the time line and writes it as HTML. `None` without one.
@@ -22,6 +21,11 @@ impl Built {
         let names = self.flow_names();
         let end_ps = self.simulation.now_ps();
         let mut timeline = self.watched.timeline.take()?;
+        if let Some(plane) = self.simulation.agent_mut::<ControlPlane>() {
+            for act in plane.take_journal() {
+                timeline.remark(act.time_ps, &act.controller, act.switch, &act.text);
+            }
+        }
         timeline.finish(end_ps);
         let omitted = timeline.omitted();
         Some(FinishedTimeLine {

@@ -2,8 +2,7 @@
 //! Refuses what a network file may say and a network does not do: it must not be ignored.
 
 use network_file::model::{
-    Application, ApplicationKind, Arrivals, Engine, EventSubject, Network, Node, Subject,
-    TcpOptions,
+    Application, ApplicationKind, Arrivals, Engine, Network, Node, Subject, TcpOptions,
 };
 use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
 
@@ -48,19 +47,6 @@ pub(crate) fn check(network: &Network, found: &mut Diagnostics) {
             let help = "put a switch between them, or give the other links hosts of their own";
             refuse(end.span, message, help);
         }
-    }
-    for event in &network.events {
-        let what = match event.subject {
-            EventSubject::Link(_) => continue,
-            // Its links go down.
-            EventSubject::Node(Node::Host(_)) => continue,
-            EventSubject::Node(Node::Switch(_)) if event.is_up => {
-                "a switch that returns keeps its state here, and a restarted one has none"
-            }
-            EventSubject::Node(Node::Switch(_)) => continue,
-            EventSubject::Controller(_) => "a simulated controller cannot fail yet",
-        };
-        refuse(event.span, what.to_string(), "take the links of the node down and up instead");
     }
     for expectation in &network.expectations {
         if let Subject::Counter(cell) | Subject::Register(cell) = &expectation.subject

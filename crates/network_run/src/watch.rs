@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Watches the frames of a run: counts those that expectations name and hands those of captures to the caller.
 
-use crate::built::{Built, node_id};
+use crate::built::{Built, RunError};
+use crate::numbering::node_id;
 use crate::watched::{Counted, Watched};
 use network::frame::Frame;
 use network::links::End;
 use network::node::Note;
 use network::packet_fields::PacketField;
-use network::simulation::{Movement, SimulationError, Watcher};
+use network::simulation::{Movement, Watcher};
 use network_file::model::{CaptureDirection, Expectation, Subject};
 use source::{Code, Diagnostic, Diagnostics, Explanation};
 
@@ -91,19 +92,22 @@ impl Built {
     ///
     /// # Errors
     ///
-    /// A node that failed.
+    /// A node that failed, or a controller.
     pub fn run_until(
         &mut self,
         until_ps: u64,
         sink: &mut dyn CaptureSink,
-    ) -> Result<bool, SimulationError> {
+    ) -> Result<bool, RunError> {
         let captures = self.network.captures.iter().enumerate().map(|(number, capture)| {
             let end = (node_id(&self.network, capture.port.node).0, capture.port.port);
             (end, number, capture.direction)
         });
         let mut watcher =
             RunWatcher { captures: captures.collect(), watched: &mut self.watched, sink };
-        self.simulation.run_watched(until_ps, &mut watcher)
+        let ran = self.simulation.run_watched(until_ps, &mut watcher);
+        // Packets for controllers leave by ports without a link.
+        self.simulation.drain_undelivered();
+        ran.map_err(|error| self.run_error(error))
     }
 }
 

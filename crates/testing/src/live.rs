@@ -28,10 +28,15 @@ pub fn can_run(test: &str, programs: &[&str]) -> bool {
     let is_required =
         std::env::var("PLANEWRIGHT_LIVE_TESTS").is_ok_and(|value| value == "required");
     assert!(!is_required, "{test} must run: {why}");
+    not_run(test, &why);
+    false
+}
+
+/// Says that a test does not run, and why.
+pub fn not_run(test: &str, why: &str) {
     // The test harness hides what passing tests print, but not what other programs do.
     let sentence = format!("NOT RUN {test}: {why}");
     let mut echo = Command::new("sh");
     echo.args(["-c", "printf '%s\\n' \"$1\" >&2", "sh", &sentence]);
     let _ = echo.status();
-    false
 }

@@ -12,8 +12,8 @@ use frontend::{Console, ExitStatus, Spinner, Work};
 use source::{Diagnostics, RenderOptions, SourceMap};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use toolchain::net::{self, NetRun};
 
 /// An exercise: its folder, its topology, the solution that switches run, and the rest of the network file.
@@ -423,8 +423,10 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         out: folder,
         rows: 0,
         views: Default::default(),
+        pace: None,
         live: None,
-        interrupted: &AtomicBool::new(false),
+        emit: None,
+        interrupted: &Arc::new(AtomicBool::new(false)),
     };
     let status = net::run(&run, &console);
     let printed = console.0.into_inner().map(RefCell::into_inner).unwrap_or_default();

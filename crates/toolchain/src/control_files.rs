@@ -3,8 +3,7 @@
 //! the order of its lines.
 
 use crate::files;
-use control::command::Command;
-use control::session::{Answer, Session};
+use control::session::Session;
 use device::Device;
 use frontend::Console;
 use std::num::NonZeroUsize;
@@ -63,7 +62,9 @@ pub fn apply_text(
             match answer {
                 Ok(answer) => {
                     done += 1;
-                    show(&located.command, &answer, console);
+                    if let Some(text) = answer.read_text(&located.command) {
+                        console.print(&format!("{text}\n"));
+                    }
                 }
                 Err(error) => errors.push(error),
             }
@@ -77,32 +78,4 @@ pub fn apply_text(
         console.note(&format!("... and {} more errors", errors.len() - MAX_ERRORS));
     }
     errors.is_empty().then_some(done)
-}
-
-/// Prints the answer of a read.
-fn show(command: &Command, answer: &Answer, console: &dyn Console) {
-    match answer {
-        Answer::Registers(values) => {
-            let values: Vec<String> =
-                values.iter().map(|value| value.to_biguint().to_string()).collect();
-            console.print(&format!("{} = {}\n", object_read(command), values.join(" ")));
-        }
-        Answer::Counter(value) => console.print(&format!(
-            "{} = {} packets, {} bytes\n",
-            object_read(command),
-            value.packets,
-            value.bytes
-        )),
-        Answer::Done | Answer::Handle(_) => {}
-    }
-}
-
-/// Returns the object that a command reads, such as `counts[3]`.
-fn object_read(command: &Command) -> String {
-    match command {
-        Command::RegisterRead { register, index: Some(index) } => format!("{register}[{index}]"),
-        Command::RegisterRead { register, index: None } => register.clone(),
-        Command::CounterRead { counter, index } => format!("{counter}[{index}]"),
-        _ => String::new(),
-    }
 }

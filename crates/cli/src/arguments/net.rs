@@ -2,7 +2,7 @@
 //! The options of `plane net`.
 
 use super::{Engine, Reading};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Arguments of `plane net`.
@@ -35,7 +35,7 @@ pub struct Net {
     /// Write each table as a CSV file into this folder.
     #[arg(long, value_name = "DIR")]
     pub csv: Option<PathBuf>,
-    /// The folder of captures that the file names.
+    /// The folder of captures that the file names, and of what --emit writes.
     #[arg(long, short, value_name = "DIR", default_value = "out")]
     pub out: PathBuf,
     /// The most rows of each table.
@@ -53,6 +53,9 @@ pub struct Net {
     /// Write a picture of the topology with the use of links as colours: an SVG file.
     #[arg(long, value_name = "FILE", conflicts_with = "live")]
     pub picture: Option<PathBuf>,
+    /// Tie simulated time to the clock: 1 is real time, 0.1 a tenth of it. A slow machine may be later.
+    #[arg(long, value_name = "FACTOR", value_parser = factor, conflicts_with = "live")]
+    pub pace: Option<f64>,
     /// Make the network live: hosts are network namespaces in which programs run, switches forward in real time.
     #[arg(long)]
     pub live: bool,
@@ -62,6 +65,15 @@ pub struct Net {
     /// Run none of the file's applications.
     #[arg(long, requires = "live")]
     pub no_applications: bool,
+    /// Run only this switch, on interfaces that exist: its part of a network over several machines or containers.
+    #[arg(long, value_name = "SWITCH", requires = "live", conflicts_with_all = ["name", "pingall"])]
+    pub only: Option<String>,
+    /// The interfaces of the switch's ports; eth1 for port 1 without it.
+    #[arg(long, value_name = "PORT=INTERFACE", requires = "only", value_delimiter = ',', value_parser = interface)]
+    pub interfaces: Vec<(u32, String)>,
+    /// Write the network for another tool into the folder of --out.
+    #[arg(long, value_enum, value_name = "TOOL", conflicts_with_all = ["live", "json", "csv", "pingall", "pace"])]
+    pub emit: Option<EmittedNetwork>,
     /// Remove what crashed live networks left: programs, namespaces, interfaces.
     #[arg(long, conflicts_with = "file")]
     pub clean: bool,
@@ -70,6 +82,13 @@ pub struct Net {
     pub schema: bool,
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// Tools that run networks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum EmittedNetwork {
+    /// A topology of containerlab, with an image, the files of the switches and a script for the links.
+    Containerlab,
 }
 
 /// What `plane net` does beside running a file.
@@ -109,6 +128,25 @@ pub struct Pingall {
     /// The live network, if several are running.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+}
+
+/// The interface of a port, such as `1=eth1`.
+fn interface(text: &str) -> Result<(u32, String), String> {
+    let (port, name) = text.split_once('=').ok_or("write PORT=INTERFACE, such as 1=eth1")?;
+    let port = port.parse().map_err(|_| format!("`{port}` is not a port number"))?;
+    match name.is_empty() {
+        true => Err("the name of the interface is missing".to_string()),
+        false => Ok((port, name.to_string())),
+    }
+}
+
+/// A factor of time.
+fn factor(text: &str) -> Result<f64, String> {
+    let factor: Option<f64> = text.parse().ok();
+    let is_possible = |factor: &f64| (1e-6..=1e6).contains(factor);
+    factor
+        .filter(is_possible)
+        .ok_or_else(|| "a factor is a number from 0.000001 to 1000000".to_string())
 }
 
 /// A name of a live network: part of names of files and namespaces.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane net`: runs a network of switches, hosts and links.
 
-use crate::arguments::{Engine, Net, NetCommand};
+use crate::arguments::{EmittedNetwork, Engine, Net, NetCommand};
 use crate::programs::ended;
 use crate::signals;
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure};
-use toolchain::net::{NetRun, Views, Window, live};
+use toolchain::net::{self, NetRun, Views, Window, live};
 
 /// Runs it.
 pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
@@ -57,10 +57,16 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
             },
             picture: arguments.picture.as_deref(),
         },
+        pace: arguments.pace,
         live: arguments.live.then_some(live::Live {
             name: arguments.name.as_deref(),
             has_applications: !arguments.no_applications,
+            only: arguments
+                .only
+                .as_deref()
+                .map(|switch| live::Only { switch, interfaces: &arguments.interfaces }),
         }),
+        emit: arguments.emit.map(|EmittedNetwork::Containerlab| net::Emit::Containerlab),
         interrupted: &interrupted,
     };
     ended(toolchain::net::run(&run, console), console)

@@ -13,6 +13,7 @@ mod lucid_live;
 mod lucid_tests;
 mod messages;
 mod net;
+mod net_controllers;
 mod net_live;
 mod net_timeline;
 mod p4info;

@@ -3,10 +3,12 @@
 //! namespaces, ping and iperf3 ([`testing::live`]).
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use testing::json_schema::document_value;
 use testing::live::can_run;
 
 fn plane(words: &[&str]) -> Command {
@@ -256,4 +258,115 @@ fn what_cannot_be_live_is_named() {
         assert!(errors.contains(words), "{words}: {errors}");
     }
     assert!(!errors.contains("h1.ping"), "{errors}");
+}
+
+/// A namespace in place of a container.
+struct Container {
+    name: String,
+}
+
+impl Container {
+    fn make(name: &str) -> Container {
+        let container = Container { name: format!("planebox-{}-{name}", std::process::id()) };
+        ip(&format!("netns add {}", container.name));
+        container
+    }
+
+    /// Runs a command of the topology; the folder is in place of /network.
+    fn command(&self, words: &str, folder: &Path) -> Command {
+        let words = words.replace("/network/", &format!("{}/", folder.display()));
+        let words = words.replacen("plane ", &format!("{} ", env!("CARGO_BIN_EXE_plane")), 1);
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.name]).args(words.split(' '));
+        command
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        ip(&format!("netns delete {}", self.name));
+    }
+}
+
+fn ip(words: &str) {
+    let ran = Command::new("ip").args(words.split(' ')).status().expect("ip");
+    assert!(ran.success(), "ip {words}");
+}
+
+/// The topology that `--emit` writes, in namespaces instead of containers: links, switches by their `cmd`, hosts by their
+/// `exec`.
+#[test]
+fn an_emitted_network_works_with_a_process_for_each_switch() {
+    if !can_run("emit", &["ping"]) {
+        return;
+    }
+    let network = network(
+        "emit",
+        "topology: {kind: line, switches: 2, hosts_per_switch: 1, program: router.p4, latency: 10ms}\n\
+         expect: [{host: h2, where: {ipv4.ttl: 62}, count: 1}]\n",
+    );
+    let folder = PathBuf::from(network.file.replace("n.yaml", "lab"));
+    let out = folder.display().to_string();
+    let (status, _, errors) = ran(&[&network.file, "--emit", "containerlab", "--out", &out]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(errors.contains("for containerlab 0.79") && errors.contains("left out"), "{errors}");
+    // The network file beside the topology is a network of its own.
+    let emitted = folder.join("network.json").display().to_string();
+    let (status, text, errors) = ran(&[&emitted, "--pingall", "--json", "-q"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let results: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(results["ping"][1]["received"], Value::from(1), "{text}");
+
+    let topology = std::fs::read_to_string(folder.join("n.clab.yml")).expect("the topology");
+    let topology = document_value(document::Format::Yaml, &topology);
+    let nodes = topology["topology"]["nodes"].as_object().expect("nodes");
+    let containers: BTreeMap<&str, Container> =
+        nodes.keys().map(|name| (name.as_str(), Container::make(name))).collect();
+    let mut switches: Vec<Child> = nodes
+        .iter()
+        .filter_map(|(name, node)| {
+            let mut command = containers[name.as_str()].command(node["cmd"].as_str()?, &folder);
+            Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a switch"))
+        })
+        .collect();
+    assert_eq!(switches.len(), 2);
+    // Containers start before they have links.
+    for link in topology["topology"]["links"].as_array().expect("links") {
+        let end = |at: usize| link["endpoints"][at].as_str().and_then(|end| end.split_once(':'));
+        let ((one, eth), (other, other_eth)) = (end(0).expect("an end"), end(1).expect("an end"));
+        let (one, other) = (&containers[one].name, &containers[other].name);
+        ip(&format!("link add {eth} netns {one} type veth peer name {other_eth} netns {other}"));
+    }
+    for (name, node) in nodes {
+        for words in node["exec"].as_array().into_iter().flatten() {
+            let words = words.as_str().expect("a command");
+            // The tests do without ethtool: a switch completes checksums of others.
+            if !words.starts_with("ethtool ") {
+                let ran = containers[name.as_str()].command(words, &folder).status();
+                assert!(ran.expect("ip").success(), "{words}");
+            }
+        }
+    }
+    let until = Instant::now() + Duration::from_secs(8);
+    let text = loop {
+        let ping = containers["h1"].command("ping -n -c 1 -W 1 10.0.2.2", &folder).output();
+        let text = String::from_utf8_lossy(&ping.expect("ping").stdout).into_owned();
+        if text.contains("bytes from") || Instant::now() > until {
+            break text;
+        }
+    };
+    assert!(text.contains("ttl=62"), "{text}");
+    // Four of the six links on the way there and back are those of switches.
+    let time = text.split_once("time=").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    let time_ms: f64 = time.expect("a time");
+    assert!((40.0..60.0).contains(&time_ms), "{text}");
+    for switch in &mut switches {
+        end(switch, "-TERM");
+    }
+    let (status, _, errors) = ran(&[&emitted, "--live", "--only", "s3"]);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains("no switch `s3`; its switches are s1, s2"), "{errors}");
+    let (status, _, errors) = ran(&[&emitted, "--live", "--only", "s1", "--interfaces", "9=eth9"]);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains("`s1` has no link at port 9"), "{errors}");
 }

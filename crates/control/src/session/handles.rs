@@ -6,7 +6,7 @@ use super::{Answer, Applying, EntryName};
 use crate::command::Command;
 use crate::error::{ControlError, UNKNOWN_HANDLE};
 use crate::lookup;
-use ir::TableId;
+use ir::{KeyPattern, TableId};
 use state::{
     CellRange, CloneSession, CounterValue, EntryReference, Group, GroupId, GroupMember, MemberId,
     NewEntry, Read, Reply, Update,
@@ -21,15 +21,13 @@ impl Applying<'_> {
                 let table = lookup::table(&program, table, origin)?;
                 let EntryName { keys, priority } = self.entry(table, *handle)?;
                 let (action, _) = self.resolver().action_data(table, target, false)?;
-                let entry = NewEntry {
-                    keys,
-                    priority,
-                    action,
-                    idle_timeout_ns: 0,
-                    metadata: Vec::new(),
-                    cookie: 0,
-                };
-                self.update(Update::ModifyEntry { table, entry })
+                self.modify(table, keys, priority, |entry| entry.action = action)
+            }
+            Command::TableSetTimeout { table, handle, timeout_ms } => {
+                let table = lookup::table(&program, table, origin)?;
+                let EntryName { keys, priority } = self.entry(table, *handle)?;
+                let timeout_ns = timeout_ms.saturating_mul(1_000_000);
+                self.modify(table, keys, priority, |entry| entry.idle_timeout_ns = timeout_ns)
             }
             Command::TableDelete { table, handle } => {
                 let table = lookup::table(&program, table, origin)?;
@@ -165,6 +163,28 @@ impl Applying<'_> {
             // `plain` resolves the others.
             _ => Ok(Answer::Done),
         }
+    }
+
+    /// Writes an entry again with a change.
+    fn modify(
+        &mut self,
+        table: TableId,
+        keys: Vec<KeyPattern>,
+        priority: i64,
+        change: impl FnOnce(&mut NewEntry),
+    ) -> Result<Answer, ControlError> {
+        let read = Read::Entry { table, keys, priority };
+        let found = match self.item(read)? {
+            Reply::Entries(entries) => entries.into_iter().next(),
+            _ => None,
+        };
+        let Some(record) = found else {
+            let message = "the entry is not in the table any more";
+            return Err(self.error(UNKNOWN_HANDLE, message));
+        };
+        let mut entry = record.to_new_entry();
+        change(&mut entry);
+        self.update(Update::ModifyEntry { table, entry })
     }
 
     fn change_group(

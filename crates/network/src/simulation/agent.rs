@@ -65,10 +65,16 @@ impl Simulation {
         self.agent = Some(Box::new(agent));
     }
 
-    /// Downcasts the agent to its concrete type.
+    /// Downcasts the agent to its concrete type, for changes between runs.
     pub fn agent_mut<A: Agent>(&mut self) -> Option<&mut A> {
         let agent: &mut dyn Any = self.agent.as_mut()?.as_mut();
         agent.downcast_mut()
+    }
+
+    /// Downcasts the agent to its concrete type.
+    pub fn agent<A: Agent>(&self) -> Option<&A> {
+        let agent: &dyn Any = self.agent.as_ref()?.as_ref();
+        agent.downcast_ref()
     }
 
     /// Shows the agent a node that it observes.

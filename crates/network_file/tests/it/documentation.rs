@@ -14,14 +14,17 @@ fn document() -> String {
 /// The indented blocks of a document.
 fn blocks(document: &str) -> Vec<String> {
     let mut blocks = vec![String::new()];
+    let mut is_fenced = false;
     for line in document.lines() {
+        is_fenced ^= line.starts_with("```");
         match line.strip_prefix("    ") {
-            Some(code) => {
+            // Blocks between fences are in other languages.
+            Some(code) if !is_fenced => {
                 let block = blocks.last_mut().expect("one at least");
                 block.push_str(code);
                 block.push('\n');
             }
-            None => blocks.push(String::new()),
+            _ => blocks.push(String::new()),
         }
     }
     blocks.retain(|block| !block.is_empty());

@@ -6,5 +6,4 @@ mod random;
 mod reading;
 mod schema;
 mod topologies;
-mod validator;
 mod wrong;

@@ -2,50 +2,18 @@
 //! The JSON schema accepts what the reader accepts: the files of `files/right`, and these with one value replaced.
 
 use crate::reading::{folder, read_text};
-use crate::validator::Validator;
 use network_file::codes;
 use serde_json::{Value, json};
+use testing::json_schema::{Validator, document_value};
 
 fn validator() -> Validator {
     let schema: Value = serde_json::from_str(&network_file::json_schema()).expect("JSON");
     Validator::new(schema)
 }
 
-/// The value of a document; its places are dropped.
-fn value_of(node: &document::Node) -> Value {
-    use document::NodeKind;
-    match &node.kind {
-        NodeKind::Null => Value::Null,
-        NodeKind::Bool(value) => json!(value),
-        NodeKind::Int(value) => json!(u64::try_from(*value).expect("64 bits")),
-        NodeKind::Float(value) => json!(value),
-        NodeKind::Text(text) => json!(text),
-        NodeKind::List(list) => list.iter().map(value_of).collect(),
-        NodeKind::Object(fields) => Value::Object(
-            fields.iter().map(|field| (field.name.clone(), value_of(&field.value))).collect(),
-        ),
-    }
-}
-
-static CONVENTIONS: document::Conventions = document::Conventions {
-    syntax: codes::SYNTAX,
-    syntax_help: "",
-    wrong_type: codes::WRONG_TYPE,
-    wrong_value: codes::BAD_VALUE,
-    missing: codes::MISSING,
-    unknown_field: codes::UNKNOWN_FIELD,
-    repeated_field: codes::REPEATED_FIELD,
-    unused_fields: source::Severity::Error,
-    field_names: document::FieldNames::Exact,
-    note_fields: &[],
-    reference: "",
-    number_in_text: None,
-};
-
 fn parse(name: &str) -> Value {
     let text = std::fs::read_to_string(folder("right").join(name)).expect("a file");
-    let messages = document::Messages::new(&CONVENTIONS, document::Format::of_name(name));
-    value_of(&messages.parse(source::FileId(0), &text).expect("a document"))
+    document_value(document::Format::of_name(name), &text)
 }
 
 /// Files of `files/right` in the notation of networks.

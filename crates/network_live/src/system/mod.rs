@@ -5,10 +5,12 @@
 mod namespace;
 mod offloads;
 mod packet_socket;
+#[cfg(test)]
+mod tests;
 
 pub use namespace::{in_namespace, namespace_of_path};
 pub use offloads::turn_offloads_off;
-pub use packet_socket::{FrameBuffers, PacketSocket, Received};
+pub use packet_socket::{FrameBuffers, PacketSocket, Received, has_interface};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};

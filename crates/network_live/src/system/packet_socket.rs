@@ -59,6 +59,12 @@ impl AsFd for PacketSocket {
     }
 }
 
+/// Whether this thread's network namespace has an interface.
+pub fn has_interface(name: &str) -> bool {
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+    socket.is_ok_and(|socket| netdevice::name_to_index(socket, name).is_ok())
+}
+
 impl PacketSocket {
     /// Opens one at an interface of this thread's network namespace.
     pub fn open(interface: &str) -> io::Result<PacketSocket> {

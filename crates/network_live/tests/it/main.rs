@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Integration tests of `network_live`, one program.
+
+mod containerlab;

@@ -2,7 +2,8 @@
 //! [`Plan`]: what a picture of a topology is laid out from: switches in tiers above their hosts if the links allow it, else
 //! in a chain; at which side of its box each link ends; how large boxes are.
 
-use network_file::model::{Network, Node};
+use crate::numbering::node_id;
+use network_file::model::Network;
 use std::collections::VecDeque;
 
 /// A side of a box.
@@ -48,14 +49,6 @@ pub(super) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * 6.9
 }
 
-/// The number of a node: switches come first.
-fn number(network: &Network, node: Node) -> usize {
-    match node {
-        Node::Switch(number) => number,
-        Node::Host(number) => network.switches.len() + number,
-    }
-}
-
 /// Distances from some nodes along links between switches.
 fn distances(neighbors: &[Vec<usize>], from: &[usize]) -> Vec<Option<u32>> {
     let mut distance = vec![None; neighbors.len()];
@@ -78,7 +71,7 @@ impl Plan {
         let links: Vec<[usize; 2]> = network
             .links
             .iter()
-            .map(|link| link.ends.each_ref().map(|end| number(network, end.node)))
+            .map(|link| link.ends.each_ref().map(|end| node_id(network, end.node).0 as usize))
             .collect();
         let mut neighbors = vec![Vec::new(); switches];
         let mut owner = vec![None; network.hosts.len()];

@@ -34,11 +34,11 @@ pub(crate) struct Packets {
 impl Packets {
     /// Remembers a packet.
     pub(crate) fn insert(&mut self, number: u64, known: Known) {
-        if self.known.is_empty() {
-            self.first = number;
-        }
-        let Some(at) = number.checked_sub(self.first) else { return };
-        if at >= (self.known.len() + MAX_PACKETS) as u64 {
+        // A switch that returns counts from the beginning.
+        let is_near = number
+            .checked_sub(self.first)
+            .is_some_and(|at| at < (self.known.len() + MAX_PACKETS) as u64);
+        if self.known.is_empty() || !is_near {
             self.known.clear();
             self.first = number;
         }
@@ -71,7 +71,6 @@ mod tests {
         for number in [5, 6, 9] {
             packets.insert(number, of(number as u32));
         }
-        packets.insert(4, of(4));
         let flows = |packets: &Packets, numbers: [u64; 6]| numbers.map(|one| packets.get(one).flow);
         assert_eq!(flows(&packets, [4, 5, 6, 7, 9, 10]), [0, 5, 6, 0, 9, 0]);
         let late = 5 + MAX_PACKETS as u64;
@@ -79,5 +78,7 @@ mod tests {
         assert_eq!(flows(&packets, [5, 6, 9, late, late + 1, 0]), [0, 6, 9, 7, 0, 0]);
         packets.insert(1 << 40, of(8));
         assert_eq!(flows(&packets, [6, 9, late, 1 << 40, 0, 1]), [0, 0, 0, 8, 0, 0]);
+        packets.insert(1, of(3));
+        assert_eq!(flows(&packets, [0, 1, 2, late, 1 << 40, 0]), [0, 3, 0, 0, 0, 0]);
     }
 }

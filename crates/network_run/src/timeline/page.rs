@@ -58,7 +58,7 @@ impl TimeLine {
         let hosts = network.hosts.iter().map(|host| json!([host.name, 0]));
         let ends = network.links.iter().flat_map(|link| &link.ends);
         let ports = ends.zip(&self.ports).map(|(end, port)| {
-            let node = crate::built::node_id(network, end.node).0;
+            let node = crate::numbering::node_id(network, end.node).0;
             json!([node, network.port_name(end), port.rate_bps])
         });
         let mut largest: Vec<usize> =
@@ -93,7 +93,7 @@ impl TimeLine {
         let mut hosts: HashMap<IpAddr, u32> = HashMap::new();
         let mut stations: HashMap<[u8; 6], u32> = HashMap::new();
         for (number, host) in network.hosts.iter().enumerate() {
-            let node = crate::built::node_id(network, Node::Host(number)).0;
+            let node = crate::numbering::node_id(network, Node::Host(number)).0;
             hosts.extend(host.addresses.iter().map(|own| (own.value.address, node)));
             stations.insert(host.mac.0, node);
         }

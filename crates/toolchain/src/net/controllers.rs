@@ -1,103 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Controllers of a network file that apply commands at times.
+//! What controllers need of files: commands at times, and the programs that are started.
 
-use crate::control_files::apply_text;
+use super::controller_program::{Process, StandardError};
 use crate::files;
-use control::session::Session;
+use control::entries;
+use control::error::ControlError;
 use frontend::{Console, Failure};
 use network_file::model::{Behaviour, CommandSource, Controller};
-use network_run::Built;
-use std::collections::HashMap;
-use std::path::Path;
+use network_run::controllers::{Conversation, NoLine, Programs, TimedCommands};
+use network_run::{Built, RunError};
+use source::{Diagnostics, SourceMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-/// Commands for a switch at a time.
-struct Due {
-    time_ps: u64,
-    switch: usize,
-    controller: String,
-    name: String,
-    text: String,
-}
-
-/// Commands in order of time, and the sessions that they run in.
-pub(super) struct Controllers {
-    /// The latest first.
-    due: Vec<Due>,
-    sessions: HashMap<usize, Session>,
-}
-
-impl Controllers {
-    /// Reads the files of commands.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read, or a controller is a program.
-    pub(super) fn new(controllers: &[Controller], folder: &Path) -> Result<Controllers, Failure> {
-        let mut due = Vec::new();
-        for controller in controllers {
-            let timed = match &controller.behaviour {
-                Behaviour::Commands(timed) => timed,
-                Behaviour::Program(_) => {
-                    let name = &controller.name;
-                    let message = format!("controller `{name}`: programs are not run yet");
-                    return Err(Failure::Message(message));
+/// Reads the commands of controllers.
+///
+/// # Errors
+///
+/// A file cannot be read, or a line is no command; its reasons have been printed.
+pub(super) fn commands(
+    controllers: &[Controller],
+    folder: &Path,
+    console: &dyn Console,
+) -> Result<Vec<Vec<TimedCommands>>, Failure> {
+    let mut all = Vec::new();
+    let mut wrong: Vec<String> = Vec::new();
+    for controller in controllers {
+        let Behaviour::Commands(timed) = &controller.behaviour else {
+            all.push(Vec::new());
+            continue;
+        };
+        let mut own = Vec::new();
+        for one in timed {
+            let (name, text) = match &one.commands {
+                CommandSource::Text(text) => {
+                    (format!("controller `{}`", controller.name), text.value.clone())
+                }
+                CommandSource::File(file) => {
+                    let path = folder.join(&file.value);
+                    (path.display().to_string(), files::read_text(&path)?)
                 }
             };
-            for commands in timed {
-                let (name, text) = match &commands.commands {
-                    CommandSource::Text(text) => {
-                        (format!("controller `{}`", controller.name), text.value.clone())
-                    }
-                    CommandSource::File(file) => {
-                        let path = folder.join(&file.value);
-                        (path.display().to_string(), files::read_text(&path)?)
-                    }
-                };
-                let time_ps = commands.at_ps.saturating_add(controller.latency_ps);
-                for switch in &controller.switches {
-                    let (name, text) = (name.clone(), text.clone());
-                    let controller = controller.name.clone();
-                    due.push(Due { time_ps, switch: *switch, controller, name, text });
-                }
+            let (commands, errors) = entries::read(&name, &text);
+            errors.iter().map(ControlError::to_string).for_each(|error| console.note(&error));
+            if !errors.is_empty() && !wrong.contains(&controller.name) {
+                wrong.push(controller.name.clone());
             }
+            let commands = commands.into();
+            let text = text.into();
+            own.push(TimedCommands { at_ps: one.at_ps, commands, text, span: one.span });
         }
-        due.sort_by_key(|one| one.time_ps);
-        due.reverse();
-        Ok(Controllers { due, sessions: HashMap::new() })
+        all.push(own);
     }
-
-    /// When the next commands take effect.
-    pub(super) fn next_ps(&self) -> Option<u64> {
-        self.due.last().map(|due| due.time_ps)
-    }
-
-    /// Applies the commands that are due. Returns whether there are later ones.
-    ///
-    /// # Errors
-    ///
-    /// A command is wrong; the reasons have been printed.
-    pub(super) fn act(
-        &mut self,
-        built: &mut Built,
-        now_ps: u64,
-        console: &dyn Console,
-    ) -> Result<bool, Failure> {
-        while self.due.last().is_some_and(|due| due.time_ps <= now_ps) {
-            let Some(due) = self.due.pop() else { break };
-            let Some(device) = built.device_mut(due.switch) else { continue };
-            let session = self
-                .sessions
-                .entry(due.switch)
-                .or_insert_with(|| Session::new(device.program().clone()));
-            if apply_text(&due.name, &due.text, None, &mut [(session, device)], console).is_none() {
-                let message = format!("the commands of {} are wrong", due.name);
-                return Err(Failure::Message(message));
-            }
-            if let Some(timeline) = built.timeline_mut() {
-                let text = due.text.trim();
-                timeline.remark(now_ps, &due.controller, Some(due.switch), text);
-            }
+    match &wrong[..] {
+        [] => Ok(all),
+        [name, ..] => {
+            let message = format!("not run: the commands of controller `{name}` are wrong");
+            Err(Failure::Message(message))
         }
-        Ok(!self.due.is_empty())
+    }
+}
+
+/// Prints what controllers have read and what their programs wrote to standard error.
+pub(super) fn pass_on(built: &mut Built, standard_error: &StandardError, console: &dyn Console) {
+    for line in standard_error.take() {
+        console.note(&line);
+    }
+    for line in built.take_reads() {
+        console.print(&format!("{line}\n"));
+    }
+}
+
+/// The failure of a run; `None` if the user interrupted it.
+pub(super) fn failure(error: RunError, map: &SourceMap) -> Option<Failure> {
+    match error {
+        RunError::Simulation(error) => Some(error.to_string().into()),
+        RunError::Controller(diagnostic) => {
+            let mut found = Diagnostics::new();
+            found.push(*diagnostic);
+            Some(Failure::Found(map.clone(), found))
+        }
+        RunError::Interrupted => None,
+    }
+}
+
+/// Starts the programs of a network's controllers in the folder of its file.
+pub(super) struct ControllerPrograms {
+    /// Name and words of each controller; of controllers with commands there are no words.
+    programs: Vec<(String, Vec<String>)>,
+    folder: PathBuf,
+    interrupted: Arc<AtomicBool>,
+    standard_error: StandardError,
+}
+
+impl ControllerPrograms {
+    pub(super) fn new(
+        controllers: &[Controller],
+        folder: &Path,
+        interrupted: &Arc<AtomicBool>,
+        standard_error: &StandardError,
+    ) -> ControllerPrograms {
+        let programs = controllers.iter().map(|controller| {
+            let words = match &controller.behaviour {
+                Behaviour::Program(words) => words.iter().map(|word| word.value.clone()).collect(),
+                Behaviour::Commands(_) => Vec::new(),
+            };
+            (controller.name.clone(), words)
+        });
+        ControllerPrograms {
+            programs: programs.collect(),
+            folder: folder.to_path_buf(),
+            interrupted: interrupted.clone(),
+            standard_error: standard_error.clone(),
+        }
+    }
+}
+
+impl Programs for ControllerPrograms {
+    fn start(&mut self, controller: usize) -> Result<Box<dyn Conversation>, NoLine> {
+        let (name, words) = &self.programs[controller];
+        let interrupted = self.interrupted.clone();
+        let process = Process::start(name, words, &self.folder, interrupted, &self.standard_error)?;
+        Ok(Box::new(process))
     }
 }

@@ -3,20 +3,33 @@
 //! programs. Prints what the run measured as a simulation's results are printed.
 
 use super::captures::CaptureFiles;
-use super::controllers::Controllers;
+use super::controller_program::StandardError;
+use super::controllers;
 use super::{NetRun, output};
 use device::Device;
 use frontend::{Console, ExitStatus, Failure, Work, count};
 use network_file::model::{Network, Subject};
 use network_live::programs::{self, AtWork, Outcome};
-use network_live::{Forwarder, LiveNetwork, Pace, state};
+use network_live::{Forwarder, Interfaces, LiveNetwork, Pace, StepError, one_switch, state};
+use network_run::controllers::ControlInputs;
 use network_run::{Built, expectations};
 use source::{Diagnostic, Diagnostics, SourceMap, quantity};
-use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// How late the switches may be until the user hears of it, in picoseconds.
 const LATE_PS: u64 = 20_000_000_000;
+
+/// One switch on interfaces that exist.
+#[derive(Clone, Copy, Debug)]
+pub struct Only<'r> {
+    /// The switch.
+    pub switch: &'r str,
+    /// Interfaces by port; those of other ports are `eth1` for port 1.
+    pub interfaces: &'r [(u32, String)],
+}
+
+/// Between two times that the spinner shows, in picoseconds.
+const SHOWN_PS: u64 = 100_000_000_000;
 
 /// How a network is live.
 #[derive(Clone, Copy, Debug)]
@@ -25,15 +38,17 @@ pub struct Live<'r> {
     pub name: Option<&'r str>,
     /// Whether the file's applications run.
     pub has_applications: bool,
+    /// Runs one switch instead of the network.
+    pub only: Option<Only<'r>>,
 }
 
 /// A network that has been read, with its switches.
 pub(super) struct Inputs<'r> {
     pub(super) network: Network,
     pub(super) devices: Vec<Device>,
-    pub(super) seed: u64,
+    pub(super) control: ControlInputs,
+    pub(super) standard_error: StandardError,
     pub(super) map: &'r SourceMap,
-    pub(super) folder: &'r Path,
 }
 
 /// Runs it.
@@ -43,7 +58,7 @@ pub(super) fn run(
     run: &NetRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    let Inputs { mut network, devices, seed, map, folder } = inputs;
+    let Inputs { mut network, devices, control, standard_error, map } = inputs;
     let until_ps = run.until_ps.or(network.until_ps.as_ref().map(|until| until.value));
     let mut found = Diagnostics::new();
     if !live.has_applications {
@@ -54,50 +69,137 @@ pub(super) fn run(
         return Err(Failure::Found(map.clone(), found));
     }
     console.warnings(map, &found);
-    let (captures, controllers) = (network.captures.clone(), network.controllers.clone());
-    let mut built = network_run::build_with_external_hosts(network, devices, seed)
+    let captures = network.captures.clone();
+    let built = network_run::build_with_external_hosts(network, devices, control)
         .map_err(|found| Failure::Found(map.clone(), found))?;
-    let mut files = CaptureFiles::create(&captures, run.out)?;
-    let mut controllers = Controllers::new(&controllers, folder)?;
+    let files = CaptureFiles::create(&captures, run.out)?;
+    let course =
+        Course { until_ps: until_ps.unwrap_or(u64::MAX), run, map, console, standard_error };
+    if let Some(only) = live.only {
+        let waits = |name: &str| console.note(&format!("waiting for the interface `{name}`"));
+        let opened = one_switch::open(built.network(), only.interfaces, run.interrupted, waits)?;
+        let Some(interfaces) = opened else { return Ok(ExitStatus::Fine) };
+        console.note(&format!("switch `{}` is ready; Ctrl-C ends it", only.switch));
+        let machine = Machine { interfaces, live: None, work: None };
+        return course.forward(built, machine, files);
+    }
     let name = live.name.map_or_else(|| network_live::default_name(run.file), str::to_string);
     if !network_live::is_root() {
         let message = "a live network needs the rights of root: it makes network namespaces. Run the command with sudo";
         return Err(Failure::Message(message.to_string()));
     }
     let (live, interfaces) = LiveNetwork::make(built.network(), &name, run.file)?;
-    let mut work = AtWork::prepare(&live, &choice)?;
+    let has_programs = !choice.programs.is_empty();
+    let work = has_programs.then(|| AtWork::prepare(&live, &choice)).transpose()?;
     if !console.is_quiet() {
         console.note(&welcome(&live, built.network()));
     }
-    let mut forwarder = Forwarder::start(interfaces);
-    work.run(forwarder.started());
-    let has_programs = !choice.programs.is_empty();
-    let end = End { until_ps: until_ps.unwrap_or(u64::MAX), has_programs };
-    let is_complete = advance(
-        &mut built,
-        &mut forwarder,
-        (&mut controllers, &mut files),
-        &work,
-        &end,
-        (run, console),
-    )?;
-    let outcomes = work.outcomes();
-    let pace = forwarder.pace();
-    drop(live);
-    files.finish(console)?;
-    let mut results = built.results();
-    results.applications = Outcome::results(&outcomes);
-    output::print(&built, &results, (end.until_ps, is_complete), run, console)?;
-    console.warnings(map, &failures(built.network(), &outcomes));
-    for sentence in in_words(&pace) {
-        console.warning(&sentence);
+    let machine = Machine { interfaces, live: Some(live), work };
+    course.forward(built, machine, files)
+}
+
+/// What a live network has outside of the simulation.
+struct Machine {
+    interfaces: Interfaces,
+    live: Option<LiveNetwork>,
+    work: Option<AtWork>,
+}
+
+/// A live run.
+struct Course<'r> {
+    until_ps: u64,
+    run: &'r NetRun<'r>,
+    map: &'r SourceMap,
+    console: &'r dyn Console,
+    standard_error: StandardError,
+}
+
+impl Course<'_> {
+    /// Runs the network in real time, and prints what it measured.
+    fn forward(
+        &self,
+        mut built: Built,
+        machine: Machine,
+        mut files: CaptureFiles,
+    ) -> Result<ExitStatus, Failure> {
+        let Course { until_ps, run, map, console, standard_error } = self;
+        let Machine { interfaces, live, mut work } = machine;
+        let mut forwarder = Forwarder::start(interfaces);
+        if let Some(work) = &mut work {
+            work.run(forwarder.started());
+        }
+        let ran = self.advance(&mut built, &mut forwarder, &mut files, work.as_ref());
+        built.end_controllers();
+        controllers::pass_on(&mut built, standard_error, *console);
+        let is_complete = ran?;
+        let outcomes = work.map(AtWork::outcomes).unwrap_or_default();
+        let pace = forwarder.pace();
+        drop(live);
+        files.finish(*console)?;
+        let mut results = built.results();
+        results.applications = Outcome::results(&outcomes);
+        output::print(&built, &results, (*until_ps, is_complete), run, *console)?;
+        console.warnings(map, &failures(built.network(), &outcomes));
+        for sentence in in_words(&pace) {
+            console.warning(&sentence);
+        }
+        let unmet = expectations::judge(&built, &results);
+        match unmet.has_errors() {
+            false => Ok(ExitStatus::Fine),
+            true => {
+                console.diagnostics(map, &unmet);
+                Ok(ExitStatus::WrongInput)
+            }
+        }
     }
-    let unmet = expectations::judge(&built, &results);
-    match unmet.has_errors() {
-        false => Ok(ExitStatus::Fine),
-        true => {
-            console.diagnostics(map, &unmet);
-            Ok(ExitStatus::WrongInput)
+
+    /// Runs until the end: the given time, the end of the last program, or the user's interrupt. Returns whether all
+    /// programs ended by themselves.
+    fn advance(
+        &self,
+        built: &mut Built,
+        forwarder: &mut Forwarder,
+        files: &mut CaptureFiles,
+        work: Option<&AtWork>,
+    ) -> Result<bool, Failure> {
+        let Course { until_ps, run, map, console, standard_error } = self;
+        let spinner = console.spinner(Work::Search, console.is_quiet());
+        let mut shown_ps = 0;
+        let mut is_interrupted = false;
+        loop {
+            let stepped = forwarder.step(built, files);
+            controllers::pass_on(built, standard_error, *console);
+            match stepped {
+                Ok(()) => {}
+                Err(StepError::Interface(message)) => return Err(message.into()),
+                Err(StepError::Run(error)) => {
+                    if let Some(failure) = controllers::failure(error, map) {
+                        return Err(failure);
+                    }
+                }
+            }
+            files.check()?;
+            let now_ps = forwarder.now_ps();
+            if now_ps - shown_ps > SHOWN_PS {
+                shown_ps = now_ps;
+                let seconds = quantity::seconds(now_ps / SHOWN_PS * SHOWN_PS);
+                spinner.set_message(format!("{seconds}, {} frames from hosts", forwarder.taken()));
+            }
+            let is_over = now_ps >= *until_ps;
+            if run.interrupted.load(Ordering::Relaxed) && !is_interrupted {
+                is_interrupted = true;
+                console.note("interrupted: the results are those until then");
+                work.iter().for_each(|work| work.interrupt());
+            }
+            if is_over {
+                work.iter().for_each(|work| work.end());
+            }
+            let is_idle = work.is_none_or(AtWork::has_ended);
+            // Without `until` a network with programs runs until they have ended.
+            let is_done = work.is_some() && *until_ps == u64::MAX;
+            if is_idle && (is_over || is_interrupted || is_done) {
+                return Ok(!is_interrupted && !is_over);
+            }
         }
     }
 }
@@ -130,52 +232,6 @@ fn welcome(live: &LiveNetwork, network: &Network) -> String {
         "live network `{name}`: {hosts}, {switches}; in another terminal\n  plane net exec {one} ping {other}\n  plane net \
          pingall\nCtrl-C ends it"
     )
-}
-
-/// When a live run ends.
-struct End {
-    until_ps: u64,
-    has_programs: bool,
-}
-
-/// Runs until the end: the given time, the end of the last program, or the user's interrupt. Returns whether all programs
-/// ended by themselves.
-fn advance(
-    built: &mut Built,
-    forwarder: &mut Forwarder,
-    (controllers, files): (&mut Controllers, &mut CaptureFiles),
-    work: &AtWork,
-    end: &End,
-    (run, console): (&NetRun<'_>, &dyn Console),
-) -> Result<bool, Failure> {
-    let spinner = console.spinner(Work::Search, console.is_quiet());
-    let mut shown_ps = 0;
-    let mut is_interrupted = false;
-    loop {
-        let next_ps = controllers.next_ps().unwrap_or(u64::MAX);
-        forwarder.step(built, next_ps, files)?;
-        files.check()?;
-        let now_ps = forwarder.now_ps();
-        controllers.act(built, now_ps, console)?;
-        if now_ps - shown_ps > 100_000_000_000 {
-            shown_ps = now_ps;
-            let seconds = quantity::seconds(now_ps / 100_000_000_000 * 100_000_000_000);
-            spinner.set_message(format!("{seconds}, {} frames from hosts", forwarder.taken()));
-        }
-        let is_over = now_ps >= end.until_ps;
-        if run.interrupted.load(Ordering::Relaxed) && !is_interrupted {
-            is_interrupted = true;
-            console.note("interrupted: the results are those until then");
-            work.interrupt();
-        }
-        if is_over {
-            work.end();
-        }
-        let is_idle = !end.has_programs || work.has_ended();
-        if is_idle && (is_over || is_interrupted || end.has_programs && end.until_ps == u64::MAX) {
-            return Ok(!is_interrupted && !is_over);
-        }
-    }
 }
 
 fn failures(network: &Network, outcomes: &[Outcome]) -> Diagnostics {

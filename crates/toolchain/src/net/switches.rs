@@ -6,14 +6,19 @@ use crate::control_files::{apply, apply_text};
 use crate::device_run::load_error_text;
 use crate::files::{self, Disk};
 use crate::selection;
+use control::p4info::P4Info;
 use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Compiled, Console, Failure, ProgramFile};
-use network_file::model::{Engine, Network, Origin, Switch};
+use network_file::model::{Behaviour, Engine, Network, Origin, Switch};
 use network_run::entries;
 use source::{Diagnostic, Diagnostics, SourceMap};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The programs of a network, compiled, by their files.
+pub(super) struct CompiledPrograms(HashMap<PathBuf, Compiled>);
 
 /// What devices are made from.
 pub(super) struct Switches<'r> {
@@ -26,9 +31,12 @@ pub(super) struct Switches<'r> {
 }
 
 impl Switches<'_> {
-    /// Makes all devices, in the order of the file. Each program is compiled once.
-    pub(super) fn make(&self) -> Result<Vec<Device>, Failure> {
-        let programs = self.compile()?;
+    /// Makes all devices from compiled programs, in the order of the file, with the sessions that installed their entries.
+    pub(super) fn make(
+        &self,
+        programs: &CompiledPrograms,
+    ) -> Result<Vec<(Device, Session)>, Failure> {
+        let programs = &programs.0;
         let mut found = Diagnostics::new();
         let mut devices: Vec<Device> = Vec::new();
         let mut first_with: HashMap<&Path, usize> = HashMap::new();
@@ -54,16 +62,19 @@ impl Switches<'_> {
             devices.push(device);
         }
         let mut is_fine = true;
-        for (number, switch) in self.network.switches.iter().enumerate() {
-            if let Some(device) = devices.get_mut(number) {
-                is_fine &= self.apply_entries(number, switch, device, &programs, &mut found)?;
-            }
+        let mut made = Vec::with_capacity(devices.len());
+        for ((number, switch), mut device) in self.network.switches.iter().enumerate().zip(devices)
+        {
+            let mut session = Session::new(device.program().clone());
+            let subjects = (&mut session, &mut device);
+            is_fine &= self.apply_entries((number, switch), subjects, programs, &mut found)?;
+            made.push((device, session));
         }
         if found.has_errors() {
             return Err(Failure::Found(self.map.clone(), found));
         }
         match is_fine {
-            true => Ok(devices),
+            true => Ok(made),
             false => {
                 let message = "not run: correct the errors in the entries first";
                 Err(Failure::Message(message.to_string()))
@@ -73,7 +84,7 @@ impl Switches<'_> {
 
     /// A file that the network names. In the tutorials names are relative to the exercise, in whose folder or a folder of
     /// it the topology lies.
-    fn locate(&self, name: &str) -> PathBuf {
+    pub(super) fn locate(&self, name: &str) -> PathBuf {
         let path = self.folder.join(name);
         let topology = match (&self.network.base, self.network.origin) {
             (Some(base), _) => self.folder.join(&base.value).parent().map(Path::to_path_buf),
@@ -89,7 +100,7 @@ impl Switches<'_> {
         }
     }
 
-    fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
+    pub(super) fn program_of(&self, switch: &Switch) -> Option<PathBuf> {
         switch.program.as_ref().map(|program| {
             let path = self.locate(&program.value);
             // A program of the command line is relative to the working directory.
@@ -100,8 +111,24 @@ impl Switches<'_> {
         })
     }
 
-    /// Compiles each program; all mistakes of all programs are reported.
-    fn compile(&self) -> Result<HashMap<PathBuf, Compiled>, Failure> {
+    /// The interface of each switch whose controller is a program.
+    pub(super) fn interfaces(&self, programs: &CompiledPrograms) -> Vec<Option<Arc<P4Info>>> {
+        let controller = |switch: &Switch| self.network.controllers.get(switch.controller?);
+        let is_wanted = |switch: &Switch| {
+            controller(switch).is_some_and(|one| matches!(one.behaviour, Behaviour::Program(_)))
+        };
+        let mut known: HashMap<PathBuf, Arc<P4Info>> = HashMap::new();
+        let mut interface = |switch: &Switch| {
+            let path = self.program_of(switch).filter(|_| is_wanted(switch))?;
+            let compiled = programs.0.get(&path)?;
+            let info = known.entry(path).or_insert_with(|| Arc::new(P4Info::of(&compiled.ready)));
+            Some(info.clone())
+        };
+        self.network.switches.iter().map(&mut interface).collect()
+    }
+
+    /// Compiles each program once; all mistakes of all programs are reported.
+    pub(super) fn compile(&self) -> Result<CompiledPrograms, Failure> {
         let mut programs = HashMap::new();
         let mut failed = Vec::new();
         for switch in &self.network.switches {
@@ -126,7 +153,7 @@ impl Switches<'_> {
             }
         }
         match failed.is_empty() {
-            true => Ok(programs),
+            true => Ok(CompiledPrograms(programs)),
             false => {
                 let names: Vec<String> =
                     failed.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -180,30 +207,28 @@ impl Switches<'_> {
     /// errors of files have been printed.
     fn apply_entries(
         &self,
-        number: usize,
-        switch: &Switch,
-        device: &mut Device,
+        (number, switch): (usize, &Switch),
+        (session, device): (&mut Session, &mut Device),
         programs: &HashMap<PathBuf, Compiled>,
         found: &mut Diagnostics,
     ) -> Result<bool, Failure> {
         let program = device.program().clone();
-        let mut session = Session::new(program.clone());
         let setup = self
             .program_of(switch)
             .and_then(|path| programs.get(&path))
             .and_then(|compiled| compiled.setup.first());
         if let Some(setup) = setup {
-            let devices = &mut [(&mut session, &mut *device)];
+            let devices = &mut [(&mut *session, &mut *device)];
             apply_text("deployment", &setup.commands, None, devices, self.console);
         }
         let paths: Vec<PathBuf> =
             switch.entries.iter().map(|file| self.locate(&file.value)).collect();
-        let applied = apply(&paths, &mut session, device, self.console)?;
+        let applied = apply(&paths, session, device, self.console)?;
         if let (Some(generated), true) = (&switch.routes, paths.is_empty()) {
             match entries::commands(&program, number, generated) {
                 Some(text) => {
                     let name = format!("routes of {}", switch.name);
-                    let devices = &mut [(&mut session, device)];
+                    let devices = &mut [(session, device)];
                     return Ok(apply_text(&name, &text, None, devices, self.console).is_some());
                 }
                 None => {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A validator of the part of JSON Schema (draft 2020-12) that the schema of network files uses. Any other keyword is an
-//! error of the schema.
+//! A validator of the part of JSON Schema that the schemas of network files (draft 2020-12) and of containerlab (draft 07)
+//! use. Any other keyword is an error of the schema. [`document_value`] reads what it validates.
 
+use document::{Conventions, FieldNames, Format, Messages, Node, NodeKind};
 use regex_lite::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
+use source::Code;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -35,13 +37,51 @@ impl Validator {
     fn check_at(&self, schema: &Value, value: &Value, path: &str) -> Result<(), String> {
         let schema = match schema {
             Value::Bool(true) => return Ok(()),
+            Value::Bool(false) => return Err(format!("{path}: nothing is right here")),
             Value::Object(schema) => schema,
             other => panic!("not a schema: {other}"),
         };
         let fits = |schema: &Value| self.check_at(schema, value, path).is_ok();
         for (keyword, expected) in schema {
             let holds = match keyword.as_str() {
-                "$schema" | "$defs" | "title" | "description" => true,
+                "$schema" | "$id" | "$defs" | "definitions" | "title" | "description" => true,
+                // Draft 07 does not have `prefixItems`; editors read the others.
+                "prefixItems" | "markdownDescription" | "default" | "deprecated" => true,
+                // These belong to `if`.
+                "then" | "else" => true,
+                "if" => {
+                    let branch = if fits(expected) { "then" } else { "else" };
+                    if let Some(branch) = schema.get(branch) {
+                        self.check_at(branch, value, path)?;
+                    }
+                    true
+                }
+                "allOf" => {
+                    for each in list(expected) {
+                        self.check_at(each, value, path)?;
+                    }
+                    true
+                }
+                "enum" => list(expected).contains(value),
+                "minItems" => length(value).is_none_or(|length| length >= number_of(expected)),
+                "maxItems" => length(value).is_none_or(|length| length <= number_of(expected)),
+                "minLength" => {
+                    let length = value.as_str().map(|text| text.chars().count() as f64);
+                    length.is_none_or(|length| length >= number_of(expected))
+                }
+                "uniqueItems" => value
+                    .as_array()
+                    .is_none_or(|all| (1..all.len()).all(|at| !all[..at].contains(&all[at]))),
+                "patternProperties" => {
+                    for (name, element) in value.as_object().into_iter().flatten() {
+                        for (pattern, schema) in expected.as_object().into_iter().flatten() {
+                            if self.matches(pattern, name) {
+                                self.check_at(schema, element, &format!("{path}/{name}"))?;
+                            }
+                        }
+                    }
+                    true
+                }
                 "$ref" => {
                     let pointer = expected.as_str().and_then(|text| text.strip_prefix('#'));
                     let target = pointer.and_then(|pointer| self.root.pointer(pointer));
@@ -92,7 +132,12 @@ impl Validator {
                 "additionalProperties" => {
                     let known = schema.get("properties").and_then(Value::as_object);
                     for (name, element) in value.as_object().into_iter().flatten() {
-                        if known.is_some_and(|known| known.contains_key(name)) {
+                        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+                        let is_known = known.is_some_and(|known| known.contains_key(name))
+                            || patterns.is_some_and(|patterns| {
+                                patterns.keys().any(|pattern| self.matches(pattern, name))
+                            });
+                        if is_known {
                             continue;
                         }
                         if *expected == Value::Bool(false) {
@@ -115,6 +160,51 @@ impl Validator {
 fn number_of(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
+
+fn length(value: &Value) -> Option<f64> {
+    value.as_array().map(|all| all.len() as f64)
+}
+
+/// Reads a document of this format as a value, without places.
+///
+/// # Panics
+///
+/// If it is not written in its format.
+pub fn document_value(format: Format, text: &str) -> Value {
+    let messages = Messages::new(&CONVENTIONS, format);
+    let node = messages.parse(source::FileId(0), text);
+    value_of(&node.expect("a document of its format"))
+}
+
+fn value_of(node: &Node) -> Value {
+    match &node.kind {
+        NodeKind::Null => Value::Null,
+        NodeKind::Bool(value) => json!(value),
+        NodeKind::Int(value) => json!(u64::try_from(*value).expect("64 bits")),
+        NodeKind::Float(value) => json!(value),
+        NodeKind::Text(text) => json!(text),
+        NodeKind::List(list) => list.iter().map(value_of).collect(),
+        NodeKind::Object(fields) => Value::Object(
+            fields.iter().map(|field| (field.name.clone(), value_of(&field.value))).collect(),
+        ),
+    }
+}
+
+const CODE: Code = Code("T-E0001");
+static CONVENTIONS: Conventions = Conventions {
+    syntax: CODE,
+    syntax_help: "",
+    wrong_type: CODE,
+    wrong_value: CODE,
+    missing: CODE,
+    unknown_field: CODE,
+    repeated_field: CODE,
+    unused_fields: source::Severity::Error,
+    field_names: FieldNames::Exact,
+    note_fields: &[],
+    reference: "",
+    number_in_text: None,
+};
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().expect("a list")
