@@ -3,9 +3,9 @@
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
 use crate::built::{Built, RunningApplication, RunningPart};
-use crate::numbering::node_id;
 use crate::controllers::{ControlInputs, ControlPlane};
 use crate::external::ExternalHost;
+use crate::numbering::node_id;
 use crate::unsupported::{self, NOT_SIMULATED};
 use crate::watched::Watched;
 use device::Device;

@@ -8,7 +8,6 @@ use crate::numbering::node_id;
 use crate::watched::Watched;
 use device::Device;
 use hosts::{Host, InterfaceStatistics};
-use network::node::NodeId;
 use network::simulation::{Simulation, SimulationError};
 use network_file::model::{ApplicationIndex, Network, Node};
 use source::Diagnostic;

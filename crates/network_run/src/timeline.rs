@@ -156,7 +156,13 @@ impl TimeLine {
     }
 
     /// Records what a controller does: a command that takes effect, or a notification that reaches it.
-    pub(crate) fn remark(&mut self, time_ps: u64, controller: &str, switch: Option<usize>, text: &str) {
+    pub(crate) fn remark(
+        &mut self,
+        time_ps: u64,
+        controller: &str,
+        switch: Option<usize>,
+        text: &str,
+    ) {
         let node = switch.map(|number| number as u32);
         self.push_remark(Remark {
             time_ps,

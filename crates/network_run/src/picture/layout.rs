@@ -324,7 +324,9 @@ impl Layout {
                 None => self.way_to_host(plan, blocks, ends).unwrap_or_default(),
             })
             .collect();
-        let mut at_side: BTreeMap<(usize, Side), Vec<(f64, usize, usize)>> = BTreeMap::new();
+        // By node and side: where each link goes, its number, and which of its ends this is.
+        type Attached = (f64, usize, usize);
+        let mut at_side: BTreeMap<(usize, Side), Vec<Attached>> = BTreeMap::new();
         for (number, ends) in plan.ends.iter().enumerate() {
             for (which, (node, side)) in ends.iter().enumerate() {
                 let peer = self.boxes[ends[1 - which].0];
@@ -456,11 +458,11 @@ fn pods(plan: &Plan) -> Vec<usize> {
     let mut all: Vec<usize> = (0..plan.switches()).map(|switch| root(&mut pod, switch)).collect();
     // The highest tier is together too.
     let top = (0..plan.switches()).find(|switch| plan.rank[*switch] == highest);
-    for switch in 0..plan.switches() {
-        if plan.rank[switch] == highest
+    for (pod, rank) in all.iter_mut().zip(&plan.rank) {
+        if *rank == highest
             && let Some(top) = top
         {
-            all[switch] = top;
+            *pod = top;
         }
     }
     all
@@ -478,9 +480,9 @@ fn order_in_tiers(plan: &Plan, blocks: &[Block]) -> Vec<Vec<usize>> {
     }
     let options = GraphOptions { directed: true, multigraph: true, compound: true };
     let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(options);
-    for switch in 0..plan.switches() {
+    for (switch, block) in blocks.iter().enumerate() {
         let label = NodeLabel {
-            width: plan.sizes[switch].0.max(blocks[switch].width),
+            width: plan.sizes[switch].0.max(block.width),
             height: 40.0,
             ..NodeLabel::default()
         };

@@ -23,8 +23,8 @@ use controllers::ControllerPrograms;
 use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile, Work};
 use network_file::model::{Amount, ApplicationKind, Behaviour, Controller, Network};
 use network_file::{Format, Kind, Options};
-pub use network_run::timeline::Window;
 use network_run::controllers::ControlInputs;
+pub use network_run::timeline::Window;
 use network_run::{Built, add_pingall, expectations};
 use p4::preprocessor::PreprocessorOptions;
 use pace::Pace;
@@ -191,6 +191,10 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
 
 /// Runs a Lucid program by a specification, which `plane run --spec` does too.
 fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failure> {
+    if run.views.picture.is_some() {
+        let message = "--picture draws network files, and this is the specification of a Lucid run";
+        return Err(Failure::Message(message.to_string()));
+    }
     let program = program_of_file(run.file, run.program, &Disk)?;
     let file = ProgramFile { path: &program, files: &Disk, preprocessing: run.preprocessing };
     let described = frontend::NetworkRun {
