@@ -3,6 +3,7 @@
 
 mod net;
 mod run;
+mod sweep;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -13,6 +14,7 @@ use toolchain::registry;
 
 pub use net::{EmittedNetwork, Net, NetCommand};
 pub use run::{GivenOptions, Run};
+pub use sweep::{Merge, Seeds, ShardChoice, SweepOptions};
 
 static PROGRAM_NAMES: LazyLock<String> =
     LazyLock::new(|| value_name(registry::frontends().iter().copied()));
@@ -81,7 +83,7 @@ pub enum Command {
     #[command(after_help = "Example:\n  plane net examples/networks/fat_tree.yaml\n\n\
         docs/networks.md describes the file. Topologies of the P4 tutorials (topology.json) and \
         specifications of Lucid runs are read too.")]
-    Net(Net),
+    Net(Box<Net>),
     /// Run STF tests of P4 programs, and Lucid specifications with expectations.
     #[command(
         after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe default \

@@ -141,11 +141,14 @@ impl Options {
     }
 
     /// The unit of the time stamps of delayed events on Tofino is this power of two, in nanoseconds.
-    pub(crate) fn stamp_shift(&self) -> u32 {
+    pub fn stamp_shift(&self) -> u32 {
         let is_enough = |shift: &u32| self.delay_period_ps <= NANOSECOND_STAMP_PERIOD_PS << shift;
         match self.delay {
             Delay::Recirculation => 0,
-            Delay::Queue => (0..MAX_STAMP_SHIFT).find(is_enough).unwrap_or(MAX_STAMP_SHIFT),
+            // Whole bytes: a parser puts them where they are to be.
+            Delay::Queue => {
+                (0..MAX_STAMP_SHIFT).step_by(8).find(is_enough).unwrap_or(MAX_STAMP_SHIFT)
+            }
         }
     }
 }

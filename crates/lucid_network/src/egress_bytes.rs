@@ -54,7 +54,8 @@ pub(super) fn handled_at_egress(
     replica: u32,
     bytes: &[u8],
 ) -> Option<Arc<EventValue>> {
-    let (bridge, mut rest) = Bridge::read(compiled.most_generated, bytes)?;
+    let (bridge, mut rest) =
+        Bridge::read(compiled.most_generated, compiled.options.stamp_shift(), bytes)?;
     let mut handled = None;
     match bridge.task {
         Task::Round => {

@@ -7,7 +7,8 @@ use control::map::{Handles, Mapped, Renamed};
 use control::target::{Batch, Item, Reply, Target};
 use device::DeviceTarget;
 use ir::{ActionId, Bits, KeyPattern, Program, RegisterId, TableId};
-use lucid::core::{GlobalId, Program as Core};
+use lucid::core::arithmetic::mask;
+use lucid::core::{GlobalId, GlobalKind, Program as Core};
 use lucid_compiler::{Compiled, GlobalPlace, TableCopy};
 use lucid_reference::interpreter::{Entry, MatchTable, State};
 use state::{Atomicity, BoundAction, CellRange, NewEntry, Read, Reply as StateReply, Update};
@@ -16,8 +17,8 @@ use std::sync::Arc;
 /// What a global is in the program as written.
 #[derive(Clone, Debug)]
 enum Place {
-    /// An array or counter.
-    Cells { register: RegisterId, cell_bits: u32, is_pair: bool },
+    /// An array or counter. Above the program's width a cell may hold anything.
+    Cells { register: RegisterId, cell_bits: u32, width_bits: u32, is_pair: bool },
     /// A table: its copies.
     Table(Vec<Copy>),
 }
@@ -68,7 +69,14 @@ fn written(
                 program.registers.push(array);
                 handles.registers.push(RegisterId(at as u32));
                 let (cell_bits, is_pair) = (*cell_bits, *is_pair);
-                places[global.0 as usize] = Some(Place::Cells { register, cell_bits, is_pair });
+                let width_bits = match core.globals[global.0 as usize].kind {
+                    GlobalKind::Array { width_bits, .. }
+                    | GlobalKind::PairArray { width_bits, .. }
+                    | GlobalKind::Counter { width_bits, .. } => width_bits,
+                    GlobalKind::Table(_) => cell_bits,
+                };
+                places[global.0 as usize] =
+                    Some(Place::Cells { register, cell_bits, width_bits, is_pair });
             }
             GlobalPlace::Table { global, copies } => {
                 let mut found_copies = Vec::new();
@@ -132,7 +140,7 @@ impl Globals {
         cells: CellRange,
         values: [u128; 2],
     ) -> Option<()> {
-        let Place::Cells { register, cell_bits, is_pair } = *self.place(global)? else {
+        let Place::Cells { register, cell_bits, is_pair, .. } = *self.place(global)? else {
             return None;
         };
         let mut value = Bits::from_u128(cell_bits, values[0]);
@@ -225,11 +233,12 @@ fn new_entry(
 impl Place {
     /// The cells of a value.
     fn split(&self, value: &Bits) -> Option<[u128; 2]> {
-        let Place::Cells { cell_bits, is_pair, .. } = self else { return None };
+        let Place::Cells { cell_bits, width_bits, is_pair, .. } = self else { return None };
+        let all = mask(*width_bits);
         if !is_pair {
-            return Some([value.to_u128()?, 0]);
+            return Some([value.to_u128()? & all, 0]);
         }
         let first = value.slice(2 * cell_bits - 1, *cell_bits).to_u128()?;
-        Some([first, value.slice(cell_bits - 1, 0).to_u128()?])
+        Some([first & all, value.slice(cell_bits - 1, 0).to_u128()? & all])
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Where `ip netns` keeps the namespaces with names.
-const NAMESPACES: &str = "/run/netns";
+pub(crate) const NAMESPACES: &str = "/run/netns";
 /// Between two looks for an interface that does not exist yet.
 const APPEARANCE_TIME: Duration = Duration::from_millis(100);
 /// How long programs in a namespace may take to end after SIGTERM.

@@ -14,6 +14,7 @@ mod plan;
 pub mod programs;
 pub mod state;
 mod system;
+pub mod user_namespace;
 
 pub use forwarding::{Forwarder, Pace, StepError};
 pub use kernel::Interfaces;
@@ -21,7 +22,6 @@ pub use live_network::{LiveNetwork, default_name, exec};
 pub use pingall::{Pinged, pingall};
 pub use plan::Plan;
 use source::Explanation;
-pub use system::is_root;
 
 /// The explanations of all codes.
 pub fn explanations() -> impl Iterator<Item = &'static Explanation> {

@@ -14,7 +14,7 @@ pub const FOLDER_VARIABLE: &str = "PLANEWRIGHT_LIVE";
 const RECORD: &str = "network.json";
 const LOCK: &str = "lock";
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     match std::env::var_os(FOLDER_VARIABLE) {
         Some(folder) => PathBuf::from(folder),
         None if is_root() => PathBuf::from("/run/planewright"),
@@ -180,8 +180,9 @@ pub fn clean() -> Cleaned {
     let mut cleaned = Cleaned::default();
     let is_kept =
         |namespace: &String| running.iter().any(|record| record.namespaces.contains(namespace));
-    let left: Vec<String> =
-        kernel::all_namespaces().into_iter().filter(|namespace| !is_kept(namespace)).collect();
+    // Those of other users vanish with their last program.
+    let all = if is_root() { kernel::all_namespaces() } else { Vec::new() };
+    let left: Vec<String> = all.into_iter().filter(|namespace| !is_kept(namespace)).collect();
     cleaned.failures = kernel::remove(&left);
     for folder in folders() {
         if is_alive(&folder) {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use source::quantity;
+use std::borrow::Cow;
 
 /// A measurement in a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +24,90 @@ pub enum Cell {
     Share(f64),
     /// Another number.
     Number(f64),
+    /// The mean over runs.
+    Mean(Mean),
+}
+
+/// A mean over runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// What the runs measured.
+    pub unit: Unit,
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of its 95 % confidence interval; `None` of one run.
+    pub half_width: Option<f64>,
+    /// Runs that measured it.
+    pub runs: usize,
+    /// All runs.
+    pub of: usize,
+}
+
+/// What a number measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A count.
+    Count,
+    /// Picoseconds.
+    Time,
+    /// Bits per second.
+    Rate,
+    /// Bytes.
+    Bytes,
+    /// A share, 0 to 1.
+    Share,
+    /// Another number.
+    Number,
+}
+
+impl Unit {
+    fn text(self, number: f64) -> String {
+        match self {
+            Unit::Count if number.fract() == 0.0 => format!("{number:.0}"),
+            Unit::Count => format!("{number:.1}"),
+            Unit::Time => Cell::Time(number.round() as u64).text(),
+            Unit::Rate => Cell::Rate(number).text(),
+            Unit::Bytes => quantity::bytes(number),
+            Unit::Share => Cell::Share(number).text(),
+            Unit::Number => Cell::Number(number).text(),
+        }
+    }
+}
+
+impl Mean {
+    fn text(&self) -> String {
+        let mut text = self.unit.text(self.mean);
+        if let Some(half_width) = self.half_width.filter(|width| *width > 0.0) {
+            text.push_str(&format!(" ± {}", self.unit.text(half_width)));
+        }
+        if self.runs < self.of {
+            text.push_str(&format!(" ({} of {})", self.runs, self.of));
+        }
+        text
+    }
+}
+
+fn rounded(number: f64) -> Value {
+    json!((number * 1e6).round() / 1e6)
 }
 
 impl Cell {
     /// A time that may not have been measured.
     pub fn time(time_ps: Option<u64>) -> Cell {
         time_ps.map_or(Cell::Empty, Cell::Time)
+    }
+
+    /// What it measured; `None` of names and of nothing.
+    pub fn number(&self) -> Option<(Unit, f64)> {
+        Some(match self {
+            Cell::Empty | Cell::Text(_) | Cell::Mean(_) => return None,
+            Cell::Count(count) => (Unit::Count, *count as f64),
+            Cell::Time(time_ps) => (Unit::Time, *time_ps as f64),
+            Cell::Rate(rate) => (Unit::Rate, *rate),
+            Cell::Bytes(bytes) => (Unit::Bytes, *bytes as f64),
+            Cell::Share(share) => (Unit::Share, *share),
+            Cell::Number(number) => (Unit::Number, *number),
+        })
     }
 
     fn is_text(&self) -> bool {
@@ -46,6 +125,7 @@ impl Cell {
             Cell::Bytes(bytes) => quantity::bytes(*bytes as f64),
             Cell::Share(share) => format!("{:.1} %", share * 100.0),
             Cell::Number(number) => format!("{number:.1}"),
+            Cell::Mean(mean) => mean.text(),
         }
     }
 
@@ -60,6 +140,10 @@ impl Cell {
             Cell::Count(count) | Cell::Time(count) | Cell::Bytes(count) => count.to_string(),
             Cell::Rate(number) => format!("{number:.0}"),
             Cell::Share(number) | Cell::Number(number) => format!("{number:.6}"),
+            Cell::Mean(Mean { mean, half_width, .. }) => match half_width {
+                Some(half_width) => format!("{mean:.6},{half_width:.6}"),
+                None => format!("{mean:.6},"),
+            },
         }
     }
 
@@ -73,25 +157,30 @@ impl Cell {
                 false => json!(count.to_string()),
             },
             Cell::Rate(number) => json!(number.round()),
-            Cell::Share(number) | Cell::Number(number) => json!((number * 1e6).round() / 1e6),
+            Cell::Share(number) | Cell::Number(number) => rounded(*number),
+            Cell::Mean(Mean { mean, half_width, runs, .. }) => json!({
+                "mean": rounded(*mean),
+                "ci95": half_width.map(rounded),
+                "runs": runs,
+            }),
         }
     }
 }
 
 /// A column: its title, and its name with the unit in CSV and JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// For people.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// For programs: `rtt_mean_ps`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
 }
 
 /// Rows of measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Its name, also of its CSV file.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Columns.
     pub columns: Vec<Column>,
     /// Rows, a cell for each column.
@@ -103,8 +192,14 @@ pub struct Table {
 impl Table {
     /// An empty table; each column is a title and a name.
     pub fn new(name: &'static str, columns: &[(&'static str, &'static str)]) -> Table {
-        let columns = columns.iter().map(|(title, name)| Column { title, name }).collect();
-        Table { name, columns, rows: Vec::new(), notes: Vec::new() }
+        let columns = columns
+            .iter()
+            .map(|(title, name)| Column {
+                title: Cow::Borrowed(*title),
+                name: Cow::Borrowed(*name),
+            })
+            .collect();
+        Table { name: Cow::Borrowed(name), columns, rows: Vec::new(), notes: Vec::new() }
     }
 
     /// As text with aligned columns, at most `most_rows` rows.
@@ -132,7 +227,7 @@ impl Table {
             line.trim_end().to_string() + "\n"
         };
         let mut text = format!("{}\n", self.name);
-        text.push_str(&line(&mut self.columns.iter().map(|column| column.title)));
+        text.push_str(&line(&mut self.columns.iter().map(|column| &*column.title)));
         for row in &texts {
             text.push_str(&line(&mut row.iter().map(String::as_str)));
         }
@@ -147,10 +242,23 @@ impl Table {
 
     /// As CSV with a line of names (RFC 4180).
     pub fn to_csv(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        let mut text = names.join(",") + "\n";
+        let is_mean = |cell: &Cell| matches!(cell, Cell::Mean(_));
+        // A mean has a column for its confidence interval beside it.
+        let is_mean: Vec<bool> = (0..self.columns.len())
+            .map(|at| self.rows.iter().any(|row| row.get(at).is_some_and(is_mean)))
+            .collect();
+        let names = self.columns.iter().zip(&is_mean).map(|(column, is_mean)| match is_mean {
+            true => format!("{0},{0}_ci95", column.name),
+            false => column.name.to_string(),
+        });
+        let mut text = names.collect::<Vec<_>>().join(",") + "\n";
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Cell::csv).collect();
+            let cells = row.iter().zip(&is_mean).map(|(cell, is_mean)| match cell {
+                Cell::Mean(_) => cell.csv(),
+                _ if *is_mean => cell.csv() + ",",
+                _ => cell.csv(),
+            });
+            let cells: Vec<String> = cells.collect();
             text.push_str(&(cells.join(",") + "\n"));
         }
         text

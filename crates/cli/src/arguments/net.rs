@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The options of `plane net`.
 
+use super::sweep::{Merge, SweepOptions};
 use super::{Engine, Reading};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ pub struct Net {
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub rows: usize,
     /// Write the run as a time line: an HTML file that loads nothing else.
-    #[arg(long, value_name = "FILE", conflicts_with = "live")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "seeds", "emit"])]
     pub timeline: Option<PathBuf>,
     /// The first time of which the time line has single frames; its sums are of the whole run.
     #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
@@ -51,7 +52,7 @@ pub struct Net {
     #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
     pub timeline_to: Option<u64>,
     /// Write a picture of the topology with the use of links as colours: an SVG file.
-    #[arg(long, value_name = "FILE", conflicts_with = "live")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "seeds", "emit"])]
     pub picture: Option<PathBuf>,
     /// Tie simulated time to the clock: 1 is real time, 0.1 a tenth of it. A slow machine may be later.
     #[arg(long, value_name = "FACTOR", value_parser = factor, conflicts_with = "live")]
@@ -81,6 +82,8 @@ pub struct Net {
     #[arg(long, conflicts_with = "file")]
     pub schema: bool,
     #[command(flatten)]
+    pub sweep: SweepOptions,
+    #[command(flatten)]
     pub reading: Reading,
 }
 
@@ -89,6 +92,9 @@ pub struct Net {
 pub enum EmittedNetwork {
     /// A topology of containerlab, with an image, the files of the switches and a script for the links.
     Containerlab,
+    /// With --seeds an indexed Job of Kubernetes (job.yaml) and an array of Slurm (job.slurm), a task for each seed or for
+    /// each shard of --shard auto/N.
+    Job,
 }
 
 /// What `plane net` does beside running a file.
@@ -101,6 +107,9 @@ pub enum NetCommand {
     Exec(Exec),
     /// Let every host of a live network ping every other one.
     Pingall(Pingall),
+    /// Join the results of a sweep's shards and print what the whole sweep prints.
+    #[command(after_help = "Example:\n  plane net merge results/*.json")]
+    Merge(Merge),
 }
 
 /// Arguments of `plane net exec`.

@@ -15,6 +15,7 @@ mod messages;
 mod net;
 mod net_controllers;
 mod net_live;
+mod net_sweeps;
 mod net_timeline;
 mod p4info;
 mod port_captures;

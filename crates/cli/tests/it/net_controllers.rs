@@ -229,3 +229,71 @@ fn an_interrupt_ends_the_run_and_the_program() {
     assert!(String::from_utf8_lossy(&ran.stdout).contains("the run was over at 0"), "{ran:?}");
     assert!(!is_alive(&child), "process {child} is left");
 }
+
+/// A router that fails for 40 ms: its state is lost, and it gets the entries of the file when it returns.
+#[test]
+fn a_switch_returns_with_the_entries_of_the_file() {
+    let router = root().join("examples/router/router.p4");
+    let network = format!(
+        "topology: {{kind: line, switches: 1, hosts_per_switch: 2, program: {}, rate: 100Mbps, latency: 1us}}
+hosts: {{h1: {{applications: [{{ping: {{to: h2, count: 10, interval: 10ms}}}}]}}}}
+controllers: {{c: {{switches: s1, latency: 1ms, program: [sh, c.sh]}}}}
+events: [{{at: 45ms, node: s1, state: down, for: 20ms}}]
+expect: [{{ping: h1-h2, received: RECEIVED}}]
+until: 200ms
+",
+        router.display()
+    );
+    // Requests at 50 and 60 ms find the links down.
+    let ran = run(&network.replace("RECEIVED", "8"), ECHO, &["--json"]);
+    assert_eq!(ran.json()["switches"][0]["received"], 16, "{}", ran.errors);
+    let switch = ran.messages("switch");
+    let changes: Vec<_> = switch.iter().map(|one| (&one["at_ps"], &one["up"])).collect();
+    let (down, up) = (45_000_000_000_u64.into(), 65_000_000_000_u64.into());
+    assert_eq!(changes, [(&down, &false.into()), (&up, &true.into())]);
+    // What a controller did before is lost: without the failure its command stops everything from 22 ms on.
+    let clears = "read -r hello
+echo '{\"wake_ps\": 21000000000}'
+read -r timer
+echo '{\"command\": \"table_clear RouterIngress.next_hops\", \"id\": 1}'
+echo '{\"wake_ps\": 50000000000}'
+while read -r line; do
+  echo \"$line\" >&2
+  case \"$line\" in
+    *timer*) echo '{\"command\": \"table_clear RouterIngress.next_hops\", \"id\": 2}';;
+  esac
+  echo '{\"done\": true}'
+done
+";
+    let ran = run(&network.replace("RECEIVED", "6"), clears, &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    let results = ran.messages("result");
+    assert!(results[0].get("error").is_none(), "{}", ran.errors);
+    assert_eq!(results[1]["error"], "switch `s1` is down");
+}
+
+/// Commands and notifications are lost while a controller is down, and its program starts again.
+#[test]
+fn a_controller_returns_after_a_failure() {
+    let events = "events: [{at: 5ms, node: c, state: down, for: 10ms}]\n";
+    let ran = run(&network(&format!("{PROGRAM}{events}")), ECHO, &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    let times: Vec<_> = ran.messages("hello").iter().map(|one| one["time_ps"].clone()).collect();
+    assert_eq!(times, [0_u64.into(), Value::from(15_000_000_000_u64)]);
+    // The first ARP request, at 10 ms, is one of a switch without flood group; its digest is lost.
+    let digests = ran.messages("digest");
+    assert!(digests.iter().all(|one| one["at_ps"].as_u64() > Some(15_000_000_000)), "{digests:?}");
+    let group = "mc_mgrp_create 1\\nmc_node_create 0 1 2\\nmc_node_associate 1 0";
+    let commands = format!(
+        "controllers: {{c: {{commands: [{{at: 6ms, text: \"{group}\"}}]}}}}
+expect: [{{ping: h1-h2, received: RECEIVED}}]
+"
+    );
+    let received = |received: &str, rest: &str| {
+        let network = network(&format!("{}{rest}", commands.replace("RECEIVED", received)));
+        let ran = run(&network, "", &[]);
+        assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    };
+    received("3", "");
+    received("0", events);
+}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use testing::json_schema::document_value;
-use testing::live::can_run;
+use testing::live::{can_run, not_run};
 
 fn plane(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plane"));
@@ -69,15 +69,25 @@ impl Network {
 
     /// Starts it, and returns when its hosts are there.
     fn start(&self) -> Child {
-        let mut command = plane(&[&self.file, "--live", "--name", &self.name]);
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("plane starts");
-        let errors = BufReader::new(child.stderr.take().expect("its messages"));
-        let mut lines = errors.lines().map_while(Result::ok);
-        assert!(lines.any(|line| line.contains("Ctrl-C ends it")), "it does not start");
-        // Later messages are read, so that the process never waits for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        child
+        started(&mut plane(&[&self.file, "--live", "--name", &self.name]))
     }
+}
+
+/// Starts a network, and returns when its hosts are there.
+fn started(command: &mut Command) -> Child {
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plane starts");
+    let errors = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut seen = Vec::new();
+    let mut lines = errors.lines().map_while(Result::ok);
+    let is_there = lines.any(|line| {
+        seen.push(line);
+        seen.last().is_some_and(|line| line.contains("Ctrl-C ends it"))
+    });
+    assert!(is_there, "it does not start: {seen:?}");
+    // Later messages are read, so that the process never waits for a reader.
+    std::thread::spawn(move || lines.for_each(drop));
+    child
 }
 
 fn end(child: &mut Child, signal: &str) -> Option<i32> {
@@ -107,10 +117,10 @@ fn a_ping_passes_a_router_and_takes_the_time_of_the_links() {
     let network = network(
         "ping",
         "topology: {kind: line, switches: 2, hosts_per_switch: 1, program: router.p4, latency: 10ms}\n\
-         hosts: {h1: {applications: [{ping: {to: h2, count: 5, interval: 100ms}}]}}\n\
+         hosts: {h1: {applications: [{ping: {to: h2, count: 10, interval: 50ms}}]}}\n\
          captures: [{port: h2, file: h2.pcap}]\n\
-         expect: [{ping: h1-h2, ttl: 62, loss: 0}, {port: \"s1:3\", sent: 5}, \
-         {host: h2, where: {ipv4.ttl: 62}, count: 5}]\n",
+         expect: [{ping: h1-h2, ttl: 62, loss: 0}, {port: \"s1:3\", sent: 10}, \
+         {host: h2, where: {ipv4.ttl: 62}, count: 10}]\n",
     );
     let out = network.file.replace("n.yaml", "out");
     let words = [&network.file, "--live", "--name", &network.name, "--json", "-q", "--out", &out];
@@ -118,12 +128,12 @@ fn a_ping_passes_a_router_and_takes_the_time_of_the_links() {
     assert_eq!(status, Some(0), "{text}{errors}");
     let results: Value = serde_json::from_str(&text).expect("JSON");
     let ping = &results["ping"][0];
-    assert_eq!((&ping["sent"], &ping["received"]), (&Value::from(5), &Value::from(5)));
+    assert_eq!((&ping["sent"], &ping["received"]), (&Value::from(10), &Value::from(10)));
     // Three links of 10 ms there and back. The machine may be late, never early.
     let least_ps = ping["rtt_min_ps"].as_u64().expect("a time");
     assert!((60_000_000_000..75_000_000_000).contains(&least_ps), "{least_ps}");
     let captured = std::fs::metadata(Path::new(&out).join("h2.pcap")).expect("a capture").len();
-    assert!(captured >= 24 + 10 * (98 + 16), "{captured}");
+    assert!(captured >= 24 + 20 * (98 + 16), "{captured}");
     assert_eq!(left_of(&network.name), Vec::<String>::new());
 }
 
@@ -349,7 +359,8 @@ fn an_emitted_network_works_with_a_process_for_each_switch() {
     }
     let until = Instant::now() + Duration::from_secs(8);
     let text = loop {
-        let ping = containers["h1"].command("ping -n -c 1 -W 1 10.0.2.2", &folder).output();
+        let ping =
+            containers["h1"].command("ping -n -c 10 -i 0.05 -W 1 10.0.2.2", &folder).output();
         let text = String::from_utf8_lossy(&ping.expect("ping").stdout).into_owned();
         if text.contains("bytes from") || Instant::now() > until {
             break text;
@@ -357,8 +368,8 @@ fn an_emitted_network_works_with_a_process_for_each_switch() {
     };
     assert!(text.contains("ttl=62"), "{text}");
     // Four of the six links on the way there and back are those of switches.
-    let time = text.split_once("time=").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
-    let time_ms: f64 = time.expect("a time");
+    let least = text.split_once("mdev = ").and_then(|(_, rest)| rest.split('/').next());
+    let time_ms: f64 = least.expect("a summary").parse().expect("a time");
     assert!((40.0..60.0).contains(&time_ms), "{text}");
     for switch in &mut switches {
         end(switch, "-TERM");
@@ -369,4 +380,71 @@ fn an_emitted_network_works_with_a_process_for_each_switch() {
     let (status, _, errors) = ran(&[&emitted, "--live", "--only", "s1", "--interfaces", "9=eth9"]);
     assert_eq!(status, Some(1));
     assert!(errors.contains("`s1` has no link at port 9"), "{errors}");
+}
+
+/// Without root, in a user namespace: the same commands, and nothing left.
+#[test]
+fn users_who_are_not_root_have_live_networks_too() {
+    let user = "54321";
+    let words = [
+        "--reuid",
+        user,
+        "--regid",
+        user,
+        "--clear-groups",
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--net",
+        "true",
+    ];
+    let can_unshare =
+        Command::new("setpriv").args(words).status().is_ok_and(|status| status.success());
+    if !can_unshare {
+        not_run("user", "this system has no user namespaces for users, or the test is not root");
+        return;
+    }
+    if !can_run("user", &["ping"]) {
+        return;
+    }
+    let network = network(
+        "user",
+        "topology: {kind: line, switches: 1, hosts_per_switch: 2, program: router.p4}\n",
+    );
+    // A copy that the user may read and run.
+    let folder = network._folder.path();
+    let plane = folder.join("plane");
+    std::fs::copy(env!("CARGO_BIN_EXE_plane"), &plane).expect("a copy");
+    let opened = Command::new("chmod").args(["-R", "a+rX"]).arg(folder).status();
+    assert!(opened.expect("chmod").success());
+    let as_user = |words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", user, "--regid", user, "--clear-groups"]);
+        command.arg(&plane).arg("net").args(words).current_dir(folder);
+        command
+    };
+    let ran = |words: &[&str]| {
+        let Output { status, stdout, stderr } = as_user(words).output().expect("plane starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (status.code(), text(&stdout), text(&stderr))
+    };
+    let mut command = as_user(&["n.yaml", "--live", "--name", &network.name]);
+    let mut child = started(&mut command);
+    let name = network.name.as_str();
+    let (status, text, errors) = ran(&["pingall", "--name", name]);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    assert!(text.contains("0% dropped (2/2 received)"), "{text}");
+    // The program is where its user is, and its host is not the machine.
+    let (status, text, errors) =
+        ran(&["exec", "--name", name, "h2", "sh", "-c", "pwd; ip -br addr"]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(text.contains(&folder.display().to_string()) && text.contains("10.0.1.3"), "{text}");
+    assert_eq!(left_of(name), Vec::<String>::new());
+    assert_eq!(end(&mut child, "-TERM"), Some(0));
+    let records = PathBuf::from(format!("/tmp/planewright-{user}"));
+    assert!(!records.join(name).exists());
+    let (status, _, errors) = ran(&["exec", "--name", name, "h1", "true"]);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains("live network"), "{errors}");
+    let _ = std::fs::remove_dir(records);
 }

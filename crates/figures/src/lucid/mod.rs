@@ -11,6 +11,7 @@ mod recirculation;
 mod recirculation_uses;
 mod stages;
 mod tofino;
+mod tofino_compiler;
 
 pub use compilation::{
     Outcome, Outcomes, Refusal, Source, Step, TargetChoice, compile_measured, compile_table,

@@ -4,6 +4,7 @@
 
 use super::published::{Published, place_in_paper, published, published_title};
 use super::tofino::{self, p4_lines};
+use super::tofino_compiler;
 use crate::{Measuring, Table};
 use lucid::core::Program;
 use lucid::syntax::lexer;
@@ -94,6 +95,7 @@ pub fn figure_9(
             "stages: paper",
             "greedy",
             "exact",
+            "Tofino's compiler",
             "compile",
             "exact layout",
         ],
@@ -125,6 +127,7 @@ pub fn figure_9(
             of(|one| one.stages),
             made.layout.stages.len().to_string(),
             stages,
+            tofino_compiler::stages(&application.name),
             milliseconds(time),
             milliseconds(exact_time),
         ]);
@@ -134,6 +137,7 @@ pub fn figure_9(
          Compile times are from the core program to checked P4_16, greedy layout included; an exact \
          layout that was stopped says below which number of stages there is surely none.",
     );
+    table.remark(tofino_compiler::remark(applications.iter().map(|one| one.name.as_str())));
     table.remark(
         "Where there are fewer stages than in the paper: our applications are written anew; booleans \
          are asked for where they come from; an array's index is hashed in the array's stage; events are \

@@ -11,6 +11,7 @@
 //!   not the event is generated.
 //! - An array's index that is a hash is computed by the array's hash unit, in the same stage.
 //! - Checksums that the pipeline itself needs are added up ([`super::checksums`]).
+//! - Sums go into fields by way of variables where a field fills no container ([`super::aligned`]).
 
 mod balance;
 mod emit;
@@ -32,5 +33,6 @@ pub fn dataflow(core: &Program, graph: &AtomicGraph) -> AtomicProgram {
         let walked = walk::walk(graph, body);
         program = emit::emit(core, graph, program, HandlerId(at as u32), walked);
     }
-    super::checksums::expand(super::share::share(program)).without_unused_variables()
+    let program = super::checksums::expand(super::share::share(program));
+    super::aligned::apart(core, program).without_unused_variables()
 }

@@ -12,6 +12,7 @@
 //! [`program::AtomicProgram`] is what `branches` and `dataflow` give; layouts speak of its statements.
 //! Merging of tables is `pisa`'s, P4_16 is [`super`]'s back ends'.
 
+mod aligned;
 mod branches;
 mod checksums;
 pub mod codes;

@@ -390,6 +390,11 @@ pub enum AluOperator {
 }
 
 impl AluOperator {
+    /// Whether each bit of the result comes of the same bit of the operands.
+    pub fn is_bitwise(self) -> bool {
+        matches!(self, AluOperator::And | AluOperator::Or | AluOperator::Xor)
+    }
+
     /// What an ALU computes of operands of a width.
     pub fn apply(self, left: u128, right: u128, width_bits: u32) -> u128 {
         use lucid::core::arithmetic::integer_binary;

@@ -22,23 +22,33 @@ pub(super) fn task_direct(slot: u32) -> u32 {
     TASK_COPIES + 1 + slot
 }
 
-/// The declaration, for so many slots. The time comes first: Tofino computes with it in a container of its own.
-pub(super) fn declaration(slots: u32) -> String {
-    let mut text = String::from("header bridge_h { bit<16> arrived; bit<8> task;");
+/// The declaration, for so many slots. At its end is a time stamp with so many zero bits below it that the last 32 bits
+/// of the bridge hold nanoseconds.
+pub(super) fn declaration(slots: u32, stamp_shift: u32) -> String {
+    let mut text = String::from("header bridge_h { bit<8> task;");
     for slot in 0..slots {
         text.push_str(&format!("bit<1> slot{slot};"));
     }
-    let padding_bits = slots.next_multiple_of(8) - slots;
+    let padding_bits = 8 * slot_bytes(slots) - slots;
     if padding_bits > 0 {
         text.push_str(&format!("@padding bit<{padding_bits}> _pad;"));
+    }
+    text.push_str("bit<16> arrived;");
+    if stamp_shift > 0 {
+        text.push_str(&format!("@padding bit<{stamp_shift}> _below;"));
     }
     text.push('}');
     text
 }
 
+/// Bytes for the bits that say which slots hold an event: one at least, so that 32 bits end with the time stamp.
+fn slot_bytes(slots: u32) -> u32 {
+    slots.div_ceil(8).max(1)
+}
+
 /// Bytes of the bridge.
-pub(super) fn bytes(slots: u32) -> u32 {
-    3 + slots.div_ceil(8)
+pub(super) fn bytes(slots: u32, stamp_shift: u32) -> u32 {
+    3 + slot_bytes(slots) + stamp_shift / 8
 }
 
 /// A task as far as egress handlers go.
@@ -67,9 +77,9 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Reads the bridge of a program with so many slots; what follows it.
-    pub fn read(slots: u32, bytes: &[u8]) -> Option<(Bridge, &[u8])> {
-        let (task, rest) = bytes.get(2..)?.split_first()?;
+    /// Reads the bridge of a program with so many slots and a unit of time stamps; what follows it.
+    pub fn read(slots: u32, stamp_shift: u32, bytes: &[u8]) -> Option<(Bridge, &[u8])> {
+        let (task, rest) = bytes.split_first()?;
         let task = match u32::from(*task) {
             TASK_ROUND => Task::Round,
             TASK_LEAVE => Task::Leave,
@@ -78,7 +88,8 @@ impl Bridge {
             }
             _ => Task::Other,
         };
-        let (bits, rest) = rest.split_at_checked(slots.div_ceil(8) as usize)?;
+        let (bits, rest) = rest.split_at_checked(slot_bytes(slots) as usize)?;
+        let rest = rest.get(2 + stamp_shift as usize / 8..)?;
         let is_there = |slot: u32| bits[slot as usize / 8] >> (7 - slot % 8) & 1 == 1;
         Some((Bridge { task, slots: (0..slots).map(is_there).collect() }, rest))
     }

@@ -3,18 +3,21 @@
 //! places in the Lucid source that they stand for. What the pieces say is decided by the other modules.
 
 use super::event_headers::EventHeaders;
+use super::indexes::{self, ParserIndex};
 use super::parts::Part;
-use crate::atomic::program::{AtomicProgram, Given, Hash, Operand, SlotField, VariableKind};
+use crate::atomic::program::{
+    ArrayId, AtomicProgram, Given, Hash, Index, Operand, SlotField, VariableKind,
+};
 use crate::compiled::{GlobalPlace, TableCopy};
 use crate::expressions::{literal, wire_bits};
 use crate::interface::TargetInterface;
 use crate::names::Names;
 use crate::options::Options;
 pub(super) use crate::template::Piece;
-use lucid::core::{GlobalId, Program, Type};
+use lucid::core::{EventId, GlobalId, Program, Type};
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostics, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 /// Names that the compiler declares in a program.
@@ -62,8 +65,8 @@ const OWN_NAMES: &[&str] = &[
     "egress_values",
     "wait",
     "waited",
-    "scale",
-    "scaled",
+    "mask",
+    "masked",
     "count_down",
     "counted",
     "counted_here",
@@ -127,6 +130,8 @@ pub(super) struct Hashes {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegisterNames {
     pub(super) actions: Vec<String>,
+    /// Widths of what they return.
+    pub(super) returned_bits: Vec<u32>,
     /// Width of the index.
     pub(super) index_bits: u32,
 }
@@ -164,6 +169,8 @@ pub(super) struct Context<'p> {
     pub(super) placed: Vec<(Gress, usize, String, BTreeSet<Touched>)>,
     /// Fields of metadata for externs.
     pub(super) externs: Vec<String>,
+    /// Indexes of arrays that the parser sets.
+    pub(super) indexes: BTreeMap<ArrayId, ParserIndex>,
 }
 
 impl<'p> Context<'p> {
@@ -178,7 +185,7 @@ impl<'p> Context<'p> {
             "self_switch",
             "recirculation_port",
             "elapsed",
-            "elapsed_ns",
+            "arrived",
             "kept",
             "leaves",
             "generated",
@@ -194,6 +201,7 @@ impl<'p> Context<'p> {
             })
             .collect();
         let externs = program.externs.iter().map(|one| metadata.fresh(&one.name)).collect();
+        let indexes = indexes::of(program, atomic, options, &mut metadata);
         Context {
             program,
             atomic,
@@ -213,6 +221,7 @@ impl<'p> Context<'p> {
             fields,
             placed: Vec::new(),
             externs,
+            indexes,
         }
     }
 
@@ -357,6 +366,25 @@ impl<'p> Context<'p> {
             true => "own_recirculation_port",
             false => "RECIRCULATION_PORT",
         }
+    }
+
+    /// The index that the parser sets, where it is the one of an access.
+    pub(super) fn parser_index(&self, array: ArrayId, index: &Index) -> Option<&ParserIndex> {
+        let Index::Operand(Operand::Variable(id)) = index else { return None };
+        let VariableKind::Parameter { event, parameter } = self.atomic.variable(*id).kind else {
+            return None;
+        };
+        let set = self.indexes.get(&array)?;
+        (set.parameters.get(&event) == Some(&parameter)).then_some(set)
+    }
+
+    /// What the parser does for the indexes of an event's handler; `value` is the text of a parameter.
+    pub(super) fn set_indexes(&self, event: EventId, value: impl Fn(u32) -> String) -> String {
+        let set = |one: &ParserIndex| {
+            let parameter = one.parameters.get(&event)?;
+            Some(format!("ig_md.{} = {};", one.field, value(*parameter)))
+        };
+        self.indexes.values().filter_map(set).collect()
     }
 
     /// What is assigned to.

@@ -54,12 +54,18 @@ pub(super) fn write(context: &mut Context<'_>) {
             states.push_str(&self::slot(context, slot));
         }
     }
+    // The time stamp with the bits below it, and other bits above.
+    let arrived = match super::egress_tables::bridge_bits(context) {
+        32 => "pkt.lookahead<bit<32>>()".to_string(),
+        bits => format!("pkt.lookahead<bit<{bits}>>()[31:0]"),
+    };
     context.put(
         Span::NONE,
         format!(
             "parser EgressParser(packet_in pkt, out headers_t hdr, out eg_md_t eg_md, \
              out egress_intrinsic_metadata_t eg_intr_md) {{ \
-             state start {{ pkt.extract(eg_intr_md); pkt.extract(hdr.bridge); \
+             state start {{ pkt.extract(eg_intr_md); eg_md.arrived = {arrived}; \
+             pkt.extract(hdr.bridge); \
              transition select(hdr.bridge.task, {REPLICA}) {{ {tasks} default : accept; }} }} \
              {states} }}"
         ),

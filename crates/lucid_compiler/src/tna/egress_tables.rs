@@ -6,13 +6,51 @@
 use super::bridge::{TASK_COPIES, TASK_CUT, TASK_MEMBER, TASK_PASS, TASK_ROUND, TASK_WAIT};
 use super::context::Context;
 use super::egress_parser::HERE;
-use super::parts::MEMBER_ENTRIES;
+use super::parts::{MEMBER_ENTRIES, Part, SchedulerPart};
 use super::switch_values::{extern_type, values_table};
 use crate::wire::FIRST_CUT_SESSION;
 use source::Span;
 
 /// The source address of a waiting event has a time stamp; what leaves has none.
 pub(super) const SOURCE_AGAIN: &str = "hdr.frame.source_kind = SOURCE;";
+
+/// Applications of the scheduler's tables for packets with some tasks. They are on branches of their own, so that tables
+/// of one stage may write parts of one container.
+#[derive(Debug, Default)]
+pub(super) struct ByTask {
+    waits: Vec<String>,
+    members: Vec<String>,
+}
+
+impl ByTask {
+    /// Where the applications of a part stand, if not with the others.
+    pub(super) fn of(&mut self, part: Part) -> Option<&mut Vec<String>> {
+        match part {
+            Part::Scheduler(
+                SchedulerPart::Wait | SchedulerPart::MaskWait | SchedulerPart::CountDown,
+            ) => Some(&mut self.waits),
+            Part::Scheduler(SchedulerPart::Member) => Some(&mut self.members),
+            _ => None,
+        }
+    }
+
+    /// The branches, with what all other packets meet.
+    pub(super) fn around(&self, others: &[String]) -> String {
+        let mut text = String::new();
+        for (task, applied) in [(TASK_WAIT, &self.waits), (TASK_MEMBER, &self.members)] {
+            if !applied.is_empty() {
+                text.push_str(&format!(
+                    "if (hdr.bridge.task == {task}) {{ {} }} else ",
+                    applied.join(" ")
+                ));
+            }
+        }
+        match (text.strip_suffix(" else "), others) {
+            (Some(branches), []) => branches.to_string(),
+            _ => format!("{text}{{ {} }}", others.join(" ")),
+        }
+    }
+}
 
 /// What the control plane says of this switch, where egress handlers ask for it.
 pub(super) fn values(context: &mut Context<'_>, stage: usize) -> Option<String> {
@@ -84,7 +122,7 @@ pub(super) fn leave(context: &mut Context<'_>, stage: usize) -> Option<String> {
 fn cut(context: &Context<'_>) -> String {
     let task = if context.events.has_egress() { TASK_ROUND } else { TASK_PASS };
     let bits = bridge_bits(context);
-    let bridge = u128::from(task) << (bits - 24);
+    let bridge = u128::from(task) << (bits - 8);
     format!(
         "action cut(MirrorId_t session) {{ eg_dprsr_md.drop_ctl = 1; eg_dprsr_md.mirror_type = 1; \
          eg_md.session = session; eg_md.mirrored = {bits}w{bridge}; hdr.frame.source_kind = SOURCE; }}"
@@ -93,7 +131,7 @@ fn cut(context: &Context<'_>) -> String {
 
 /// Bits of the bridge.
 pub(super) fn bridge_bits(context: &Context<'_>) -> u32 {
-    8 * super::bridge::bytes(context.events.slots.len() as u32)
+    8 * super::bridge::bytes(context.events.slots.len() as u32, context.options.stamp_shift())
 }
 
 /// Each copy gets the number of its switch.
@@ -107,25 +145,27 @@ pub(super) fn member(context: &mut Context<'_>, stage: usize) -> Option<String> 
              const default_action = NoAction(); size = {MEMBER_ENTRIES}; }}"
         ),
     );
-    Some(format!("if (hdr.bridge.task == {TASK_MEMBER}) {{ member.apply(); }}"))
+    Some("member.apply();".into())
 }
 
-/// The time since a delayed event's last time stamp, and a new stamp.
+/// The time since a delayed event's last time stamp, and a new stamp. The stamp and the time are those bits of the
+/// result that [`mask_wait`] keeps: an ALU of Tofino computes with whole containers of one size.
 pub(super) fn wait(context: &mut Context<'_>, stage: usize) -> Option<String> {
-    let now = context.stamp("eg_prsr_md.global_tstamp");
+    let now = "eg_prsr_md.global_tstamp";
+    let stamp = context.stamp(now);
     let body =
-        format!("eg_md.elapsed = {now} - hdr.bridge.arrived; hdr.frame.source_kind = {now};");
+        format!("eg_md.elapsed = {now}[31:0] - eg_md.arrived; hdr.frame.source_kind = {stamp};");
     waiting(context, stage, ("wait", "waited"), &body)
 }
 
-/// The same in nanoseconds.
-pub(super) fn scale_wait(context: &mut Context<'_>, stage: usize) -> Option<String> {
-    let shift = context.options.stamp_shift();
-    let body = format!("eg_md.elapsed_ns = (bit<32>)(eg_md.elapsed ++ {shift}w0);");
-    waiting(context, stage, ("scale", "scaled"), &body)
+/// The bits of that time that the stamp has, in nanoseconds.
+pub(super) fn mask_wait(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    let mask = 0xffff_u32 << context.options.stamp_shift();
+    let body = format!("eg_md.elapsed = eg_md.elapsed & {mask:#010x};");
+    waiting(context, stage, ("mask", "masked"), &body)
 }
 
-/// A table with one action for what waits.
+/// A table with one action.
 fn waiting(
     context: &mut Context<'_>,
     stage: usize,
@@ -136,9 +176,7 @@ fn waiting(
         Span::NONE,
         format!(
             "action {action}() {{ {body} }} @stage({stage}) table {table} {{ \
-             key = {{ hdr.bridge.task : exact; }} actions = {{ {action}; NoAction; }} \
-             const entries = {{ {TASK_WAIT} : {action}(); }} \
-             const default_action = NoAction(); size = 1; }}"
+             actions = {{ {action}; }} const default_action = {action}(); size = 1; }}"
         ),
     );
     Some(format!("{table}.apply();"))
@@ -147,18 +185,14 @@ fn waiting(
 /// What is left of the delay. Where the new stamp would look like the source address of what has none, the event keeps the
 /// one before and counts both rounds in the next.
 pub(super) fn count_down(context: &mut Context<'_>, stage: usize) -> Option<String> {
-    let elapsed = match context.options.stamp_shift() {
-        0 => "(bit<32>)eg_md.elapsed",
-        _ => "eg_md.elapsed_ns",
-    };
-    let count = format!("hdr.frame.delay_ns = hdr.frame.delay_ns |-| {elapsed};");
+    let count = "hdr.frame.delay_ns = hdr.frame.delay_ns |-| eg_md.elapsed;";
+    let stamp = context.stamp("eg_md.arrived");
     let mut actions = format!(
-        "action keep_stamp() {{ hdr.frame.source_kind = hdr.bridge.arrived; }} \
+        "action keep_stamp() {{ hdr.frame.source_kind = {stamp}; }} \
          action counted() {{ {count} }} "
     );
     let (mut key, mut names) = ("", "keep_stamp; counted;");
-    let mut entries =
-        format!("({TASK_WAIT}, SOURCE) : keep_stamp(); ({TASK_WAIT}, _) : counted();");
+    let mut entries = String::from("SOURCE : keep_stamp(); _ : counted();");
     if context.events.has_egress() {
         // Once it has waited its egress handler is still to run.
         actions.push_str(&format!(
@@ -166,15 +200,14 @@ pub(super) fn count_down(context: &mut Context<'_>, stage: usize) -> Option<Stri
         ));
         (key, names) = ("hdr.frame.place_kind : ternary;", "keep_stamp; counted; counted_here;");
         entries = format!(
-            "({TASK_WAIT}, SOURCE, _) : keep_stamp(); ({TASK_WAIT}, _, {HERE}) : counted_here(); \
-             ({TASK_WAIT}, _, _) : counted();"
+            "(SOURCE, _) : keep_stamp(); (_, {HERE}) : counted_here(); (_, _) : counted();"
         );
     }
     let size = entries.matches(';').count();
     context.put(
         Span::NONE,
         format!(
-            "{actions} @stage({stage}) table count_down {{ key = {{ hdr.bridge.task : exact; \
+            "{actions} @stage({stage}) table count_down {{ key = {{ \
              hdr.frame.source_kind : ternary; {key} }} actions = {{ {names} NoAction; }} \
              const entries = {{ {entries} }} const default_action = NoAction(); size = {size}; }}"
         ),
@@ -185,23 +218,17 @@ pub(super) fn count_down(context: &mut Context<'_>, stage: usize) -> Option<Stri
 /// Metadata of egress.
 pub(super) fn metadata(context: &Context<'_>) -> String {
     let mut text = String::new();
-    if context.parts.contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::Leave)) {
+    if context.parts.contains(&Part::Scheduler(SchedulerPart::Leave)) {
         text.push_str("bit<1> kept; bit<1> leaves;");
     }
     if context.events.has_cuts() {
         text.push_str(&format!("MirrorId_t session; bit<{}> mirrored;", bridge_bits(context)));
     }
-    text.push_str("bit<16> elapsed;");
-    if context.options.stamp_shift() > 0 {
-        text.push_str("bit<32> elapsed_ns;");
-    }
+    text.push_str("bit<32> arrived; bit<32> elapsed;");
     if context.events.has_egress() {
         text.push_str("bit<16> dispatched; bit<1> generated;");
     }
-    if context
-        .parts
-        .contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::EgressValues))
-    {
+    if context.parts.contains(&Part::Scheduler(SchedulerPart::EgressValues)) {
         text.push_str("bit<32> self_switch;");
         if context.options.has_own_recirculation_ports() {
             text.push_str("PortId_t recirculation_port;");

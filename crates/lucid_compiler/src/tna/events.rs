@@ -21,7 +21,7 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
     context.comment("frame_h", "In front of every event on a wire.");
     context.put(Span::NONE, "header number_h { bit<16> number; }");
     let slot_count = events.slots.len() as u32;
-    let bridge = super::bridge::declaration(slot_count);
+    let bridge = super::bridge::declaration(slot_count, context.options.stamp_shift());
     context.comment(
         "bridge_h",
         "From ingress to egress: what egress has to do, and which slots hold a generated event.",

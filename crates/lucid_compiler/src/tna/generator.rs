@@ -86,18 +86,19 @@ pub(super) fn header(options: &Options) -> String {
 }
 
 /// States of the ingress parser: the frame, as the generator has it, pauses the queue; that of the first packet of
-/// a period releases it. `routed` says where the table `dispatch` is to send it.
-pub(super) fn states(routed: &str) -> [String; 2] {
+/// a period releases it. The texts say what the table `dispatch` is to do then.
+pub(super) fn states(pauses: &str, releases: &str) -> [String; 3] {
     // Three bits, two of the pipe, three of the application, eight, then batch and packet.
     let first = u64::from(EACH_PERIOD) << 8;
     // Tofino matches at most 32 bits of a field at once.
     [
         format!(
-            "state pause {{ pkt.extract(hdr.pause); {routed} \
+            "state pause {{ pkt.extract(hdr.pause); \
              transition select(hdr.pause.destination[47:32], hdr.pause.destination[31:0]) {{ \
-             ({first:#06x} &&& 0x0700, 0) : release; default : accept; }} }}"
+             ({first:#06x} &&& 0x0700, 0) : release; default : keep_pause; }} }}"
         ),
-        "state release { hdr.pause.quanta = 0; transition accept; }".to_string(),
+        format!("state keep_pause {{ {pauses} transition accept; }}"),
+        format!("state release {{ {releases} transition accept; }}"),
     ]
 }
 

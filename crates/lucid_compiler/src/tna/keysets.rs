@@ -11,6 +11,12 @@ use pisa::Condition;
 /// two of those a bit.
 const MAX_RANGES: u32 = 64;
 
+/// A key of ranges has at most so many bits: Tofino matches ranges in nibbles, of which a word of its TCAM has few.
+pub(super) const MAX_RANGE_BITS: u32 = 16;
+
+/// A table with more entries than this, were its ranges of wider keys blocks, keeps them as ranges.
+pub(super) const MAX_BLOCK_ENTRIES: usize = 2048;
+
 /// How a key is matched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyOf {

@@ -5,7 +5,7 @@
 
 use super::codes::TOO_MANY_REGISTER_ACTIONS;
 use super::context::{Context, RegisterNames, control_name, resized};
-use super::memops;
+use super::{memops, narrow_cells};
 use crate::atomic::program::{
     ArrayId, Index, MemoryAccess, MemoryUse, Operand, Operation, RegisterAction,
 };
@@ -13,8 +13,9 @@ use crate::compiled::GlobalPlace;
 use crate::expressions::{self, Environment};
 use lucid::core::{
     CONDITION_1, CONDITION_2, Expression, GlobalId, GlobalKind, LocalId, MemopBody, NEW_CELL_1,
-    NEW_CELL_2,
+    NEW_CELL_2, Type,
 };
+use lucid::syntax::ast::BinaryOperator;
 use pisa::Gress;
 use source::{Diagnostic, Span};
 
@@ -35,6 +36,8 @@ struct Cell {
     width_bits: u32,
     physical_bits: u32,
     is_pair: bool,
+    /// Whether anything may be above the program's width; else zeros are.
+    is_loose: bool,
 }
 
 /// Which half of the switch an array is in: that of the statements that use it.
@@ -97,7 +100,9 @@ fn register(
         );
     }
     let physical_bits = physical(width_bits);
-    let cell = Cell { width_bits, physical_bits, is_pair };
+    let is_narrow = physical_bits != width_bits;
+    let is_loose = is_narrow && narrow_cells::are_loose(context.program, actions);
+    let cell = Cell { width_bits, physical_bits, is_pair, is_loose };
     let name = context.names.fresh(&global.name);
     let index_bits = index_bits(context, array, length);
     let ty = if is_pair {
@@ -119,24 +124,26 @@ fn register(
         cell_bits: physical_bits,
         is_pair,
     });
-    let mut names = Vec::new();
+    let mut names = RegisterNames { index_bits, ..RegisterNames::default() };
     for action in actions {
+        let returned_bits = cell.returned_bits(action);
         let action_name = context.names.fresh(&format!("{name}_{}", action.name));
         let body = body(context, action, &cell, half);
-        let at = use_span(context, array, names.len() as u32).unwrap_or(span);
+        let at = use_span(context, array, names.actions.len() as u32).unwrap_or(span);
         // Without a result the interface still has one for `execute`; it is not used.
         let returned =
-            if action.returns { format!(", out bit<{width_bits}> rv") } else { String::new() };
+            if action.returns { format!(", out bit<{returned_bits}> rv") } else { String::new() };
         context.put(
             at,
             format!(
-                "RegisterAction<{ty}, bit<{index_bits}>, bit<{width_bits}>>({name}) {action_name} = {{ \
+                "RegisterAction<{ty}, bit<{index_bits}>, bit<{returned_bits}>>({name}) {action_name} = {{ \
                  void apply(inout {ty} value{returned}) {{ {body} }} }};"
             ),
         );
-        names.push(action_name);
+        names.actions.push(action_name);
+        names.returned_bits.push(returned_bits);
     }
-    context.registers[array.0 as usize] = RegisterNames { actions: names, index_bits };
+    context.registers[array.0 as usize] = names;
 }
 
 /// Where a register action is used first.
@@ -167,7 +174,8 @@ fn index_bits(context: &Context<'_>, of: ArrayId, length: u64) -> u32 {
 }
 
 fn body(context: &Context<'_>, action: &RegisterAction, cell: &Cell, gress: Gress) -> String {
-    let mut body = Body { context, cell, gress, text: String::new() };
+    let returned_bits = cell.returned_bits(action);
+    let mut body = Body { context, cell, gress, returned_bits, text: String::new() };
     match &action.access {
         MemoryAccess::Simple { get, set } => {
             let names = vec![cell.read(cell.is_pair.then_some("first"))];
@@ -186,6 +194,20 @@ fn body(context: &Context<'_>, action: &RegisterAction, cell: &Cell, gress: Gres
 }
 
 impl Cell {
+    fn is_narrow(&self) -> bool {
+        self.physical_bits != self.width_bits
+    }
+
+    /// Width of what a register action returns: that of hardware for what it computes.
+    fn returned_bits(&self, action: &RegisterAction) -> u32 {
+        match &action.access {
+            MemoryAccess::Simple {
+                get: Some(MemoryUse::Add(_) | MemoryUse::Memop(..)), ..
+            } if self.is_narrow() => self.physical_bits,
+            _ => self.width_bits,
+        }
+    }
+
     /// The cell, or one of the two, at the width that the program gave it.
     fn read(&self, half: Option<&str>) -> String {
         let field = half.map_or("value".to_string(), |half| format!("value.{half}"));
@@ -214,7 +236,15 @@ struct Body<'a, 'p> {
     context: &'a Context<'p>,
     cell: &'a Cell,
     gress: Gress,
+    returned_bits: u32,
     text: String,
+}
+
+/// A value as text, at the width of hardware.
+struct Outcome {
+    /// Where it wraps around, and what it is there.
+    around: Option<(String, String)>,
+    value: String,
 }
 
 /// What locals of a memop are called in a register action.
@@ -232,7 +262,8 @@ impl Environment for MemopNames<'_> {
 
 impl Body<'_, '_> {
     fn store(&mut self, target: &str, is_cell: bool, text: &str) {
-        let text = if is_cell { self.cell.stored(text) } else { text.to_string() };
+        let is_physical = is_cell || self.returned_bits == self.cell.physical_bits;
+        let text = if is_physical { self.cell.stored(text) } else { text.to_string() };
         self.text.push_str(&format!("{target} = {text};"));
     }
 
@@ -270,39 +301,92 @@ impl Body<'_, '_> {
                 self.store(target, is_cell, &value);
             }
             MemoryUse::Add(value) => {
-                let value = self.operand(*value);
-                self.store(target, is_cell, &format!("{old} + {value}"));
+                let ty = Type::Int(self.cell.width_bits);
+                let local = |id| Expression::local(LocalId(id), ty, Span::NONE);
+                let sum =
+                    Expression::binary(BinaryOperator::Add, local(0), local(1), ty, Span::NONE);
+                let sum = self.result(&sum, *value, old);
+                self.put(target, &sum);
             }
             MemoryUse::Memop(id, argument) => {
                 let Some(memop) = self.context.program.memops.get(id.0 as usize) else { return };
-                let argument_of = *argument;
-                let argument = self.operand(argument_of);
-                let names = [(LocalId(0), old.clone()), (LocalId(1), argument)];
-                let text = |expression: &Expression| {
-                    expressions::text(expression, &mut MemopNames { names: &names })
-                };
-                let physical = self.cell.physical_bits;
-                let whole = self.cell.whole(self.cell.is_pair.then_some("first"));
-                let whole = [
-                    (LocalId(0), whole),
-                    (LocalId(1), self.context.operand(argument_of, physical, self.gress)),
-                ];
                 match &memop.body {
                     MemopBody::Return(value) => {
-                        let value = text(value);
-                        self.store(target, is_cell, &value);
+                        let value = self.result(value, *argument, old);
+                        self.put(target, &value);
                     }
                     MemopBody::If(condition, then, otherwise) => {
-                        let (then, otherwise) = (text(then), text(otherwise));
-                        let condition = self.condition(condition, &names, &whole);
-                        self.text.push_str(&format!("if ({condition}) {{"));
-                        self.store(target, is_cell, &then);
-                        self.text.push_str("} else {");
-                        self.store(target, is_cell, &otherwise);
-                        self.text.push('}');
+                        let names =
+                            [(LocalId(0), old.clone()), (LocalId(1), self.operand(*argument))];
+                        let condition = self.condition(condition, &names, &self.whole(*argument));
+                        let then = self.result(then, *argument, old);
+                        let otherwise = self.result(otherwise, *argument, old);
+                        self.put_either(target, &condition, &then, &otherwise);
                     }
                     MemopBody::Complex { .. } => {}
                 }
+            }
+        }
+    }
+
+    /// The cell and the argument of a memop of two as hardware has them.
+    fn whole(&self, argument: Operand) -> [(LocalId, String); 2] {
+        let physical_bits = self.cell.physical_bits;
+        let argument = self.context.operand(argument, physical_bits, self.gress);
+        let cell = self.cell.whole(self.cell.is_pair.then_some("first"));
+        [(LocalId(0), cell), (LocalId(1), argument)]
+    }
+
+    /// A value of a memop of two arguments, at the width that a cell or the result has in hardware.
+    fn result(&self, value: &Expression, argument: Operand, old: &str) -> Outcome {
+        let text = |value: &Expression, names: &[(LocalId, String)]| {
+            expressions::text(value, &mut MemopNames { names })
+        };
+        let whole = self.whole(argument);
+        if self.cell.is_loose {
+            let value = memops::at_width(value, self.cell.physical_bits);
+            return Outcome { around: None, value: text(&value, &whole) };
+        }
+        let known = narrow_cells::with_argument(value, argument);
+        let (width_bits, physical_bits) = (self.cell.width_bits, self.cell.physical_bits);
+        if self.cell.is_narrow()
+            && let Some(made) = narrow_cells::wrapped(&known, width_bits, physical_bits)
+        {
+            let around =
+                made.around.map(|(when, value)| (text(&when, &whole), text(&value, &whole)));
+            return Outcome { around, value: text(&made.value, &whole) };
+        }
+        let names = [(LocalId(0), old.to_string()), (LocalId(1), self.operand(argument))];
+        Outcome { around: None, value: self.cell.stored(&text(value, &names)) }
+    }
+
+    fn put(&mut self, target: &str, outcome: &Outcome) {
+        let Outcome { around, value } = outcome;
+        self.text.push_str(&match around {
+            None => format!("{target} = {value};"),
+            Some((when, around)) => {
+                format!("if ({when}) {{ {target} = {around}; }} else {{ {target} = {value}; }}")
+            }
+        });
+    }
+
+    /// One of two outcomes. Branches of equal values are one: each takes an ALU.
+    fn put_either(&mut self, target: &str, condition: &str, then: &Outcome, otherwise: &Outcome) {
+        match (&then.around, &otherwise.around) {
+            (None, Some((when, around))) if *around == then.value => {
+                let around = Some((format!("({condition}) || ({when})"), around.clone()));
+                self.put(target, &Outcome { around, value: otherwise.value.clone() });
+            }
+            (Some((when, around)), None) if *around == otherwise.value => {
+                let around = Some((format!("!({condition}) || ({when})"), around.clone()));
+                self.put(target, &Outcome { around, value: then.value.clone() });
+            }
+            _ => {
+                self.text.push_str(&format!("if ({condition}) {{"));
+                self.put(target, then);
+                self.text.push_str("} else {");
+                self.put(target, otherwise);
+                self.text.push('}');
             }
         }
     }

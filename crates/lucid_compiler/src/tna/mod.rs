@@ -14,7 +14,7 @@
 //! 3. `serialise` sends the generated events: one that leaves by a port goes at once, all others go
 //!    through the recirculation port, one by one by unicast, several as copies of a multicast group.
 //! 4. The egress parser reads the bridge that ingress put in front; of each copy it keeps the slot that has
-//!    the copy's replica number. `wait`, `scale` and `count_down` subtract the time that a delayed event waited. Egress
+//!    the copy's replica number. `wait`, `mask` and `count_down` subtract the time that a delayed event waited. Egress
 //!    handlers run on what is due, and `leave` takes the frame off what goes without one.
 //!
 //! An event for another switch goes round once, and the dispatcher looks its port up: one table knows
@@ -30,11 +30,13 @@ mod event_headers;
 mod events;
 pub mod generator;
 mod hashes;
+mod indexes;
 mod keysets;
 pub mod lines;
 mod lookups;
 mod memops;
 mod memory;
+mod narrow_cells;
 mod operations;
 mod parsers;
 mod parts;

@@ -50,8 +50,14 @@ pub(super) fn statement(context: &mut Context<'_>, id: StatementId) -> (Span, St
         }
         Operation::Memory { array, register_action, index, result } => {
             let names = context.registers[array.0 as usize].clone();
+            let set = context.parser_index(*array, index).map(|set| {
+                let field = format!("ig_md.{}", set.field);
+                super::context::resized(&field, set.width_bits, set.width_bits, names.index_bits)
+            });
             let index = match index {
-                Index::Operand(operand) => context.operand(*operand, names.index_bits, gress),
+                Index::Operand(operand) => {
+                    set.unwrap_or_else(|| context.operand(*operand, names.index_bits, gress))
+                }
                 Index::Hash(hash) => {
                     let value = hashes::hash(context, hash, gress, span);
                     match hash.width_bits == names.index_bits {
@@ -68,10 +74,16 @@ pub(super) fn statement(context: &mut Context<'_>, id: StatementId) -> (Span, St
                     let cell_bits =
                         cell_bits(context, context.atomic.arrays[array.0 as usize].global);
                     let width_bits = context.width(*to);
-                    let call = match cell_bits.cmp(&width_bits) {
-                        std::cmp::Ordering::Equal => call,
-                        _ => format!("(bit<{width_bits}>){call}"),
-                    };
+                    let returned_bits = names.returned_bits.get(*register_action as usize).copied();
+                    let mut call = call;
+                    let mut bits = returned_bits.unwrap_or(cell_bits);
+                    // What the cell holds at the program's width, and then at that of the result.
+                    for wanted in [cell_bits.min(width_bits), width_bits] {
+                        if bits != wanted {
+                            call = format!("(bit<{wanted}>){call}");
+                            bits = wanted;
+                        }
+                    }
                     assignment(context, *to, &call, gress)
                 }
             }

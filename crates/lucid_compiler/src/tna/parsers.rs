@@ -45,8 +45,9 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
             "back_here",
             "back_later",
             "back_packet",
-            "back_to_switch",
             "back_waited",
+            "by_number",
+            "by_port",
             "came_first",
             "came_round",
             "delayed",
@@ -56,6 +57,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
             "frame",
             "generated",
             "here",
+            "keep_pause",
             "here_delayed",
             "later",
             "later_delayed",
@@ -75,7 +77,8 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
             "reject",
             "release",
             "start",
-            "to_switch",
+            "start_frame",
+            "start_to_switch",
             "unframe",
             "waited",
         ]),
@@ -118,11 +121,15 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
 
 /// Fields of the frame in front, as the parser sees them before it extracts the frame.
 const PLACE_KIND: &str = "pkt.lookahead<bit<16>>()";
-const PLACE: &str = "pkt.lookahead<bit<48>>()[31:0]";
 const SOURCE_KIND: &str = "pkt.lookahead<bit<64>>()[15:0]";
 const DELAY_NS: &str = "pkt.lookahead<bit<96>>()[31:0]";
 const ETHER_TYPE: &str = "pkt.lookahead<bit<112>>()[15:0]";
 const NUMBER: &str = "pkt.lookahead<bit<128>>()[15:0]";
+
+/// Fields of the frame as the parser sees them before it extracts the intrinsic metadata: 128 bits are in front.
+const PLACE_KIND_FIRST: &str = "pkt.lookahead<bit<144>>()[15:0]";
+const PLACE_FIRST: &str = "pkt.lookahead<bit<176>>()[31:0]";
+const ETHER_TYPE_FIRST: &str = "pkt.lookahead<bit<240>>()[15:0]";
 
 /// What the table `dispatch` is to do.
 fn route(route: Route) -> String {
@@ -174,16 +181,7 @@ impl States<'_, '_> {
     fn frames(&mut self, other: &str, addressed: Option<&str>) {
         let has_queue = self.context.options.delay == Delay::Queue;
         let generator = if has_queue { "GENERATOR_PORT : generated;" } else { "" };
-        self.put(
-            Span::NONE,
-            format!(
-                "state start {{ pkt.extract(ig_intr_md); pkt.advance(PORT_METADATA_SIZE); \
-                 hdr.bridge.setValid(); ig_md.ingress_port = ig_intr_md.ingress_port; \
-                 transition select(ig_intr_md.ingress_port) {{ {} : back_packet; {generator} \
-                 default : packet; }} }}",
-                self.context.back_keyset()
-            ),
-        );
+        self.start(generator);
         if has_queue {
             self.put(
                 Span::NONE,
@@ -192,7 +190,7 @@ impl States<'_, '_> {
                      ETHERTYPE_FLOW_CONTROL : pause; default : packet; }} }}"
                 ),
             );
-            for state in super::generator::states(&route(Route::Pause)) {
+            for state in super::generator::states(&route(Route::Pause), &route(Route::Release)) {
                 self.put(Span::NONE, state);
             }
         }
@@ -234,6 +232,31 @@ impl States<'_, '_> {
         self.due();
     }
 
+    /// The first states. They look ahead over the intrinsic metadata: an event for this switch by its number arrives at
+    /// port 0 (the documentation of the simulation says so), and Tofino's parser writes a field once.
+    fn start(&mut self, generator: &str) {
+        let back = self.context.back_keyset();
+        let begin =
+            "pkt.extract(ig_intr_md); pkt.advance(PORT_METADATA_SIZE); hdr.bridge.setValid();";
+        self.put(
+            Span::NONE,
+            format!(
+                "state start {{ transition select({ETHER_TYPE_FIRST}) {{ \
+                 ETHERTYPE_LUCID : start_frame; default : by_port; }} }} \
+                 state start_frame {{ transition select({PLACE_KIND_FIRST}) {{ \
+                 PLACE_SWITCH : start_to_switch; default : by_port; }} }} \
+                 state start_to_switch {{ transition select({PLACE_FIRST}) {{ \
+                 this_switch : by_number; default : by_port; }} }} \
+                 state by_number {{ {begin} ig_md.ingress_port = 0; \
+                 transition select(ig_intr_md.ingress_port) {{ {back} : back_for_this_switch; \
+                 default : for_this_switch; }} }} \
+                 state by_port {{ {begin} ig_md.ingress_port = ig_intr_md.ingress_port; \
+                 transition select(ig_intr_md.ingress_port) {{ {back} : back_packet; {generator} \
+                 default : packet; }} }}"
+            ),
+        );
+    }
+
     /// States that find out where a frame goes, and whether it waits.
     fn addresses(&mut self, other: &str, has_packets: bool, came_back: bool) {
         let of = prefix(came_back);
@@ -251,17 +274,12 @@ impl States<'_, '_> {
             ),
             format!(
                 "state {of}frame {{ transition select({PLACE_KIND}) {{ \
-                 PLACE_SWITCH : {of}to_switch; PLACE_PORT : {of}addressed; \
+                 PLACE_SWITCH : {to_other}; PLACE_PORT : {of}addressed; \
                  PLACE_GROUP : {of}addressed; PLACE_FLOOD : {of}addressed; \
                  PLACE_SWITCHES : {of}addressed; {later} default : {of}here; }} }}"
             ),
             format!(
-                "state {of}to_switch {{ transition select({PLACE}) {{ \
-                 this_switch : {of}for_this_switch; default : {to_other}; }} }}"
-            ),
-            // It arrives at port 0 (the documentation of the simulation says so).
-            format!(
-                "state {of}for_this_switch {{ ig_md.ingress_port = 0; transition {of}{}; }}",
+                "state {of}for_this_switch {{ transition {of}{}; }}",
                 if has_packets { "addressed_packet" } else { "here" }
             ),
             by_delay(came_back, "here", &format!("{of}due")),
@@ -429,10 +447,12 @@ impl States<'_, '_> {
         let span = self.context.program.events[id.0 as usize].span;
         let begin = super::validity::begin(self.context, id);
         let handled = route(Route::Handled);
+        let incoming = |parameter| self.context.events.incoming(id, parameter);
+        let indexes = self.context.set_indexes(id, incoming);
         self.put(
             span,
             format!(
-                "state {name} {{ {extract} {handled} ig_md.dispatched = {}; {begin} transition accept; }}",
+                "state {name} {{ {extract} {indexes} {handled} ig_md.dispatched = {}; {begin} transition accept; }}",
                 event.number
             ),
         );

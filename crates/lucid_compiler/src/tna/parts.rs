@@ -31,10 +31,10 @@ pub enum SchedulerPart {
     EgressValues,
     /// How a packet leaves: with or without its frame, or not at all.
     Leave,
-    /// The time that a delayed event has waited since its last time stamp, in units of the stamp.
+    /// The time that a delayed event has waited since its last time stamp, in some of its bits.
     Wait,
-    /// The same in nanoseconds, where the unit is another.
-    ScaleWait,
+    /// These bits alone.
+    MaskWait,
     /// Subtracts it from the delay.
     CountDown,
     /// Numbers of the switches of groups.

@@ -314,6 +314,7 @@ impl States<'_, '_> {
         if header.ty.is_some() {
             body.push_str(&format!("{}.setValid();", self.context.events.incoming_header(*id)));
         }
+        let mut given: HashMap<u32, String> = HashMap::new();
         for (at, argument) in arguments.iter().enumerate() {
             if argument.ty == Type::Payload {
                 if matches!(argument.kind, ExpressionKind::EmptyPayload) {
@@ -328,8 +329,11 @@ impl States<'_, '_> {
             let value = self.expression(argument, values);
             let field = self.context.events.incoming(*id, at as u32);
             body.push_str(&format!("{field} = {value};"));
+            given.insert(at as u32, value);
         }
         if header.is_handled {
+            let value = |parameter| given.get(&parameter).cloned().unwrap_or_default();
+            body.push_str(&self.context.set_indexes(*id, value));
             body.push_str(&format!("ig_md.dispatched = {};", header.number));
             body.push_str(&super::validity::begin(self.context, *id));
         } else {

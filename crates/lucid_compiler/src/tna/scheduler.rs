@@ -35,7 +35,7 @@ pub fn add_scheduler(
     for slot in 0..slots.len() as u32 {
         adder.keep(slot);
     }
-    adder.egress(&slots, options);
+    adder.egress(&slots);
     // Units in front come last here, since they move all others.
     adder.forward();
     adder.dispatch();
@@ -211,7 +211,7 @@ impl Adder<'_> {
         }
     }
 
-    fn egress(&mut self, slots: &[SlotShape], options: &Options) {
+    fn egress(&mut self, slots: &[SlotShape]) {
         let exact =
             |variable, width_bits| ProgramKey { variable, kind: MatchKind::Exact, width_bits };
         let ternary =
@@ -219,8 +219,9 @@ impl Adder<'_> {
         let task = self.variable("task", 8);
         let has_egress = self.has_egress();
         let has_cuts = slots.iter().any(|shape| shape.cuts);
-        let leave = (has_egress || has_cuts || may_be_several(slots))
-            .then(|| self.leave(task, has_egress, has_cuts));
+        if has_egress || has_cuts || may_be_several(slots) {
+            self.leave(task, has_egress, has_cuts);
+        }
         if spreads(self.atomic) {
             let rid = self.variable("replica", 16);
             let keys = vec![exact(rid, 16)];
@@ -229,18 +230,15 @@ impl Adder<'_> {
             let unit = self.unit("member", Gress::Egress, table, 2);
             self.behind(SchedulerPart::Member, unit);
         }
-        // The time of this pass first, then what is left.
+        // The time of this pass first, then what is left; no other table runs for what waits.
         let own = |keys, entries| ProgramTable { keys, entries, actions: 2, action_data_bits: 0 };
-        let unit = self.unit("wait", Gress::Egress, own(vec![exact(task, 8)], 1), 2);
-        let mut elapsed = self.behind(SchedulerPart::Wait, unit);
-        if options.stamp_shift() > 0 {
-            let unit = self.unit("scale", Gress::Egress, own(vec![exact(task, 8)], 1), 1);
-            let scaled = self.behind(SchedulerPart::ScaleWait, unit);
-            self.depends(elapsed, scaled, DependencyKind::Action);
-            elapsed = scaled;
-        }
+        let unit = self.unit("wait", Gress::Egress, own(Vec::new(), 1), 2);
+        let elapsed = self.behind(SchedulerPart::Wait, unit);
+        let unit = self.unit("mask", Gress::Egress, own(Vec::new(), 1), 1);
+        let masked = self.behind(SchedulerPart::MaskWait, unit);
+        self.depends(elapsed, masked, DependencyKind::Action);
         let stamp = self.variable("time stamp of the frame", 16);
-        let mut keys = vec![exact(task, 8), ternary(stamp, 16)];
+        let mut keys = vec![ternary(stamp, 16)];
         if has_egress {
             // What waited is to meet its egress handler, and says so.
             let kind = self.variable("kind of the frame", 16);
@@ -248,15 +246,7 @@ impl Adder<'_> {
         }
         let unit = self.unit("count_down", Gress::Egress, own(keys, 3), 3);
         let last = self.behind(SchedulerPart::CountDown, unit);
-        self.depends(elapsed, last, DependencyKind::Match);
-        if let (Some(leave), true) = (leave, has_cuts) {
-            // It asks for the source address, where the time stamp is.
-            self.depends(last, leave, DependencyKind::Match);
-        }
-        if let (Some(leave), true) = (leave, has_egress) {
-            // Both write the kind of the frame.
-            self.depends(last, leave, DependencyKind::Action);
-        }
+        self.depends(masked, last, DependencyKind::Match);
     }
 
     fn has_egress(&self) -> bool {
@@ -264,7 +254,7 @@ impl Adder<'_> {
     }
 
     /// Behind the egress handlers: it asks whether they generated an event, and which.
-    fn leave(&mut self, task: VariableId, has_egress: bool, has_cuts: bool) -> UnitId {
+    fn leave(&mut self, task: VariableId, has_egress: bool, has_cuts: bool) {
         let mut keys: Vec<(&str, u32)> =
             vec![("kept", 1), ("leaves", 1), ("number of the frame", 16)];
         if has_cuts {
@@ -296,7 +286,6 @@ impl Adder<'_> {
                 self.depends(before, unit, kind);
             }
         }
-        unit
     }
 
     fn dispatch(&mut self) {

@@ -49,12 +49,14 @@ pub(super) enum Route {
     Outside = 12,
     /// The same for a packet event.
     OutsideBare = 13,
-    /// A PFC frame for the delay queue, from the packet generator.
+    /// A PFC frame for the delay queue, from the packet generator: it pauses the queue.
     Pause = 14,
     /// It has waited, and its egress handler is to run.
     Again = 15,
     /// Delay is left, and it has no time stamp.
     WaitFirst = 16,
+    /// A PFC frame for the delay queue that releases it.
+    Release = 17,
 }
 
 /// Declares a table of the scheduler and gives what stands in `apply`.
@@ -72,7 +74,7 @@ pub(super) fn table(
         SchedulerPart::EgressValues => egress_tables::values(context, stage),
         SchedulerPart::Leave => egress_tables::leave(context, stage),
         SchedulerPart::Wait => egress_tables::wait(context, stage),
-        SchedulerPart::ScaleWait => egress_tables::scale_wait(context, stage),
+        SchedulerPart::MaskWait => egress_tables::mask_wait(context, stage),
         SchedulerPart::CountDown => egress_tables::count_down(context, stage),
         SchedulerPart::Member => egress_tables::member(context, stage),
     }
@@ -104,6 +106,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let up = round_up(context, "hdr.frame");
     let first = format!("{wait} hdr.bridge.arrived = {stamp}; {up}");
     let wait = format!("{wait} hdr.bridge.arrived = hdr.frame.source_kind;");
+    let pause =
+        format!("{round} ig_tm_md.qid = EVENT_QUEUE; hdr.pause.destination = {PAUSE_ADDRESS};");
     let actions = [
         ("handle", Route::Handled, bare.to_string()),
         ("delay_event", Route::Wait, wait),
@@ -134,11 +138,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
             Route::OutsideBare,
             format!("ig_tm_md.ucast_egress_port = {}; {bare}", wire::OUTSIDE_PORT),
         ),
-        (
-            "time_queue",
-            Route::Pause,
-            format!("{round} ig_tm_md.qid = EVENT_QUEUE; hdr.pause.destination = {PAUSE_ADDRESS};"),
-        ),
+        ("pause_queue", Route::Pause, pause.clone()),
+        ("release_queue", Route::Release, format!("{pause} hdr.pause.quanta = 0;")),
         ("unframe", Route::Unframe, format!("{round} ig_tm_md.qid = EVENT_QUEUE; {bare}")),
         (
             "go_round",
@@ -166,7 +167,7 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         .into_iter()
         .filter(|(_, route, _)| has_bare || !is_bare(*route))
         .filter(|(_, route, _)| spreads || *route != Route::Switches)
-        .filter(|(_, route, _)| has_queue || *route != Route::Pause)
+        .filter(|(_, route, _)| has_queue || !matches!(route, Route::Pause | Route::Release))
         .filter(|(_, route, _)| has_egress || *route != Route::Again)
         .collect();
     let mut table =
@@ -341,6 +342,9 @@ pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
             );
             if context.options.has_own_recirculation_ports() {
                 text.push_str("PortId_t recirculation_port;");
+            }
+            for one in context.indexes.values() {
+                text.push_str(&format!("bit<{}> {};", one.width_bits, one.field));
             }
             for (at, one) in context.program.externs.iter().enumerate() {
                 if let Some(ty) = extern_type(one.ty) {

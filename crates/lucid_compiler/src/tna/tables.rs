@@ -5,12 +5,13 @@
 
 use super::conditions::condition;
 use super::context::{Base, Context, Touched, ones};
+use super::egress_tables;
 use super::keysets::{self, KeyOf};
 use super::lookups;
 use super::operations::{self, draw_before, sequential};
 use super::parts::{Part, SchedulerPart};
 use super::scheduler_tables;
-use crate::atomic::program::{HandlerId, Index, Operation, StatementId};
+use crate::atomic::program::{ArrayId, HandlerId, Index, Operation, StatementId};
 use pisa::guard::cross_product;
 use pisa::{Condition, Gress, Guard, UnitId, VariableId};
 use source::Span;
@@ -19,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Declarations go to the pieces; what stands in `apply` comes back, in order.
 pub(super) fn write(context: &mut Context<'_>, gress: Gress) -> Vec<String> {
     let mut apply = Vec::new();
+    let mut by_task = egress_tables::ByTask::default();
     for (stage, tables) in context.layout.stages.clone().into_iter().enumerate() {
         let tables: Vec<Vec<UnitId>> = tables
             .tables
@@ -33,10 +35,18 @@ pub(super) fn write(context: &mut Context<'_>, gress: Gress) -> Vec<String> {
         last.sort_by_key(part);
         let tables = tables.into_iter().flat_map(|units| by_index(context, units)).collect();
         for units in ordered(context, tables).into_iter().chain(last) {
-            apply.extend(table(context, stage, &units, gress));
+            let part = units.first().and_then(|unit| context.parts.get(unit.0 as usize)).copied();
+            let text = table(context, stage, &units, gress);
+            match part.and_then(|part| by_task.of(part)) {
+                Some(texts) => texts.extend(text),
+                None => apply.extend(text),
+            }
         }
     }
-    apply
+    match gress {
+        Gress::Ingress => apply,
+        Gress::Egress => vec![by_task.around(&apply)],
+    }
 }
 
 /// The statement of a unit, if it is one of the program's.
@@ -48,9 +58,19 @@ fn statement_of(context: &Context<'_>, unit: UnitId) -> Option<StatementId> {
 }
 
 /// The index of a memory operation.
-fn index_of<'c>(context: &'c Context<'_>, id: StatementId) -> Option<&'c Index> {
+#[derive(PartialEq)]
+enum IndexOf<'c> {
+    /// The one that the parser sets for an array.
+    Parser(ArrayId),
+    Own(&'c Index),
+}
+
+fn index_of<'c>(context: &'c Context<'_>, id: StatementId) -> Option<IndexOf<'c>> {
     match &context.atomic.statements[id.0 as usize].operation {
-        Operation::Memory { index, .. } => Some(index),
+        Operation::Memory { array, index, .. } => Some(match context.parser_index(*array, index) {
+            Some(_) => IndexOf::Parser(*array),
+            None => IndexOf::Own(index),
+        }),
         _ => None,
     }
 }
@@ -61,7 +81,7 @@ fn by_index(context: &Context<'_>, units: Vec<UnitId>) -> Vec<Vec<UnitId>> {
     let index = |unit: &UnitId| statement_of(context, *unit).and_then(|id| index_of(context, id));
     let mut indexes = units.iter().filter_map(index);
     let first = indexes.next();
-    if indexes.all(|index| Some(index) == first) {
+    if indexes.all(|index| first.as_ref() == Some(&index)) {
         return vec![units];
     }
     let (with, without): (Vec<_>, Vec<_>) =
@@ -248,6 +268,20 @@ fn merged(
         let conditions = rules.iter().filter_map(|rule| rule.conditions.get(&variable));
         let is_range = keysets::are_ranges(conditions, width_bits);
         keys.push(Key { variable, base, width_bits, is_range });
+    }
+    let is_wide = |key: &Key| key.is_range && key.width_bits > keysets::MAX_RANGE_BITS;
+    if keys.iter().any(is_wide) {
+        let blocks = |rule: &pisa::guard::MergedRule| -> usize {
+            let conditions = ruled(&rule.conditions, &keys).unwrap_or_default();
+            let wide = conditions.iter().zip(&keys).filter(|(_, key)| is_wide(key));
+            let key = |key: &Key| KeyOf { is_range: false, ..key.keysets() };
+            wide.map(|(condition, of)| keysets::of(condition, &key(of)).len()).product()
+        };
+        if rules.iter().map(blocks).sum::<usize>() <= keysets::MAX_BLOCK_ENTRIES {
+            for key in keys.iter_mut().filter(|key| is_wide(key)) {
+                key.is_range = false;
+            }
+        }
     }
     let rules: Vec<Rule> = rules
         .iter()

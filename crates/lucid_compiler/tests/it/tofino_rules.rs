@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rules of Tofino's compiler that P4_16 does not know, on the printed programs of all examples: what a
-//! parser may select on, indexes of stateful tables, conditions of register actions.
+//! parser may select on and write, indexes of stateful tables, register actions, operands of sums.
 
 use crate::tna::{example, examples, small};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Texts from a line that begins so to its closing brace, by what follows on that line.
 fn blocks<'t>(text: &'t str, begins: &str) -> Vec<(String, Vec<&'t str>)> {
@@ -63,6 +63,124 @@ fn ingress_parsers_select_on_what_is_there() {
     assert!(selects > 100, "{selects}");
 }
 
+/// What a state of a parser writes, and where it goes on.
+fn state<'t>(lines: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
+    let (mut writes, mut next) = (Vec::new(), Vec::new());
+    for line in lines {
+        if let Some(header) = line.strip_prefix("pkt.extract(") {
+            writes.extend(header.split(')').next());
+        } else if let Some((to, _)) = line.split_once(" = ") {
+            writes.push(to);
+        } else if let Some(to) = line.strip_prefix("transition ") {
+            next.extend(to.strip_suffix(';'));
+        } else if let Some((_, to)) = line.rsplit_once(": ") {
+            next.extend(to.strip_suffix(';'));
+        }
+    }
+    (writes, next)
+}
+
+/// Hardware joins the bits of two writes: a packet's path through a parser writes a field once.
+#[test]
+fn parsers_write_a_field_once() {
+    fn walk(
+        states: &BTreeMap<String, (Vec<&str>, Vec<&str>)>,
+        name: &str,
+        seen: &mut BTreeMap<String, BTreeSet<String>>,
+    ) -> BTreeSet<String> {
+        if let Some(known) = seen.get(name) {
+            return known.clone();
+        }
+        let Some((writes, next)) = states.get(name) else { return BTreeSet::new() };
+        let mut later = BTreeSet::new();
+        for next in next {
+            later.extend(walk(states, next, seen));
+        }
+        for (at, write) in writes.iter().enumerate() {
+            let again = |other: &str| {
+                let inside = |field: &str, of: &str| {
+                    field.strip_prefix(of).is_some_and(|rest| rest.starts_with('.'))
+                };
+                other == *write || inside(other, write) || inside(write, other)
+            };
+            let here = writes[at + 1..].iter().copied();
+            let other = later.iter().map(String::as_str).chain(here).find(|other| again(other));
+            assert!(other.is_none(), "state {name} writes {write}, and later {other:?}");
+        }
+        later.extend(writes.iter().map(ToString::to_string));
+        seen.insert(name.to_string(), later.clone());
+        later
+    }
+    let mut programs = printed();
+    let waits = "event e(int x); handle e(int x) { generate Event.delay(e(x), 5000); }";
+    programs.push(("waits".to_string(), small(waits).compiled.built.print()));
+    let mut states_seen = 0;
+    for (name, text) in &programs {
+        for parser in ["parser IngressParser(", "parser EgressParser("] {
+            let start = text.find(parser).expect("a parser");
+            let end = text[start..].find("\ncontrol ").map_or(text.len(), |at| start + at);
+            let found = blocks(&text[start..end], "state ");
+            let states: BTreeMap<String, _> =
+                found.iter().map(|(state, lines)| (state.clone(), self::state(lines))).collect();
+            assert_eq!(states.len(), found.len(), "{name}: {parser}");
+            let mut seen = BTreeMap::new();
+            walk(&states, "start", &mut seen);
+            states_seen += seen.len();
+        }
+    }
+    assert!(states_seen > 500, "{states_seen}");
+}
+
+/// An event for this switch by its number arrives at port 0, whatever port the packet came by.
+#[test]
+fn the_port_is_decided_before_it_is_written() {
+    for (name, text) in printed() {
+        for line in ["ig_md.ingress_port = 0;", "ig_md.ingress_port = ig_intr_md.ingress_port;"] {
+            assert_eq!(text.matches(line).count(), 1, "{name}: {line}");
+        }
+    }
+}
+
+/// Tables of one stage may write parts of one container only on branches that exclude each other.
+#[test]
+fn tables_for_what_waits_are_on_a_branch_of_their_own() {
+    for (name, text) in printed() {
+        let start = text.find("control Egress(").expect("an egress");
+        let apply = &text[text[start..].find("apply {").expect("what it applies") + start..];
+        let apply: Vec<&str> = apply.lines().map(str::trim).collect();
+        let at = |wanted: &str| apply.iter().position(|line| line.starts_with(wanted));
+        let waits = at("if (hdr.bridge.task == 1) {").expect("a branch");
+        assert_eq!(
+            &apply[waits + 1..waits + 4],
+            &["wait.apply();", "mask.apply();", "count_down.apply();"],
+            "{name}"
+        );
+        assert!(apply[waits + 4].starts_with('}'), "{name}: {}", apply[waits + 4]);
+        if let Some(leave) = at("leave.apply();") {
+            assert!(apply[waits + 4].starts_with("} else") && leave > waits + 4, "{name}");
+        }
+    }
+}
+
+/// A TCAM matches ranges of few nibbles: those of wider keys become blocks.
+#[test]
+fn keys_of_ranges_are_narrow() {
+    let mut entries = 0;
+    for (name, text) in printed() {
+        let mut lines = text.lines().map(str::trim);
+        assert!(!lines.any(|line| line.ends_with(": range;")), "{name}");
+        entries += text.matches("32w29696 &&& 32w4294967040").count();
+    }
+    assert!(entries > 0, "30,000 ends in a block of 256");
+    let made = small(
+        "event e(int x, int<12> y); event f(); event g();
+         handle e(int x, int<12> y) { if (x < 1000) { generate f(); } if (y < 1000) { generate g(); } }",
+    );
+    let text = made.compiled.built.print();
+    let ranges = |key: &str| text.matches(&format!("hdr.in_e.{key}: range;")).count();
+    assert_eq!((ranges("x"), ranges("y")), (0, 1), "{text}");
+}
+
 /// All memory operations of a table have one index.
 #[test]
 fn a_table_has_one_index_of_each_register() {
@@ -101,6 +219,47 @@ fn a_table_has_one_index_of_each_register() {
     assert!(compared > 50, "{compared}");
 }
 
+/// Where each handler has a parameter of its own as the index, the parser puts it into one place.
+#[test]
+fn parameters_that_are_indexes_share_a_table() {
+    let text = |second: &str| {
+        small(&format!(
+            "global Array.t<32> seen = Array.create(16);
+             memop plus(int stored, int x) {{ return stored + x; }}
+             event one(int i); event two({second} at);
+             handle one(int i) {{ Array.setm(seen, i, plus, 1); }}
+             handle two({second} at) {{ Array.setm(seen, at, plus, 2); }}"
+        ))
+        .compiled
+        .built
+        .print()
+    };
+    let shared = text("int<8> pad, int");
+    for line in ["ig_md.index_of_seen = hdr.in_one.i;", "ig_md.index_of_seen = hdr.in_two.at;"] {
+        assert_eq!(shared.matches(line).count(), 1, "{shared}");
+    }
+    assert_eq!(shared.matches(".execute(ig_md.index_of_seen);").count(), 2, "{shared}");
+    assert_eq!(shared.matches("table stage0_seen").count(), 1, "{shared}");
+    // A parser copies whole bytes.
+    let apart = text("int<4> pad, int");
+    assert_eq!(apart.matches("index_of_seen").count(), 0, "{apart}");
+    assert_eq!(apart.matches("table stage0_seen").count(), 2, "{apart}");
+}
+
+/// Sums go into fields that fill no container by way of a variable.
+#[test]
+fn sums_are_computed_in_whole_containers() {
+    let made = small(
+        "event e(int<10> slot, int<6> rest, int x);
+         handle e(int<10> slot, int<6> rest, int x) { generate e(slot + 1, rest & 3, x + 2); }",
+    );
+    let text = made.compiled.built.print();
+    assert!(text.contains("ig_md.slot0_e_slot_sum = hdr.in_e.slot + 10w1;"), "{text}");
+    assert!(text.contains("hdr.slot0_e.slot = ig_md.slot0_e_slot_sum;"), "{text}");
+    assert!(text.contains("hdr.slot0_e.rest = hdr.in_e.rest & 6w3;"), "{text}");
+    assert!(text.contains("hdr.slot0_e.x = hdr.in_e.x + 32w2;"), "{text}");
+}
+
 /// Conditions see whole cells: hardware has no slices there.
 #[test]
 fn conditions_of_register_actions_have_no_slices() {
@@ -135,4 +294,64 @@ fn comparisons_have_no_steps() {
     // The greatest value of 32 bits is no constant that the ALU takes.
     assert_eq!(compared("stored + 1 > x"), "if (value + 32w1 > hdr.in_e.x) {");
     assert_eq!(compared("stored < x"), "if (value < hdr.in_e.x) {");
+}
+
+/// A register action of an array of three bits for a memop, without what is around it.
+fn action_of(width_bits: u32, memop: &str, call: &str) -> String {
+    let made = small(&format!(
+        "global Array.t<{width_bits}> a = Array.create(4);
+         memop m(int<{width_bits}> stored, int<{width_bits}> x) {{ {memop} }}
+         event e(int<{width_bits}> x); event f(int<{width_bits}> y);
+         handle e(int<{width_bits}> x) {{ {call} }}"
+    ));
+    let text = made.compiled.built.print();
+    let found = blocks(&text, "RegisterAction<");
+    let (_, lines) = found.first().expect("a register action");
+    lines.join(" ")
+}
+
+/// One stateful ALU computes at the width of hardware and cuts no sum.
+#[test]
+fn sums_in_narrow_cells_are_not_cut() {
+    let set = "Array.setm(a, 1, m, 1);";
+    // No access compares the cell: its upper bits are cut where they are read.
+    let plus = action_of(3, "return stored + x;", set);
+    assert_eq!(plus, "void apply(inout bit<8> value) { value = value + 8w1; }");
+    let other = action_of(1, "return 1 - stored;", "Array.setm(a, 1, m, 0);");
+    assert_eq!(other, "void apply(inout bit<8> value) { value = 8w1 - value; }");
+    let any = action_of(9, "return stored - x;", "Array.setm(a, 1, m, x);");
+    assert_eq!(any, "void apply(inout bit<16> value) { value = value - (bit<16>) hdr.in_e.x; }");
+    let both = "generate f(Array.update(a, 1, m, 1, m, 1));";
+    assert_eq!(
+        action_of(3, "return stored + x;", both),
+        "void apply(inout bit<8> value, out bit<8> rv) { rv = value + 8w1; value = value + 8w1; }"
+    );
+    // One compares it: the sum wraps around where its upper bits would not be zero.
+    let next = "if (stored == 2) { return 0; } else { return stored + 1; }";
+    assert_eq!(
+        action_of(2, next, "Array.setm(a, 1, m, 0);"),
+        "void apply(inout bit<8> value) { if (value == 8w2 || value == 8w3) { value = 8w0; } \
+         else { value = value + 8w1; } }"
+    );
+    let by_three = "if (stored == x) { return stored; } else { return stored + 3; }";
+    assert_eq!(
+        action_of(3, by_three, "Array.setm(a, 1, m, x);"),
+        "void apply(inout bit<8> value) { if (value == (bit<8>) hdr.in_e.x) { value = value; } \
+         else { if (value > 8w4) { value = value - 8w5; } else { value = value + 8w3; } } }"
+    );
+}
+
+/// The same on all examples: what is stored is a whole cell.
+#[test]
+fn register_actions_of_examples_slice_no_sums() {
+    let mut sums = 0;
+    for (name, text) in printed() {
+        for (action, lines) in blocks(&text, "RegisterAction<") {
+            for line in lines.iter().filter(|line| line.contains(" + ") || line.contains(" - ")) {
+                sums += 1;
+                assert!(!line.contains('['), "{name}: {action}: {line}");
+            }
+        }
+    }
+    assert!(sums > 10, "{sums}");
 }

@@ -13,10 +13,13 @@ pub use offloads::turn_offloads_off;
 pub use packet_socket::{FrameBuffers, PacketSocket, Received, has_interface};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::mount::MountFlags;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 use rustix::process::{Pid, Signal, kill_process};
+use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 /// Waits until a socket has frames, or for this time. Returns which sockets have some.
@@ -61,6 +64,12 @@ pub fn end_program(process: u32, ending: Ending) {
 /// Whether this process has the rights of root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Mounts an empty folder at a path.
+pub fn mount_empty(path: &Path) -> io::Result<()> {
+    rustix::mount::mount(c"tmpfs", path, c"tmpfs", MountFlags::empty(), c"mode=0755")?;
+    Ok(())
 }
 
 /// The number of the user.

@@ -10,10 +10,13 @@ use device::Device;
 use frontend::{Console, ExitStatus, Failure, Work, count};
 use network_file::model::{Network, Subject};
 use network_live::programs::{self, AtWork, Outcome};
-use network_live::{Forwarder, Interfaces, LiveNetwork, Pace, StepError, one_switch, state};
+use network_live::{
+    Forwarder, Interfaces, LiveNetwork, Pace, StepError, one_switch, state, user_namespace,
+};
 use network_run::controllers::ControlInputs;
 use network_run::{Built, expectations};
 use source::{Diagnostic, Diagnostics, SourceMap, quantity};
+use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
 /// How late the switches may be until the user hears of it, in picoseconds.
@@ -84,10 +87,6 @@ pub(super) fn run(
         return course.forward(built, machine, files);
     }
     let name = live.name.map_or_else(|| network_live::default_name(run.file), str::to_string);
-    if !network_live::is_root() {
-        let message = "a live network needs the rights of root: it makes network namespaces. Run the command with sudo";
-        return Err(Failure::Message(message.to_string()));
-    }
     let (live, interfaces) = LiveNetwork::make(built.network(), &name, run.file)?;
     let has_programs = !choice.programs.is_empty();
     let work = has_programs.then(|| AtWork::prepare(&live, &choice)).transpose()?;
@@ -265,13 +264,29 @@ fn in_words(pace: &Pace) -> Vec<String> {
     sentences
 }
 
+/// Gives this process the rights that a live network needs: root's, or those of root in a user namespace, in which the
+/// process runs again with these arguments.
+///
+/// # Errors
+///
+/// The system refuses both.
+pub fn enter(arguments: &[OsString]) -> Result<(), Failure> {
+    user_namespace::enter(arguments).map_err(Failure::Message)
+}
+
 /// Replaces this process by a program on a host of a live network.
 ///
 /// # Errors
 ///
 /// Always: why the program cannot start.
-pub fn exec(name: Option<&str>, host: &str, words: &[String]) -> Result<ExitStatus, Failure> {
+pub fn exec(
+    name: Option<&str>,
+    host: &str,
+    words: &[String],
+    arguments: &[OsString],
+) -> Result<ExitStatus, Failure> {
     let record = state::find(name)?;
+    user_namespace::join(&record, arguments)?;
     Err(Failure::Message(network_live::exec(&record, host, words)))
 }
 
@@ -280,8 +295,13 @@ pub fn exec(name: Option<&str>, host: &str, words: &[String]) -> Result<ExitStat
 /// # Errors
 ///
 /// There is no such network, or `ping` does not start.
-pub fn pingall(name: Option<&str>, console: &dyn Console) -> Result<ExitStatus, Failure> {
+pub fn pingall(
+    name: Option<&str>,
+    arguments: &[OsString],
+    console: &dyn Console,
+) -> Result<ExitStatus, Failure> {
     let record = state::find(name)?;
+    user_namespace::join(&record, arguments)?;
     if !console.is_quiet() {
         console.print("*** Ping: testing ping reachability\n");
     }

@@ -9,7 +9,9 @@ mod emit;
 pub mod live;
 mod output;
 mod pace;
+mod prepared;
 mod resources;
+pub mod sweep;
 mod switches;
 mod views;
 
@@ -17,21 +19,18 @@ use crate::file_kind::{self, FileKind};
 use crate::files::{self, Disk};
 use crate::lucid::Lucid;
 use crate::lucid::inputs::program_of_file;
-use captures::CaptureFiles;
 use controller_program::StandardError;
-use controllers::ControllerPrograms;
-use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile, Work};
-use network_file::model::{Amount, ApplicationKind, Behaviour, Controller, Network};
+use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile};
 use network_file::{Format, Kind, Options};
-use network_run::controllers::ControlInputs;
 pub use network_run::timeline::Window;
-use network_run::{Built, add_pingall, expectations};
+use network_run::{add_pingall, expectations};
 use p4::preprocessor::PreprocessorOptions;
-use pace::Pace;
-use source::{SourceMap, quantity};
+use prepared::{Prepared, Simulated, end_of_run};
+use source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use sweep::Sweep;
 use switches::Switches;
 pub use views::Views;
 
@@ -78,6 +77,8 @@ pub struct NetRun<'r> {
     pub pace: Option<f64>,
     /// Makes the network live instead of simulating it.
     pub live: Option<live::Live<'r>>,
+    /// Runs with several seeds.
+    pub sweep: Option<Sweep<'r>>,
     /// Writes the network for another tool into `out` instead of running it.
     pub emit: Option<Emit>,
     /// Set when the user interrupts the run: it ends and reports what it has.
@@ -121,6 +122,10 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
                 format!("{name}: a Lucid run has no hosts; write a network file with the program");
             return Err(Failure::Message(message));
         }
+        Some(Kind::LucidRun) if run.sweep.is_some() => {
+            let message = format!("{name}: --seeds is for network files, and this is a Lucid run");
+            return Err(Failure::Message(message));
+        }
         Some(Kind::LucidRun) => return lucid_run(run, console),
         Some(Kind::Network(network)) => *network,
     };
@@ -138,50 +143,32 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     if let Some(defaults) = network.defaults_in_words().filter(|_| !console.is_quiet()) {
         console.note(&defaults);
     }
-    let resources = resources::read(&network, folder, &map)?;
-    let switches = Switches { network: &network, folder, run, map: &map, seed, console };
-    let programs = switches.compile()?;
-    let (devices, sessions): (Vec<_>, Vec<_>) = switches.make(&programs)?.into_iter().unzip();
+    let prepared = Prepared::of(run, network, folder, map, console)?;
     if run.emit == Some(Emit::Containerlab) {
-        let (switches, network) = (&switches, network.clone());
-        return emit::run(network, &devices, (run, folder), switches, console);
+        let (devices, _) = prepared.switches(seed, &StandardError::default(), console)?;
+        let Prepared { network, folder, map, .. } = &prepared;
+        let switches = Switches { network, folder, run, map, seed, console };
+        return emit::run(network.clone(), &devices, (run, folder), &switches, console);
     }
-    let standard_error = StandardError::default();
-    let controllers = &network.controllers;
-    let control = ControlInputs {
-        commands: controllers::commands(controllers, folder, console)?,
-        sessions,
-        interfaces: switches.interfaces(&programs),
-        programs: Box::new(ControllerPrograms::new(
-            controllers,
-            folder,
-            run.interrupted,
-            &standard_error,
-        )),
-        seed,
-    };
     if let Some(live) = run.live {
+        let standard_error = StandardError::default();
+        let (devices, control) = prepared.switches(seed, &standard_error, console)?;
+        let Prepared { network, map, .. } = prepared;
         let inputs = live::Inputs { network, devices, control, standard_error, map: &map };
         return live::run(inputs, live, run, console);
     }
-    let until_ps = end_of_run(run, &network, console);
-    let mut files = CaptureFiles::create(&network.captures, run.out)?;
-    let built = network_run::build(network, devices, &resources, control);
-    let mut built = built.map_err(|found| Failure::Found(map.clone(), found))?;
-    run.views.begin(&mut built);
-    let progress = Progress { run, console, map: &map, standard_error: &standard_error };
-    let ran = progress.advance(&mut built, until_ps, &mut files);
-    built.end_controllers();
-    controllers::pass_on(&mut built, &standard_error, console);
-    let is_complete = ran?;
-    files.finish(console)?;
-    let results = built.results();
+    let until_ps = end_of_run(run, &prepared.network, console);
+    if let Some(sweep) = run.sweep {
+        return sweep::run(&prepared, sweep, until_ps, console);
+    }
+    let Simulated { mut built, results, is_complete } =
+        prepared.simulate(seed, until_ps, run.out, console)?;
     run.views.write(&mut built, &results, run.file, console)?;
     output::print(&built, &results, (until_ps, is_complete), run, console)?;
     let unmet = expectations::judge(&built, &results);
     let is_met = !unmet.has_errors();
     if !is_met {
-        console.diagnostics(&map, &unmet);
+        console.diagnostics(&prepared.map, &unmet);
     }
     Ok(match is_met {
         true => ExitStatus::Fine,
@@ -219,93 +206,6 @@ fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Fail
         record: None,
     };
     Lucid.run(&file, &described, console)
-}
-
-/// When the run ends: as the user says, as the file says, or when nothing happens any more, but no later than
-/// [`DEFAULT_END_PS`] if an application never ends or a controller is a program.
-fn end_of_run(run: &NetRun<'_>, network: &Network, console: &dyn Console) -> u64 {
-    let given = run.until_ps.or(network.until_ps.as_ref().map(|until| until.value));
-    if let Some(until_ps) = given {
-        return until_ps;
-    }
-    let is_endless = |kind: &ApplicationKind| match kind {
-        ApplicationKind::Tcp { amount, .. }
-        | ApplicationKind::Udp { amount, .. }
-        | ApplicationKind::Flows { amount, .. }
-        | ApplicationKind::MemcachedClient { amount, .. } => *amount == Amount::Unlimited,
-        _ => false,
-    };
-    let mut applications = network.hosts.iter().flat_map(|host| &host.applications);
-    let mut controllers = network.controllers.iter();
-    let is_program = |one: &Controller| matches!(one.behaviour, Behaviour::Program(_));
-    if applications.any(|application| is_endless(&application.kind)) || controllers.any(is_program)
-    {
-        if !console.is_quiet() {
-            console.note("the run ends after 10 s; `until` in the file or --until sets its end");
-        }
-        return DEFAULT_END_PS;
-    }
-    u64::MAX
-}
-
-/// A run that goes on in slices.
-struct Progress<'r> {
-    run: &'r NetRun<'r>,
-    console: &'r dyn Console,
-    map: &'r SourceMap,
-    standard_error: &'r StandardError,
-}
-
-impl Progress<'_> {
-    /// Runs to the end, or until the user interrupts. Returns whether nothing is left to happen.
-    fn advance(
-        &self,
-        built: &mut Built,
-        until_ps: u64,
-        files: &mut CaptureFiles,
-    ) -> Result<bool, Failure> {
-        let Progress { run, console, .. } = self;
-        let spinner = console.spinner(Work::Search, console.is_quiet());
-        let slice_ps = match until_ps {
-            u64::MAX => DEFAULT_END_PS / SLICES,
-            until_ps => (until_ps / SLICES).max(1),
-        };
-        let pace = run.pace.map(Pace::new);
-        let slice_ps = pace.as_ref().map_or(slice_ps, |pace| slice_ps.min(pace.step_ps()));
-        let mut now_ps = 0_u64;
-        loop {
-            now_ps = now_ps.saturating_add(slice_ps).min(until_ps);
-            let ran = built.run_until(now_ps, files);
-            controllers::pass_on(built, self.standard_error, *console);
-            let has_more = match ran {
-                Ok(has_more) => has_more,
-                Err(error) => match controllers::failure(error, self.map) {
-                    Some(failure) => return Err(failure),
-                    None => true,
-                },
-            };
-            files.check()?;
-            if let Some(pace) = &pace {
-                pace.wait(now_ps, run.interrupted);
-            }
-            if run.interrupted.load(Ordering::Relaxed) {
-                console.note("interrupted: the results are those until then");
-                return Ok(false);
-            }
-            if !has_more || now_ps >= until_ps {
-                return Ok(!has_more);
-            }
-            let reached = quantity::rounded(now_ps);
-            spinner.set_message(match until_ps {
-                u64::MAX => format!("{reached} simulated, {} events", built.simulation.steps()),
-                until_ps => format!(
-                    "{reached} of {} simulated, {} events",
-                    quantity::rounded(until_ps),
-                    built.simulation.steps()
-                ),
-            });
-        }
-    }
 }
 
 /// The explanations of the codes of this module.

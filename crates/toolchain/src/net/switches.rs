@@ -9,16 +9,59 @@ use crate::selection;
 use control::p4info::P4Info;
 use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
-use frontend::{Compiled, Console, Failure, ProgramFile};
+use frontend::{Compiled, Console, Deployment, Failure, ProgramFile};
+use ir::ready::ReadyProgram;
 use network_file::model::{Behaviour, Engine, Network, Origin, Switch};
 use network_run::entries;
-use source::{Diagnostic, Diagnostics, SourceMap};
-use std::collections::HashMap;
+use source::{Diagnostic, Diagnostics, FileId, SourceMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The programs of a network, compiled, by their files.
-pub(super) struct CompiledPrograms(HashMap<PathBuf, Compiled>);
+pub(super) struct CompiledPrograms {
+    programs: HashMap<PathBuf, SwitchProgram>,
+    /// A device for each program, whose machine code the switches of all runs share.
+    templates: Mutex<HashMap<PathBuf, Device>>,
+}
+
+/// A compiled program.
+struct SwitchProgram {
+    ready: ReadyProgram,
+    map: SourceMap,
+    setup: Option<Deployment>,
+}
+
+impl CompiledPrograms {
+    /// The texts of all sources, in the order of their names.
+    pub(super) fn sources(&self) -> BTreeMap<&str, &str> {
+        let files = self.programs.values().flat_map(|SwitchProgram { map, .. }| {
+            let ids = (0..map.file_count() as u32).map(FileId);
+            ids.map(|file| (&**map.name(file), &**map.text(file)))
+        });
+        files.collect()
+    }
+
+    /// Makes a device for a program.
+    fn device(&self, path: &Path, options: DeviceOptions) -> Result<Device, Failure> {
+        let Some(program) = self.programs.get(path) else {
+            return Err(format!("`{}` was not compiled", path.display()).into());
+        };
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = match templates.get(path) {
+            Some(template) => template.sharing_code_with(options),
+            None => {
+                let own = Device::new(program.ready.program().clone(), options.clone());
+                own.and_then(|template| {
+                    let device = template.sharing_code_with(options);
+                    templates.insert(path.to_path_buf(), template);
+                    device
+                })
+            }
+        };
+        made.map_err(|error| load_error_text(&error, &program.map).into())
+    }
+}
 
 /// What devices are made from.
 pub(super) struct Switches<'r> {
@@ -36,30 +79,20 @@ impl Switches<'_> {
         &self,
         programs: &CompiledPrograms,
     ) -> Result<Vec<(Device, Session)>, Failure> {
-        let programs = &programs.0;
         let mut found = Diagnostics::new();
         let mut devices: Vec<Device> = Vec::new();
-        let mut first_with: HashMap<&Path, usize> = HashMap::new();
         for (number, switch) in self.network.switches.iter().enumerate() {
             let Some((path, compiled)) =
-                self.program_of(switch).and_then(|path| programs.get_key_value(&path))
+                self.program_of(switch).and_then(|path| programs.programs.get_key_value(&path))
             else {
                 continue;
             };
             let options = self.options(number, switch, compiled, &mut found)?;
-            let made = match first_with.get(path.as_path()) {
-                Some(like) => devices[*like].sharing_code_with(options),
-                None => Device::new(compiled.ready.program().clone(), options),
-            };
-            let device = made.map_err(|error| {
-                Failure::Message(format!(
-                    "switch `{}`: {}",
-                    switch.name,
-                    load_error_text(&error, &compiled.map)
-                ))
-            })?;
-            first_with.entry(path).or_insert(number);
-            devices.push(device);
+            let device = programs.device(path, options);
+            devices.push(device.map_err(|failure| match failure {
+                Failure::Message(why) => format!("switch `{}`: {why}", switch.name).into(),
+                other => other,
+            })?);
         }
         let mut is_fine = true;
         let mut made = Vec::with_capacity(devices.len());
@@ -120,7 +153,7 @@ impl Switches<'_> {
         let mut known: HashMap<PathBuf, Arc<P4Info>> = HashMap::new();
         let mut interface = |switch: &Switch| {
             let path = self.program_of(switch).filter(|_| is_wanted(switch))?;
-            let compiled = programs.0.get(&path)?;
+            let compiled = programs.programs.get(&path)?;
             let info = known.entry(path).or_insert_with(|| Arc::new(P4Info::of(&compiled.ready)));
             Some(info.clone())
         };
@@ -144,7 +177,9 @@ impl Switches<'_> {
             match compiled {
                 Ok(compiled) => {
                     self.console.warnings(&compiled.map, &compiled.warnings);
-                    programs.insert(path, compiled);
+                    let Compiled { ready, map, mut setup, .. } = compiled;
+                    let setup = (!setup.is_empty()).then(|| setup.swap_remove(0));
+                    programs.insert(path, SwitchProgram { ready, map, setup });
                 }
                 Err(failure) => {
                     failure.print(self.console);
@@ -153,7 +188,7 @@ impl Switches<'_> {
             }
         }
         match failed.is_empty() {
-            true => Ok(CompiledPrograms(programs)),
+            true => Ok(CompiledPrograms { programs, templates: Mutex::default() }),
             false => {
                 let names: Vec<String> =
                     failed.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -167,11 +202,11 @@ impl Switches<'_> {
         &self,
         number: usize,
         switch: &Switch,
-        compiled: &Compiled,
+        compiled: &SwitchProgram,
         found: &mut Diagnostics,
     ) -> Result<DeviceOptions, Failure> {
         let built = match &switch.device {
-            None => compiled.setup.first().map(|setup| setup.options.clone()).unwrap_or_default(),
+            None => compiled.setup.as_ref().map(|setup| setup.options.clone()).unwrap_or_default(),
             Some(device) => {
                 let path = self.locate(&device.value);
                 let text = files::read_text(&path)?;
@@ -209,14 +244,14 @@ impl Switches<'_> {
         &self,
         (number, switch): (usize, &Switch),
         (session, device): (&mut Session, &mut Device),
-        programs: &HashMap<PathBuf, Compiled>,
+        programs: &CompiledPrograms,
         found: &mut Diagnostics,
     ) -> Result<bool, Failure> {
         let program = device.program().clone();
         let setup = self
             .program_of(switch)
-            .and_then(|path| programs.get(&path))
-            .and_then(|compiled| compiled.setup.first());
+            .and_then(|path| programs.programs.get(&path))
+            .and_then(|compiled| compiled.setup.as_ref());
         if let Some(setup) = setup {
             let devices = &mut [(&mut *session, &mut *device)];
             apply_text("deployment", &setup.commands, None, devices, self.console);
