@@ -362,6 +362,8 @@ impl Expander<'_> {
                 let options = FrameSenderOptions { frames: frames.collect() };
                 part(Application::FrameSender(options), Vec::new());
             }
+            // Refused by `unsupported`.
+            ApplicationKind::Command { .. } => {}
             ApplicationKind::Listen { port }
             | ApplicationKind::Sink { port }
             | ApplicationKind::Echo { port } => {

@@ -20,6 +20,13 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
 /// Reports applications with fields that the hosts of a simulation do not act on.
 pub(crate) fn check_applications(network: &Network, found: &mut Diagnostics) {
     for application in network.hosts.iter().flat_map(|host| &host.applications) {
+        if matches!(application.kind, ApplicationKind::Command { .. }) {
+            let Application { name, span, .. } = application;
+            let message =
+                format!("application `{name}` is a program, and simulated hosts run none");
+            let error = Diagnostic::error(NOT_SIMULATED, *span, message);
+            found.push(error.help("run the network with --live"));
+        }
         if let Some(field) = ignored_field(&application.kind) {
             let Application { name, span, .. } = application;
             let message = format!("application `{name}`: `{field}` has no effect in a simulation");

@@ -448,3 +448,30 @@ fn users_who_are_not_root_have_live_networks_too() {
     assert!(errors.contains("live network"), "{errors}");
     let _ = std::fs::remove_dir(records);
 }
+
+/// Programs of the file: a server and a client, and one that fails.
+#[test]
+fn commands_of_the_file_run_in_hosts() {
+    if !can_run("commands", &["ping"]) {
+        return;
+    }
+    let network = network(
+        "commands",
+        "topology: {kind: line, switches: 1, hosts_per_switch: 2, program: router.p4}\n\
+         hosts:\n  h1: {applications: [command: ping -c 2 -i 0.1 10.0.1.3, {command: {run: \"ls; exit 3\", name: wrong}}]}\n\
+         \x20 h2: {applications: [command: sleep 60 & sleep 50]}\nuntil: 1s\n",
+    );
+    let began = Instant::now();
+    let (status, _, errors) = ran(&[&network.file, "--live", "--name", &network.name]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(errors.contains("h1.command: 2 packets transmitted, 2 received"), "{errors}");
+    assert!(
+        errors.contains("n.yaml\n") && errors.contains("ended with exit status: 3"),
+        "{errors}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(8), "{errors}");
+    assert_eq!(left_of(&network.name), Vec::<String>::new());
+    let (status, _, errors) = ran(&[&network.file]);
+    assert_eq!(status, Some(1));
+    assert!(errors.contains("run the network with --live"), "{errors}");
+}

@@ -308,6 +308,16 @@ static RECEIVER: Section = Section {
     foreign_names: &[],
 };
 
+static COMMAND: Section = Section {
+    what: "a program",
+    groups: &[
+        COMMON,
+        &[field("run", Shape::Text, "Text for the shell, in the folder of the file.")
+            .required("`run: python3 server.py`")],
+    ],
+    foreign_names: &[],
+};
+
 const fn kind(name: &'static str, shape: Shape, text: &'static str) -> Kind {
     Kind { name, shape, text }
 }
@@ -354,4 +364,9 @@ pub static KINDS: &[Kind] = &[
     kind("listen", Shape::Record(&RECEIVER), "Receives and lists packets."),
     kind("sink", Shape::Record(&RECEIVER), "Receives and discards bytes."),
     kind("echo", Shape::Record(&RECEIVER), "Returns what it receives."),
+    kind(
+        "command",
+        Shape::Short { section: &COMMAND, field: "run" },
+        "Runs a program of yours in a live network.",
+    ),
 ];

@@ -122,6 +122,10 @@ pub enum ApplicationKind {
     Echo {
         port: Option<u16>,
     },
+    /// A program of the user's, as text for the shell.
+    Command {
+        run: String,
+    },
 }
 
 /// How much an application sends.
@@ -275,6 +279,7 @@ impl ApplicationKind {
             ApplicationKind::Listen { .. } => "listen",
             ApplicationKind::Sink { .. } => "sink",
             ApplicationKind::Echo { .. } => "echo",
+            ApplicationKind::Command { .. } => "command",
         }
     }
 

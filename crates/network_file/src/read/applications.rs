@@ -144,7 +144,7 @@ fn read_kind(
     let tcp = || tcp::options(record, context.messages);
     let has_destinations = !matches!(
         kind,
-        "memcached_server" | "replay" | "incast" | "send" | "listen" | "sink" | "echo"
+        "memcached_server" | "replay" | "incast" | "send" | "listen" | "sink" | "echo" | "command"
     );
     let to = if has_destinations { reader.destinations() } else { None };
     Some(match kind {
@@ -220,6 +220,7 @@ fn read_kind(
         "send" => ApplicationKind::Send { frames: reader.frames() },
         "listen" => ApplicationKind::Listen { port: port(record, "port") },
         "sink" => ApplicationKind::Sink { port: port(record, "port") },
+        "command" => ApplicationKind::Command { run: record.text("run")?.value },
         "echo" => ApplicationKind::Echo { port: port(record, "port") },
         _ => return None,
     })

@@ -118,6 +118,7 @@ fn needed_addresses(number: usize, context: &Context<'_>) {
             ApplicationKind::Replay { .. }
                 | ApplicationKind::Send { .. }
                 | ApplicationKind::Listen { .. }
+                | ApplicationKind::Command { .. }
         );
         if needs_none {
             continue;

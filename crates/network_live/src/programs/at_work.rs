@@ -5,7 +5,7 @@ use super::choice::{Choice, Chosen, Program};
 use super::{iperf3, ping};
 use crate::kernel::namespace_path;
 use crate::live_network::{LiveNetwork, run_in};
-use crate::system::{Ending, end_program, in_namespace};
+use crate::system::{Ending, end_group, in_namespace};
 use network_run::results::{ApplicationResult, Measured, PartResult};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -32,6 +32,8 @@ pub struct Outcome {
     measured: Vec<Measured>,
     /// The error that it reported.
     error: Option<String>,
+    /// What a program of the user's printed.
+    output: String,
 }
 
 /// Whether the run is over.
@@ -46,6 +48,8 @@ struct EndOfRun {
 pub struct AtWork {
     servers: Vec<Child>,
     waiting: Vec<(Chosen, PathBuf, PathBuf)>,
+    /// Where programs of the user's run.
+    folder: PathBuf,
     thread: Option<JoinHandle<Vec<Outcome>>>,
     end: Arc<EndOfRun>,
     has_ended: Arc<AtomicBool>,
@@ -57,7 +61,7 @@ impl AtWork {
     /// # Errors
     ///
     /// A server that does not start, for the user.
-    pub fn prepare(live: &LiveNetwork, choice: &Choice) -> Result<AtWork, String> {
+    pub fn prepare(live: &LiveNetwork, choice: &Choice, folder: &Path) -> Result<AtWork, String> {
         let namespace = |host: usize| namespace_path(&live.plan().hosts[host].namespace);
         for (host, path, value) in &choice.settings {
             let set = in_namespace(&namespace(*host), || {
@@ -71,6 +75,7 @@ impl AtWork {
         let mut work = AtWork {
             servers: Vec::new(),
             waiting: Vec::new(),
+            folder: folder.to_path_buf(),
             thread: None,
             end: Arc::default(),
             has_ended: Arc::default(),
@@ -108,13 +113,14 @@ impl AtWork {
     /// Starts the clients at their times on a clock that was 0 then.
     pub fn run(&mut self, started: Instant) {
         let waiting = std::mem::take(&mut self.waiting);
+        let folder = std::mem::take(&mut self.folder);
         let (end, has_ended) = (self.end.clone(), self.has_ended.clone());
         has_ended.store(waiting.is_empty(), Ordering::Relaxed);
         if waiting.is_empty() {
             return;
         }
         self.thread = Some(std::thread::spawn(move || {
-            let outcomes = run_clients(waiting, started, &end);
+            let outcomes = run_clients(waiting, &folder, started, &end);
             has_ended.store(true, Ordering::Relaxed);
             outcomes
         }));
@@ -154,7 +160,7 @@ impl Drop for AtWork {
             let _ = thread.join();
         }
         for server in &mut self.servers {
-            end_program(server.id(), Ending::Forced);
+            end_group(server.id(), Ending::Forced);
             let _ = server.wait();
         }
     }
@@ -189,6 +195,7 @@ struct Client {
 
 fn run_clients(
     waiting: Vec<(Chosen, PathBuf, PathBuf)>,
+    folder: &Path,
     started: Instant,
     end: &EndOfRun,
 ) -> Vec<Outcome> {
@@ -201,9 +208,9 @@ fn run_clients(
             let over_since = *over_since.get_or_insert_with(Instant::now);
             let is_interrupted = end.is_interrupted.load(Ordering::Relaxed);
             for client in running.iter_mut().filter(|client| !client.is_ending) {
-                let is_ping = matches!(client.chosen.program, Program::Ping { .. });
-                if is_ping || is_interrupted || over_since.elapsed() > REPORT_TIME {
-                    end_program(client.child.id(), Ending::Interrupted);
+                let is_flow = client.chosen.server.is_some();
+                if !is_flow || is_interrupted || over_since.elapsed() > REPORT_TIME {
+                    end_group(client.child.id(), Ending::Interrupted);
                     client.is_ending = true;
                 }
             }
@@ -215,7 +222,7 @@ fn run_clients(
             if over_since.is_some() {
                 continue;
             }
-            match start(&chosen, &namespace, &output) {
+            match start(&chosen, &namespace, &output, folder) {
                 Ok(child) => {
                     let (started_ps, is_ending) = (now_ps, false);
                     running.push(Client { chosen, child, started_ps, output, is_ending });
@@ -227,14 +234,19 @@ fn run_clients(
         let mut at = 0;
         while at < running.len() {
             if is_late {
-                end_program(running[at].child.id(), Ending::Forced);
+                end_group(running[at].child.id(), Ending::Forced);
                 let _ = running[at].child.wait();
             }
             match running[at].child.try_wait() {
                 Ok(None) => at += 1,
-                Ok(Some(_)) | Err(_) => {
+                ended => {
                     let client = running.swap_remove(at);
-                    outcomes.push(read(client.chosen, &client.output, client.started_ps, None));
+                    let status = ended.ok().flatten().filter(|status| !status.success());
+                    let is_command = client.chosen.program == Program::Command;
+                    let failure = status
+                        .filter(|_| is_command && !client.is_ending)
+                        .map(|status| format!("the program ended with {status}"));
+                    outcomes.push(read(client.chosen, &client.output, client.started_ps, failure));
                 }
             }
         }
@@ -245,12 +257,18 @@ fn run_clients(
     }
 }
 
-fn start(chosen: &Chosen, namespace: &Path, output: &Path) -> Result<Child, String> {
+fn start(chosen: &Chosen, namespace: &Path, output: &Path, folder: &Path) -> Result<Child, String> {
     let name = chosen.program.name();
     let create = |path: &Path| File::create(path).map_err(|error| source::reason(&error));
     let (file, errors) = (create(output)?, create(&errors_of(output))?);
     let mut command = Command::new(name);
-    command.args(&chosen.arguments).env("LC_ALL", "C").process_group(0);
+    command.args(&chosen.arguments).process_group(0);
+    match chosen.program {
+        Program::Command if folder.as_os_str().is_empty() => {}
+        Program::Command => drop(command.current_dir(folder)),
+        // Their output is read.
+        _ => drop(command.env("LC_ALL", "C")),
+    }
     command.stdin(Stdio::null()).stdout(file).stderr(errors);
     run_in(namespace, &mut command)
         .map_err(|error| format!("cannot start {name}: {}", source::reason(&error)))
@@ -265,7 +283,13 @@ fn read(chosen: Chosen, output: &Path, started_ps: u64, failure: Option<String>)
     let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
     let (text, errors) = (text(output), text(&errors_of(output)));
     let line = errors.lines().find(|line| line.contains(chosen.program.name()));
+    let mut output = String::new();
     let (measured, error) = match chosen.program {
+        Program::Command => {
+            output = text;
+            output.push_str(&errors);
+            (Vec::new(), None)
+        }
         Program::Ping { timeout_ps } => {
             (vec![ping::read(&text, timeout_ps)], line.map(str::to_string))
         }
@@ -278,10 +302,15 @@ fn read(chosen: Chosen, output: &Path, started_ps: u64, failure: Option<String>)
             (vec![iperf3::udp(&value, size_bytes)], error)
         }
     };
-    Outcome { chosen, measured, error: failure.or(error) }
+    Outcome { chosen, measured, error: failure.or(error), output }
 }
 
 impl Outcome {
+    /// The application and what its program printed, if it is the user's.
+    pub fn output(&self) -> Option<(network_file::model::ApplicationIndex, &str)> {
+        (!self.output.is_empty()).then_some((self.chosen.index, self.output.as_str()))
+    }
+
     /// The application and the error that its program reported.
     pub fn error(&self) -> Option<(network_file::model::ApplicationIndex, &str)> {
         self.error.as_deref().map(|error| (self.chosen.index, error))
@@ -293,8 +322,8 @@ impl Outcome {
         for outcome in outcomes {
             let index = outcome.chosen.index;
             let destination = match outcome.chosen.destination {
-                std::net::IpAddr::V4(address) => Some(address),
-                std::net::IpAddr::V6(_) => None,
+                Some(std::net::IpAddr::V4(address)) => Some(address),
+                Some(std::net::IpAddr::V6(_)) | None => None,
             };
             let parts = outcome
                 .measured

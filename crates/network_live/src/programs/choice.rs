@@ -25,6 +25,8 @@ pub(crate) enum Program {
     Ping { timeout_ps: u64 },
     /// `iperf3` over TCP; whether it sends a number of bytes.
     Tcp { is_sized: bool },
+    /// A program of the user's.
+    Command,
     /// `iperf3` over UDP; bytes of a datagram.
     Udp { size_bytes: u64 },
 }
@@ -33,6 +35,7 @@ impl Program {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Program::Ping { .. } => "ping",
+            Program::Command => "sh",
             Program::Tcp { .. } | Program::Udp { .. } => "iperf3",
         }
     }
@@ -45,7 +48,7 @@ pub struct Chosen {
     pub(crate) program: Program,
     pub(crate) start_ps: u64,
     pub(crate) arguments: Vec<String>,
-    pub(crate) destination: IpAddr,
+    pub(crate) destination: Option<IpAddr>,
     /// Host and port of its server.
     pub(crate) server: Option<(usize, u16)>,
 }
@@ -192,7 +195,7 @@ impl Chooser<'_> {
                         program: Program::Ping { timeout_ps: *timeout_ps },
                         start_ps: application.start_ps,
                         arguments: words.to_vec(),
-                        destination,
+                        destination: Some(destination),
                         server: None,
                     });
                 }
@@ -255,9 +258,17 @@ impl Chooser<'_> {
                 let program = Program::Udp { size_bytes: *size_bytes };
                 self.with_servers(index, application, to, (program, *port), &words);
             }
+            ApplicationKind::Command { run } => self.choice.programs.push(Chosen {
+                index,
+                program: Program::Command,
+                start_ps: application.start_ps,
+                arguments: vec!["-c".to_string(), run.clone()],
+                destination: None,
+                server: None,
+            }),
             other => {
                 let why = format!("there is no program for `{}`", other.name());
-                let help = "use ping, tcp or udp; or run the network with --no-applications, and programs of your own by \
+                let help = "use ping, tcp, udp or command; or run the network with --no-applications, and programs of your own by \
                             `plane net exec`";
                 self.refuse(application, &why, help);
             }
@@ -371,7 +382,7 @@ impl Chooser<'_> {
                 program,
                 start_ps: application.start_ps,
                 arguments,
-                destination,
+                destination: Some(destination),
                 server: Some((host, port)),
             });
         }

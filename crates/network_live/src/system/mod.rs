@@ -15,7 +15,7 @@ pub use packet_socket::{FrameBuffers, PacketSocket, Received, has_interface};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mount::MountFlags;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
@@ -49,15 +49,25 @@ pub enum Ending {
     Forced,
 }
 
-/// Ends a program. One that has ended already stays so.
-pub fn end_program(process: u32, ending: Ending) {
-    let signal = match ending {
+/// Ends a program that leads a group of its own, and the programs that it has started.
+pub fn end_group(process: u32, ending: Ending) {
+    if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(process, signal(ending));
+    }
+}
+
+fn signal(ending: Ending) -> Signal {
+    match ending {
         Ending::Interrupted => Signal::INT,
         Ending::Asked => Signal::TERM,
         Ending::Forced => Signal::KILL,
-    };
+    }
+}
+
+/// Ends a program. One that has ended already stays so.
+pub fn end_program(process: u32, ending: Ending) {
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(process, signal);
+        let _ = kill_process(process, signal(ending));
     }
 }
 

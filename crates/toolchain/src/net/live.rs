@@ -17,6 +17,7 @@ use network_run::controllers::ControlInputs;
 use network_run::{Built, expectations};
 use source::{Diagnostic, Diagnostics, SourceMap, quantity};
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// How late the switches may be until the user hears of it, in picoseconds.
@@ -89,7 +90,9 @@ pub(super) fn run(
     let name = live.name.map_or_else(|| network_live::default_name(run.file), str::to_string);
     let (live, interfaces) = LiveNetwork::make(built.network(), &name, run.file)?;
     let has_programs = !choice.programs.is_empty();
-    let work = has_programs.then(|| AtWork::prepare(&live, &choice)).transpose()?;
+    let work = has_programs
+        .then(|| AtWork::prepare(&live, &choice, run.file.parent().unwrap_or(Path::new(""))))
+        .transpose()?;
     if !console.is_quiet() {
         console.note(&welcome(&live, built.network()));
     }
@@ -138,6 +141,11 @@ impl Course<'_> {
         let mut results = built.results();
         results.applications = Outcome::results(&outcomes);
         output::print(&built, &results, (*until_ps, is_complete), run, *console)?;
+        for (index, text) in outcomes.iter().filter_map(Outcome::output) {
+            let name = &built.network().hosts[index.host].applications[index.application].name;
+            let lines: Vec<String> = text.lines().map(|line| format!("{name}: {line}")).collect();
+            console.note(&lines.join("\n"));
+        }
         console.warnings(map, &failures(built.network(), &outcomes));
         for sentence in in_words(&pace) {
             console.warning(&sentence);
