@@ -220,7 +220,11 @@ hosts: {h1: {applications: [{tcp: {to: h9, bytes: 250MB}}]}, h2: {applications: 
         if browser.evaluate("timeline.drawing.summed") == false {
             break;
         }
-        browser.click((700.0, 300.0));
+        let place = browser.evaluate(
+            "(() => { const { model, drawing } = timeline, box = drawing.canvas.getBoundingClientRect(); \
+             return [box.left + xOf(drawing, model.time[model.count >> 1]), box.top + 300]; })()",
+        );
+        browser.click(pair(&place));
     }
     assert_eq!(browser.evaluate("timeline.drawing.summed"), false);
     let drawn = browser.evaluate("timeline.drawing.places.length");

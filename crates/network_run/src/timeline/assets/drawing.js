@@ -72,10 +72,33 @@ function draw(drawing) {
   drawing.where = new Map();
   if (!drawing.summed) drawFrames(drawing, context, from, to, colours);
   context.restore();
+  drawEnd(drawing, context, colours);
   // The axis is in front of lanes that have been scrolled out.
   context.clearRect(0, 0, drawing.width, AXIS);
   drawAxis({ ...drawing, height: AXIS }, context);
   drawOverview(drawing, colours);
+}
+
+// What lies behind the end of the run: frames that hosts had handed over.
+function drawEnd(drawing, context, colours) {
+  const { model, width, height } = drawing;
+  const x = Math.max(drawing.left, xOf(drawing, model.run.until));
+  if (model.last < model.run.until * 1.02 || x >= width) return;
+  const bottom = Math.min(height, AXIS + drawing.total - drawing.scroll);
+  context.fillStyle = colours.back;
+  context.globalAlpha = 0.6;
+  context.fillRect(x, AXIS, width - x, bottom - AXIS);
+  context.globalAlpha = 1;
+  context.fillStyle = context.strokeStyle = colours.soft;
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  context.moveTo(x, AXIS);
+  context.lineTo(x, bottom);
+  context.stroke();
+  context.setLineDash([]);
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  if (x + 90 < width) context.fillText("end of the run", x + 5, AXIS + 4);
 }
 
 function drawLane(drawing, context, at, colours) {
