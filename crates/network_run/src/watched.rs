@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run shows beside the reports of its nodes.
 
+use crate::timeline::TimeLine;
 use network::packet_fields::PacketField;
 
 /// Packets that an expectation counts.
@@ -15,7 +16,9 @@ pub(crate) struct Counted {
 }
 
 /// What a run shows beside the reports of its nodes.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) counted: Vec<Counted>,
+    /// The time line, if the user wants one.
+    pub(crate) timeline: Option<Box<TimeLine>>,
 }

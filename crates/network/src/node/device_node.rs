@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Node` for a device: packets in and out, and priority flow control at its ports.
 
-use super::{FlowControl, Node, NodeError, Outbox};
+use super::{FlowControl, Node, NodeError, Note, Outbox};
 use crate::frame::Frame;
 use device::{Device, OutputPath};
 
@@ -19,6 +19,11 @@ impl Node for Device {
     fn wake(&mut self, outbox: &mut Outbox) -> Result<(), NodeError> {
         let advanced = self.advance(outbox.now_ps());
         advanced.map_err(|error| NodeError { message: error.to_string() })?;
+        if outbox.wants_notes() {
+            for tapped in self.drain_taps() {
+                outbox.note(|| Note::Device(tapped));
+            }
+        }
         for packet in self.drain_transmitted() {
             outbox.send(packet.port, packet.time_ps, packet.bytes.into());
         }

@@ -233,6 +233,7 @@ impl Switches<'_> {
             cpu_port: switch.cpu_port.as_ref().map(|port| port.value).or(built.cpu_port),
             engine,
             traffic_manager,
+            tap: self.run.views.timeline.is_some(),
             ..built
         })
     }
