@@ -368,9 +368,18 @@ impl SwitchCore {
 
     /// Counts a drop and adds its step to the trace, with the statement that set the drop slot if that is the reason.
     pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
+        self.drop_at(reason, pass, None);
+    }
+
+    fn drop_at(
+        &mut self,
+        reason: DropReason,
+        pass: Option<PassId>,
+        refused_by: Option<OutputPath>,
+    ) {
         self.statistics.dropped(reason);
         if let Some(tap) = &mut self.tap {
-            tap.record(self.now_ps, TappedEvent::Dropped { reason });
+            tap.record(self.now_ps, TappedEvent::Dropped { reason, refused_by });
         }
         let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) else { return };
         let node = TraceNode::new("drop", reason.name()).with("text", reason.sentence());
@@ -490,7 +499,7 @@ impl SwitchCore {
             Queued::Arrival(_, arrival) => arrival.parent,
             Queued::Emitted(_, packet) => packet.parent,
         };
-        self.drop_packet(reason, pass);
+        self.drop_at(reason, pass, Some(path));
         false
     }
 

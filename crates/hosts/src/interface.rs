@@ -11,7 +11,7 @@ use crate::wire::ethernet::{self, EthernetHeader};
 use device::traffic_manager::transmission_ps;
 use neighbors::{Lookup, Neighbors};
 use network::frame::Frame;
-use network::node::Outbox;
+use network::node::{Note, Outbox};
 pub use options::{HostOptions, Ipv4Network, Route};
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -50,6 +50,28 @@ pub struct InterfaceStatistics {
     pub dropped_malformed: u64,
     /// Received segments and datagrams without a socket.
     pub dropped_no_socket: u64,
+}
+
+impl InterfaceStatistics {
+    /// Counters of drops with their reasons, as tables and time lines name them.
+    pub fn drops(&self) -> [(&'static str, u64); 7] {
+        [
+            ("queue full", self.dropped_queue_full),
+            ("no route", self.dropped_no_route),
+            ("no ARP answer", self.dropped_unresolved),
+            ("for others", self.dropped_not_for_host),
+            ("checksum", self.dropped_checksum),
+            ("malformed", self.dropped_malformed),
+            ("no socket", self.dropped_no_socket),
+        ]
+    }
+
+    /// Why a frame that the host has received since then was dropped.
+    pub(crate) fn refusal_since(&self, before: &InterfaceStatistics) -> Option<&'static str> {
+        // The first three are drops of frames that the host sends.
+        let counters = self.drops().into_iter().zip(before.drops()).skip(3);
+        counters.into_iter().find(|(now, then)| now.1 > then.1).map(|(now, _)| now.0)
+    }
 }
 
 /// What an interface has its host do.
@@ -152,6 +174,7 @@ impl Interface {
         }
         let Some(hop) = self.options.next_hop(destination) else {
             self.statistics.dropped_no_route += 1;
+            outbox.note(|| Note::Dropped { reason: "no route", frame });
             return Asked::Nothing;
         };
         match self.neighbors.find(hop) {
@@ -161,7 +184,12 @@ impl Interface {
                 Asked::Nothing
             }
             Lookup::Pending => {
-                self.statistics.dropped_unresolved += u64::from(!self.neighbors.wait(hop, frame));
+                let copy = outbox.wants_notes().then(|| frame.clone());
+                if !self.neighbors.wait(hop, frame) {
+                    self.statistics.dropped_unresolved += 1;
+                    let frame = copy.unwrap_or_default();
+                    outbox.note(|| Note::Dropped { reason: "no ARP answer", frame });
+                }
                 Asked::Nothing
             }
             Lookup::Unknown => {
@@ -189,6 +217,7 @@ impl Interface {
         if self.busy_until_ps > now_ps {
             if self.starts.len() >= self.options.queue_packets {
                 self.statistics.dropped_queue_full += 1;
+                outbox.note(|| Note::Dropped { reason: "queue full", frame: frame.clone() });
                 self.recycle(frame);
                 return;
             }
@@ -265,6 +294,9 @@ impl Interface {
             }
             Some(Err(given_up)) => {
                 self.statistics.dropped_unresolved += given_up.len() as u64;
+                for frame in &given_up {
+                    outbox.note(|| Note::Dropped { reason: "no ARP answer", frame: frame.clone() });
+                }
                 (None, given_up)
             }
         }

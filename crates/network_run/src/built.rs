@@ -4,10 +4,10 @@
 use crate::applications::ServerKey;
 use crate::controllers::{ControlPlane, Stop};
 use crate::external::ExternalHost;
+use crate::numbering::node_id;
 use crate::watched::Watched;
 use device::Device;
 use hosts::{Host, InterfaceStatistics};
-use network::node::NodeId;
 use network::simulation::{Simulation, SimulationError};
 use network_file::model::{ApplicationIndex, Network, Node};
 use source::Diagnostic;
@@ -60,14 +60,6 @@ pub struct Built {
     /// Servers with the numbers of their reports.
     pub(crate) servers: BTreeMap<ServerKey, usize>,
     pub(crate) watched: Watched,
-}
-
-/// The id of a node: switches come first.
-pub(crate) fn node_id(network: &Network, node: Node) -> NodeId {
-    NodeId(match node {
-        Node::Switch(number) => number,
-        Node::Host(number) => network.switches.len() + number,
-    } as u32)
 }
 
 impl Built {

@@ -9,6 +9,8 @@ pub mod controllers;
 pub mod entries;
 pub mod expectations;
 mod external;
+mod numbering;
+pub mod picture;
 mod pingall;
 mod ports;
 pub mod results;
@@ -18,6 +20,8 @@ pub mod summary;
 pub mod table;
 mod table_data;
 pub mod tables;
+pub mod timeline;
+mod timeline_of_run;
 mod unsupported;
 mod watch;
 mod watched;
@@ -29,6 +33,7 @@ pub use external::ExternalHost;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
+pub use timeline_of_run::FinishedTimeLine;
 pub use watch::CaptureSink;
 
 /// The explanations of all codes.

@@ -2,7 +2,8 @@
 //! [`Results`]: what a run measured, as data. `tables` shows it to people, `expectations` judges it.
 
 use crate::applications::ServerKind;
-use crate::built::{Built, RunningPart, node_id};
+use crate::built::{Built, RunningPart};
+use crate::numbering::node_id;
 use crate::statistics::{Sample, mean};
 use device::OutputPath;
 use hosts::applications::Report;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run shows beside the reports of its nodes.
 
+use crate::timeline::TimeLine;
 use network::packet_fields::PacketField;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,10 +18,12 @@ pub(crate) struct Counted {
 }
 
 /// What a run shows beside the reports of its nodes.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) counted: Vec<Counted>,
     pub(crate) captured: Captured,
+    /// The time line, if the user wants one.
+    pub(crate) timeline: Option<Box<TimeLine>>,
 }
 
 /// Time, number of the frame, number of its capture, bytes.
