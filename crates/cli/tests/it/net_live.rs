@@ -475,3 +475,26 @@ fn commands_of_the_file_run_in_hosts() {
     assert_eq!(status, Some(1));
     assert!(errors.contains("run the network with --live"), "{errors}");
 }
+
+/// What a live run does not measure is named, also with -q; what an application's program reports, too.
+#[test]
+fn expectations_that_cannot_be_judged_are_named() {
+    if !can_run("judged", &["iperf3", "ping"]) {
+        return;
+    }
+    let text = "topology: {kind: line, switches: 1, hosts_per_switch: 2, program: router.p4}\n\
+                hosts:\n  h1: {applications: [{tcp: {to: h2, bytes: 100KB}}]}\n\
+                \x20 h2: {applications: [{ping: {to: 10.99.0.1, count: 1, name: nowhere}}]}\n\
+                expect:\n  - {application: h1.tcp, timeouts: 7, goodput: \"> 1kbps\"}\n\
+                \x20 - {application: nowhere, received: 1}\nuntil: 1s\n";
+    let network = network("judged", text);
+    let words = [network.file.as_str(), "--live", "--name", &network.name, "-q"];
+    let (status, _, errors) = ran(&words);
+    assert_eq!(status, Some(1), "{errors}");
+    assert!(errors.contains("NOT JUDGED: iperf3 does not report `timeouts`"), "{errors}");
+    assert!(errors.contains("received is 0, expected 1"), "{errors}");
+    assert!(!errors.contains("goodput is"), "{errors}");
+    let (status, _, errors) = ran(&[&words[..], &["--no-applications"]].concat());
+    assert_eq!(status, Some(0), "{errors}");
+    assert_eq!(errors.matches("NOT JUDGED: the network runs without applications").count(), 2);
+}
