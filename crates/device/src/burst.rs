@@ -84,6 +84,16 @@ impl Burst {
         Ok(self.packets.push(ingress_port, bytes))
     }
 
+    /// Adds a packet with bytes behind the given ones that nobody reads or writes. It has to fit.
+    pub(crate) fn push_short(&mut self, ingress_port: u32, bytes: &[u8], absent_bytes: u32) {
+        self.packets.push_short(ingress_port, bytes, absent_bytes);
+    }
+
+    /// Sets the bytes behind the first ones of a packet that the fast path has not overwritten to zero.
+    pub(crate) fn clear_behind(&mut self, packet: usize, first_bytes: usize) {
+        self.packets.clear_behind(packet, first_bytes);
+    }
+
     /// Removes outputs so that the packets can be forwarded again. The fast path has overwritten packets in place;
     /// [`Burst::set_first_bytes`] restores them.
     #[inline]
@@ -192,9 +202,10 @@ impl Burst {
         self.packets.send_copy(packet, outputs, bytes);
     }
 
-    /// Returns the queue of the last output.
-    pub(crate) fn last_queue(&self) -> u32 {
-        self.packets.last_sent().map_or(0, |outputs| outputs[OUTPUT_QUEUE])
+    /// Returns the unit's outputs of the last transmitted packet.
+    #[inline]
+    pub(crate) fn last_outputs(&self) -> [u32; jit::MAX_OUTPUTS] {
+        self.packets.last_sent().unwrap_or_default()
     }
 }
 
@@ -239,6 +250,6 @@ mod tests {
         let seen: Vec<_> =
             burst.outputs().map(|sent| (sent.packet, sent.port, sent.bytes)).collect();
         assert_eq!(seen, [(1, 9, &[6, 6][..]), (0, 7, &[7])]);
-        assert_eq!(burst.last_queue(), 3);
+        assert_eq!(burst.last_outputs()[OUTPUT_QUEUE], 3);
     }
 }

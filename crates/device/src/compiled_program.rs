@@ -3,7 +3,7 @@
 //! single blocks and for copies, compiled when the first packet needs them. Devices that run the same program share the code.
 
 use crate::environment::BlockEnvironment;
-use crate::fast_path::{FastPath, ReplicaPath};
+use crate::fast_path::{FastPath, FastPathKind, ReplicaPath};
 use interpreter::{Outcome, PacketContext};
 use ir::{Program, StorageLayout};
 use jit::{BoundInstance, CompileError, Compiled, Unit};
@@ -29,6 +29,8 @@ pub(crate) struct ProgramCode {
     fast_path_code: LazyCode,
     /// The fast path with gates.
     gated_code: LazyCode,
+    /// The fast path with planned departures.
+    planned_code: LazyCode,
     replicas: LazyCode,
     /// Number of compilations so far.
     compilations: AtomicU64,
@@ -44,6 +46,7 @@ impl ProgramCode {
             blocks: LazyCode::new(),
             fast_path_code: LazyCode::new(),
             gated_code: LazyCode::new(),
+            planned_code: LazyCode::new(),
             replicas: LazyCode::new(),
             compilations: AtomicU64::new(0),
         }
@@ -74,7 +77,13 @@ impl ProgramCode {
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<Compiled>> {
-        let all = [&self.blocks, &self.fast_path_code, &self.gated_code, &self.replicas];
+        let all = [
+            &self.blocks,
+            &self.fast_path_code,
+            &self.gated_code,
+            &self.planned_code,
+            &self.replicas,
+        ];
         all.into_iter().filter_map(|code| code.get()?.as_ref().ok())
     }
 }
@@ -119,6 +128,7 @@ pub(crate) struct CompiledProgram {
     blocks: Option<Bound>,
     fast_path: Option<BoundFastPath>,
     gated: Option<BoundFastPath>,
+    planned: Option<BoundFastPath>,
     replicas: Option<BoundReplicaPath>,
     notes: Vec<String>,
 }
@@ -149,7 +159,15 @@ impl CompiledProgram {
             Ok(described) => described.notes.clone(),
             Err(why) => vec![format!("every packet goes block by block: {why}")],
         };
-        CompiledProgram { code, blocks: None, fast_path: None, gated: None, replicas: None, notes }
+        CompiledProgram {
+            code,
+            blocks: None,
+            fast_path: None,
+            gated: None,
+            planned: None,
+            replicas: None,
+            notes,
+        }
     }
 
     pub fn code(&self) -> &Arc<ProgramCode> {
@@ -165,10 +183,25 @@ impl CompiledProgram {
         self.fast_path.as_ref().map_or(0, |fast_path| fast_path.last_pass)
     }
 
-    /// Returns the fast path, with gates or without.
+    /// Returns the fast path of a kind.
     #[inline]
-    pub fn fast_path(&mut self, gated: bool) -> Option<&mut BoundFastPath> {
-        if gated { self.gated() } else { self.fast_path.as_mut() }
+    pub fn fast_path(&mut self, kind: FastPathKind) -> Option<&mut BoundFastPath> {
+        match kind {
+            FastPathKind::Plain => self.fast_path.as_mut(),
+            FastPathKind::Gated(_) => self.gated(),
+            FastPathKind::Planned => self.planned(),
+        }
+    }
+
+    fn planned(&mut self) -> Option<&mut BoundFastPath> {
+        if self.planned.is_none()
+            && let Ok(described) = &self.code.fast_path
+            && let Some(unit) = &described.planned
+            && let Ok(compiled) = self.code.compiled(&self.code.planned_code, || vec![unit.clone()])
+        {
+            self.planned = Some(bind_fast_path(described, compiled));
+        }
+        self.planned.as_mut()
     }
 
     fn gated(&mut self) -> Option<&mut BoundFastPath> {

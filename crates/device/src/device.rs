@@ -13,6 +13,7 @@ use crate::executor::Executor;
 use crate::loaded_program::LoadedProgram;
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+use crate::outputs::Outputs;
 use crate::packet::ProgramId;
 use crate::pass::{CallerPasses, Pass};
 use crate::shared_switch::{Running, Shared};
@@ -206,6 +207,37 @@ impl Device {
         self.switch().inject(port, time_ps, bytes)
     }
 
+    /// Advances the device to the arrival of a packet at a port and runs it, as [`Device::inject`] and then
+    /// [`Device::advance`] to that time do; but events of that time whose place is behind the arrivals remain for a later
+    /// call, so that other packets may arrive at the same time. Times of calls may not decrease, and ports of calls at
+    /// one time neither. Behind its bytes the packet has zeros that are not stored; where the program reads no payload,
+    /// the transmitted packet does not store them either. Appends what the device has sent so far to `outputs`.
+    pub fn receive(
+        &mut self,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+        absent_bytes: u32,
+        outputs: &mut Outputs,
+    ) -> Result<(), DeviceError> {
+        let mut switch = self.switch();
+        switch.receive(port, time_ps, (bytes, absent_bytes))?;
+        switch.drain_into(outputs);
+        Ok(())
+    }
+
+    /// [`Device::advance`], and then appends as above.
+    pub fn advance_into(
+        &mut self,
+        until_ps: u64,
+        outputs: &mut Outputs,
+    ) -> Result<(), DeviceError> {
+        let mut switch = self.switch();
+        switch.advance(until_ps)?;
+        switch.drain_into(outputs);
+        Ok(())
+    }
+
     /// Advances the device to the arrival of a packet at a port and returns the packet's pass through ingress to the
     /// caller. Returns `None` if the packet ended before its pass (at the port's MAC, or by the pass limit), or if it has
     /// to wait for ingress ([`DeviceOptions::ingress_interval_ps`]); the device then runs that pass later, unless
@@ -310,13 +342,8 @@ impl Device {
     /// Takes the packets transmitted since the last call, in order of time, port and sequence. A packet is listed when
     /// its transmission starts, so its time may be later than the device's.
     pub fn drain_transmitted(&mut self) -> Vec<Transmitted> {
-        let mut switch = self.switch();
-        switch.publish();
-        let mut transmitted = std::mem::take(&mut switch.core.transmitted);
-        switch.core.cpu_packets.clear();
-        switch.forget_published();
-        drop(switch);
-        transmitted.sort_by_key(|packet| (packet.time_ps, packet.port, packet.sequence));
+        let mut transmitted = Vec::new();
+        self.switch().take_transmitted(&mut transmitted);
         transmitted
     }
 
@@ -352,6 +379,9 @@ impl Device {
         let switch = self.switch();
         let mut statistics = switch.core.statistics.clone();
         switch.core.fast_path.add_to(&mut statistics);
+        for (port, (packets, bytes)) in switch.core.traffic.leaving_later(switch.core.now_ps) {
+            statistics.not_sent_yet(port, packets, bytes);
+        }
         statistics
     }
 
@@ -404,7 +434,8 @@ impl Device {
 
     /// Returns the number of packets in a queue.
     pub fn queue_depth(&self, path: OutputPath, queue: u32) -> u32 {
-        self.switch().core.traffic.depth_packets(path, queue)
+        let core = &self.switch().core;
+        core.traffic.depth_packets(path, queue, core.now_ps)
     }
 
     /// Returns the number of loaded programs, including unloaded ones whose last packets are still in the device.

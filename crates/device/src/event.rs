@@ -57,6 +57,9 @@ pub(crate) const PASS_CLASS: u8 = 2;
 /// The class of the next ingress slot for a packet that waits.
 pub(crate) const INGRESS_SLOT_CLASS: u8 = 7;
 
+/// The class of packets from outside.
+pub(crate) const RECEPTION_CLASS: u8 = 6;
+
 /// The class of the end of a hold: after all other events of its time.
 const RELEASE_CLASS: u8 = 9;
 
@@ -81,7 +84,7 @@ impl Event {
             Event::IngressDone { .. } | Event::Emission { .. } => 3,
             Event::Reentry { .. } | Event::Loopback(_) => LOOPBACK_CLASS,
             Event::Generation(_) => 5,
-            Event::Reception(_) => 6,
+            Event::Reception(_) => RECEPTION_CLASS,
             Event::FlowControlEnd { .. } => 8,
             Event::Release { .. } => RELEASE_CLASS,
         }

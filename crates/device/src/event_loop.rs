@@ -2,10 +2,10 @@
 //! The event loop of a switch: handles dequeues and events in the order that the crate documents, and passes packets to
 //! their programs.
 
-use crate::event::{CONTROL_CLASS, Event, EventKey, NextEvent};
+use crate::event::{CONTROL_CLASS, Event, EventKey, NextEvent, RECEPTION_CLASS};
 use crate::ingress_source::IngressSource;
 use crate::output::DeviceError;
-use crate::packet::{Arrival, ProgramId, Queued, Reception};
+use crate::packet::{Arrival, ProgramId, Queued};
 use crate::packet_generator::TrainTarget;
 use crate::switch::{AdmissionOutcome, Switch};
 use crate::traffic_manager::Dequeued;
@@ -30,21 +30,61 @@ impl Switch {
         }
         let number = self.receptions;
         self.receptions += 1;
-        let arrival = Arrival {
-            reception: Reception::new(number),
-            source: IngressSource::Wire,
-            port,
-            arrived_ps: time_ps,
-            bytes,
-            preserved: Vec::new(),
-            parent: None,
-            circulating: None,
-        };
+        let arrival = Arrival::from_wire(number, port, time_ps, (bytes, 0));
         self.core.schedule(time_ps, Event::Reception(Box::new(arrival)));
         Ok(number)
     }
 
+    /// See [`crate::Device::receive`].
+    pub fn receive(
+        &mut self,
+        port: u32,
+        time_ps: u64,
+        (mut bytes, absent_bytes): (Vec<u8>, u32),
+    ) -> Result<(), DeviceError> {
+        let largest = self.largest_port;
+        if port > largest {
+            return Err(DeviceError::NoSuchPort { port, largest });
+        }
+        self.serve_waiting();
+        let number = self.receptions;
+        // Everything that comes before the packet in the order of events.
+        let before = |switch: &Switch| {
+            switch.next().filter(|(due_ps, next)| match next {
+                Next::Path(_) => *due_ps <= time_ps,
+                Next::Event(key, _) => (key.time_ps, key.class) <= (time_ps, RECEPTION_CLASS),
+            })
+        };
+        if self.core.circulating.count > 0 || !self.core.looped_back.is_empty() {
+            bytes.resize(bytes.len() + absent_bytes as usize, 0);
+            return self.inject(port, time_ps.max(self.core.now_ps), bytes).map(|_| ());
+        }
+        while let Some((due_ps, next)) = before(self) {
+            self.step(due_ps, next)?;
+        }
+        self.receptions += 1;
+        self.core.now_ps = self.core.now_ps.max(time_ps);
+        self.core.interrupt_circulation();
+        let bytes = (bytes, absent_bytes);
+        let mut arrival = Arrival::from_wire(number, port, self.core.now_ps, bytes);
+        if self.core.has_flow_control() || self.only_program.is_none() {
+            arrival.store_absent();
+        }
+        self.arrive_at_mac(Box::new(arrival))?;
+        // No event comes between the packet and what leaves a queue now.
+        while let Some((due_ps, next @ Next::Path(_))) = self.next()
+            && due_ps <= time_ps
+        {
+            self.step(due_ps, next)?;
+        }
+        self.check_barriers();
+        Ok(())
+    }
+
     fn next(&self) -> Option<(u64, Next)> {
+        if self.core.has_no_event() && self.core.traffic.next_ready().is_none() {
+            return None;
+        }
         let path = self.core.traffic.next_ready();
         let event = self.core.next_event();
         match (path, event) {

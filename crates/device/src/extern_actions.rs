@@ -229,6 +229,7 @@ impl LoadedProgram {
                     port,
                     arrived_ps: core.now_ps,
                     bytes,
+                    absent_bytes: 0,
                     preserved: Vec::new(),
                     parent,
                     circulating: None,

@@ -4,6 +4,7 @@
 
 use crate::configuration_view::ConfigurationView;
 use crate::packet::Reception;
+use crate::traffic_manager::GateKind;
 use interpreter::PacketContext;
 use std::sync::Arc;
 
@@ -15,12 +16,25 @@ pub(crate) const INPUT_TIME: usize = 1;
 pub(crate) const OUTPUT_PORT: usize = 0;
 /// Output: the queue of that port.
 pub(crate) const OUTPUT_QUEUE: usize = 1;
+/// Output: the length of the packet in its queue, after an exit or of a packet with a planned departure.
+pub(crate) const OUTPUT_QUEUED_LENGTH: usize = 2;
 /// Outputs from here on are specific to the architecture.
-pub(crate) const FIRST_OWN_OUTPUT: usize = 2;
+pub(crate) const FIRST_OWN_OUTPUT: usize = 3;
 /// Exit of a packet dropped after ingress: [`crate::DropReason::IngressDrop`].
 pub(crate) const EXIT_INGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE;
 /// Exit of a packet dropped after egress: [`crate::DropReason::EgressDrop`].
 pub(crate) const EXIT_EGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE + 1;
+
+/// The variant of the fast path's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FastPathKind {
+    /// Without gates: no packet has to wait, whatever its port and queue.
+    Plain,
+    /// With gates: a packet whose gate is closed takes an exit.
+    Gated(GateKind),
+    /// With planned departures.
+    Planned,
+}
 
 /// The fast path of a program.
 #[derive(Clone, Debug)]
@@ -29,6 +43,9 @@ pub(crate) struct FastPath {
     /// The unit with gates of ports and queues ([`crate::traffic_manager::GateKind`]): a packet whose gate is closed
     /// takes the exit before the queue.
     pub gated: Option<jit::Unit>,
+    /// The unit that runs egress when a packet is queued ([`crate::DeviceOptions::plans_departures`]), if that changes
+    /// nothing in the packet.
+    pub planned: Option<jit::Unit>,
     /// The pass of the packet in which the last block runs, from 0.
     pub last_pass: u64,
     /// The fast path of copies that do not have to wait, if the program has one.

@@ -7,7 +7,10 @@ use crate::compiled_program::BoundFastPath;
 use crate::configuration_view::ConfigurationView;
 use crate::engine::Engine;
 use crate::environment::BlockEnvironment;
-use crate::fast_path::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FastPathExit, INPUT_TIME};
+use crate::fast_path::{
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FastPathExit, FastPathKind, INPUT_TIME, OUTPUT_QUEUE,
+    OUTPUT_QUEUED_LENGTH,
+};
 use crate::loaded_program::{BurstParts, LoadedProgram};
 use crate::output::DeviceError;
 use crate::packet::{Arrival, ProgramId, Reception};
@@ -33,15 +36,6 @@ pub(crate) fn drops_of(ended: &[u64]) -> (u64, u64) {
     (ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP])
 }
 
-/// The variant of the fast path's code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FastPathKind {
-    /// Without gates: no packet has to wait, whatever its port and queue.
-    Plain,
-    /// With gates: a packet whose gate is closed takes an exit.
-    Gated(GateKind),
-}
-
 /// A packet that did not complete the fast path.
 pub(crate) struct UnfinishedPacket {
     pub packet: usize,
@@ -64,7 +58,7 @@ pub(crate) fn run_fast_path(
     let largest_port = program.largest_port();
     let BurstParts { engine, cells, tables, fast_context } = program.for_burst();
     let Engine::Jit(compiled) = engine else { return None };
-    let BoundFastPath { bound, .. } = compiled.fast_path(kind != FastPathKind::Plain)?;
+    let BoundFastPath { bound, .. } = compiled.fast_path(kind)?;
     let (now_ps, timestamp) = (core.now_ps, core.timestamp());
     let run =
         Cell::new(PassInfo { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
@@ -89,6 +83,7 @@ pub(crate) fn run_fast_path(
     let gates = match kind {
         FastPathKind::Plain => &[],
         FastPathKind::Gated(kind) => core.traffic.gates(kind),
+        FastPathKind::Planned => core.traffic.plan_rows(),
     };
     let early = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
     let (in_ingress, in_egress) = drops_of(&running.exit_counts());
@@ -162,14 +157,24 @@ pub(crate) fn transmit_completed(
     program: ProgramId,
     single: &Burst,
     mut arrival: Box<Arrival>,
-    passes_if_dropped: u64,
+    (kind, passes_if_dropped): (FastPathKind, u64),
 ) {
     match single.outputs().next() {
         Some(sent) => {
             arrival.reception.add_passes(2);
             arrival.bytes.clear();
-            arrival.bytes.extend_from_slice(sent.bytes);
-            core.transmit_completed(program, sent.port, single.last_queue(), arrival);
+            let stored = sent.bytes.len() - arrival.absent_bytes as usize;
+            arrival.bytes.extend_from_slice(&sent.bytes[..stored]);
+            let outputs = single.last_outputs();
+            let queued_bytes =
+                (kind == FastPathKind::Planned).then_some(outputs[OUTPUT_QUEUED_LENGTH]);
+            core.transmit_completed(
+                program,
+                sent.port,
+                outputs[OUTPUT_QUEUE],
+                arrival,
+                queued_bytes,
+            );
         }
         None => arrival.reception.add_passes(passes_if_dropped),
     }
@@ -188,11 +193,12 @@ impl Switch {
         if traffic.can_bypass_queues(max_bytes, now_ps) {
             return Some(FastPathKind::Plain);
         }
+        let gated = FastPathKind::Gated(GateKind::InstantWire);
         let is_gated = traffic.is_mostly_ideal()
             && traffic.next_ready().is_none()
             && traffic.refresh_gates(max_bytes, now_ps)
-            && self.has_gated_code(id);
-        is_gated.then_some(FastPathKind::Gated(GateKind::InstantWire))
+            && self.has_code(id, gated);
+        is_gated.then_some(gated)
     }
 
     /// Returns the variant of the fast path that one packet may take now in this pass.
@@ -203,21 +209,28 @@ impl Switch {
         pass: u64,
     ) -> Option<FastPathKind> {
         let max_bytes = self.fits_fast_path(id, length_bytes, pass)?;
-        let traffic = &mut self.core.traffic;
         let now_ps = self.core.now_ps;
+        if self.core.options.plans_departures
+            && self.core.traffic.refresh_plans(max_bytes, now_ps)
+            && self.has_code(id, FastPathKind::Planned)
+        {
+            return Some(FastPathKind::Planned);
+        }
+        let traffic = &mut self.core.traffic;
         if !traffic.has_gates()
             && (traffic.can_transmit_now(max_bytes, now_ps)
                 || traffic.can_bypass_queues(max_bytes, now_ps))
         {
             return Some(FastPathKind::Plain);
         }
-        let is_gated = traffic.refresh_gates(max_bytes, now_ps) && self.has_gated_code(id);
-        is_gated.then_some(FastPathKind::Gated(GateKind::IdleWire))
+        let gated = FastPathKind::Gated(GateKind::IdleWire);
+        (traffic.refresh_gates(max_bytes, now_ps) && self.has_code(id, gated)).then_some(gated)
     }
 
-    pub(crate) fn has_gated_code(&mut self, id: ProgramId) -> bool {
+    /// Returns whether a program has this variant of the fast path.
+    pub(crate) fn has_code(&mut self, id: ProgramId, kind: FastPathKind) -> bool {
         match self.programs.get_mut(id).map(LoadedProgram::engine_mut) {
-            Some(Engine::Jit(compiled)) => compiled.fast_path(true).is_some(),
+            Some(Engine::Jit(compiled)) => compiled.fast_path(kind).is_some(),
             Some(Engine::Interpreter(_)) | None => false,
         }
     }
@@ -243,25 +256,29 @@ impl Switch {
     pub(crate) fn receive_fast(
         &mut self,
         id: ProgramId,
-        arrival: Box<Arrival>,
+        mut arrival: Box<Arrival>,
     ) -> Result<Option<Box<Arrival>>, DeviceError> {
-        let (length, first_pass) = (arrival.bytes.len(), arrival.reception.passes());
-        if length > MAX_SINGLE_BYTES {
-            return Ok(Some(arrival));
-        }
-        let Some(kind) = self.fast_path_of_one(id, length, first_pass) else {
-            return Ok(Some(arrival));
+        let (length, first_pass) = (arrival.length_bytes(), arrival.reception.passes());
+        let kind = match length {
+            0..=MAX_SINGLE_BYTES => self.fast_path_of_one(id, length, first_pass),
+            _ => None,
         };
+        if arrival.absent_bytes > 0
+            && (kind.is_none() || !self.reads_at_most(id, arrival.bytes.len()))
+        {
+            arrival.store_absent();
+        }
+        let Some(kind) = kind else { return Ok(Some(arrival)) };
         let mut single = self.take_single();
         single.clear();
-        // The burst is empty and the length is within the limit.
-        let _ = single.push(arrival.port, &arrival.bytes);
+        single.push_short(arrival.port, &arrival.bytes, arrival.absent_bytes);
         let number = arrival.reception.number;
         let Some((program, core)) = self.program_and_core(id) else { return Ok(None) };
         let (sent_before, dropped_before) = (core.sent, core.fast_path.dropped_after_ingress());
         let left = run_fast_path(program, core, &mut single, 0..1, (number, first_pass), kind);
         let done = match left {
             Some(unfinished) => {
+                single.clear_behind(0, arrival.bytes.len());
                 let reception = Some(arrival.reception);
                 resume_on_slow_path(program, core, &single, unfinished, number, reception)
             }
@@ -269,12 +286,18 @@ impl Switch {
                 core.sent = sent_before;
                 let is_after_ingress = core.fast_path.dropped_after_ingress() > dropped_before;
                 let passes_if_dropped = if is_after_ingress { 1 } else { 2 };
-                transmit_completed(core, id, &single, arrival, passes_if_dropped);
+                transmit_completed(core, id, &single, arrival, (kind, passes_if_dropped));
                 Ok(())
             }
         };
         self.put_single(single);
         done.map(|()| None)
+    }
+
+    /// Returns whether a program reads at most so many bytes of a packet.
+    fn reads_at_most(&self, id: ProgramId, bytes: usize) -> bool {
+        let most = self.programs.get(id).and_then(LoadedProgram::max_read_bytes);
+        most.is_some_and(|most| most <= bytes)
     }
 
     /// Returns whether packets may take the fast path, queues aside.

@@ -3,7 +3,8 @@
 //! is completed on the slow path before the next packet starts.
 
 use crate::burst::Burst;
-use crate::fast_path_run::{FastPathKind, resume_on_slow_path, run_fast_path};
+use crate::fast_path::FastPathKind;
+use crate::fast_path_run::{resume_on_slow_path, run_fast_path};
 use crate::output::DeviceError;
 use crate::packet::ProgramId;
 use crate::switch::{AdmissionOutcome, Switch};

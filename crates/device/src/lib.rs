@@ -67,6 +67,7 @@ mod loaded_program;
 mod loopback_bursts;
 pub mod options;
 mod output;
+mod outputs;
 mod packet;
 pub mod packet_generator;
 mod pass;
@@ -101,6 +102,7 @@ pub use options::{
     TrafficManagerOptions,
 };
 pub use output::{DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted};
+pub use outputs::Outputs;
 pub use packet::ProgramId;
 pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,

@@ -48,6 +48,8 @@ pub(crate) struct LoadedProgram {
     /// The half of the pipeline of each block.
     block_gress: Vec<Gress>,
     max_header_bytes: u64,
+    /// The most bytes of a packet that its parsers read; `None` without a limit, and if it reads the payload.
+    max_read_bytes: Option<usize>,
     /// The version of the tables, kept between bursts while no other thread writes to the store. The device drops it
     /// before it writes.
     kept_tables: Option<ForwardingCache>,
@@ -177,6 +179,7 @@ impl LoadedProgram {
                 .map(|role| role.map_or(Gress::Ingress, |it| it.gress))
                 .collect(),
             max_header_bytes: max_header_bytes(&program),
+            max_read_bytes: ir::reading::max_read_bytes(&program),
             kept_tables: None,
             fast_context: None,
             executor: Executor {
@@ -480,6 +483,12 @@ impl LoadedProgram {
     #[inline]
     pub fn max_header_bytes(&self) -> u64 {
         self.max_header_bytes
+    }
+
+    /// Returns the most bytes of a packet that its parsers read, if there is a limit and it does not read the payload.
+    #[inline]
+    pub fn max_read_bytes(&self) -> Option<usize> {
+        self.max_read_bytes
     }
 
     /// Copies the state of objects with equal name and shape: see [`state::migrate`].

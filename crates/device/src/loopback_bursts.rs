@@ -8,7 +8,7 @@ use crate::configuration_view::ConfigurationView;
 use crate::engine::{BlockRunner, Engine};
 use crate::environment::BlockEnvironment;
 use crate::event::NextEvent;
-use crate::fast_path::INPUT_TIME;
+use crate::fast_path::{FastPathKind, INPUT_TIME};
 use crate::fast_path_run::{
     MAX_SINGLE_BYTES, UnfinishedPacket, drops_of, resume_on_slow_path, transmit_completed,
 };
@@ -85,8 +85,10 @@ impl Switch {
         };
         // If queues are paused at times, all packets check gates.
         let traffic = &mut self.core.traffic;
+        let gates = FastPathKind::Gated(GateKind::IdleWire);
         let gated = (traffic.has_gates() || !traffic.has_open_ports(self.core.now_ps))
-            && self.has_gated_code(id);
+            && self.has_code(id, gates);
+        let kind = if gated { gates } else { FastPathKind::Plain };
         let mut single = self.take_single();
         let Some((program, core)) = self.program_and_core(id) else { return Ok(()) };
         program.prepare_fast_context();
@@ -98,7 +100,7 @@ impl Switch {
         let mut left = None;
         let BlockRunner { engine, cells, .. } = &mut program.executor.runner;
         if let Engine::Jit(compiled) = engine
-            && let Some(BoundFastPath { bound, .. }) = compiled.fast_path(gated)
+            && let Some(BoundFastPath { bound, .. }) = compiled.fast_path(kind)
             && let Some(context) = program.fast_context.as_mut()
         {
             let mut environment = BlockEnvironment {
@@ -142,7 +144,7 @@ impl Switch {
                     left = Some((arrival, early));
                     break;
                 }
-                transmit_completed(core, id, &single, arrival, 1 + in_egress);
+                transmit_completed(core, id, &single, arrival, (kind, 1 + in_egress));
             }
         }
         // Lines written during the run follow the earlier ones.

@@ -256,6 +256,11 @@ pub struct DeviceOptions {
     pub ingress_latency_ps: u64,
     /// Latency of the egress pipeline from queue to wire, in picoseconds.
     pub egress_latency_ps: u64,
+    /// Whether packets run egress when they are queued, and leave at the time that they will have, without an event: for
+    /// v1model programs whose egress reads nothing that is known only at the end of the queue and shares no state, on ports
+    /// whose packets leave in order. Results are the same as long as nobody changes tables, rates or pauses while packets
+    /// wait; [`crate::Device::buffered_bytes`] does not count packets that wait.
+    pub plans_departures: bool,
     /// Times of the stages of a pass, so that each access sees the state at its own time. Needs the interpreter.
     pub pass_timing: Option<PassTiming>,
     /// Providers of externs that the architecture's interface does not declare.
@@ -283,6 +288,7 @@ impl Default for DeviceOptions {
             control_latency: None,
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
+            plans_departures: false,
             pass_timing: None,
             externs: ExternRegistry::new(),
             trace: false,

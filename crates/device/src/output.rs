@@ -12,6 +12,8 @@ use std::sync::Arc;
 /// A transmitted packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmitted {
+    /// Zeros behind its bytes that are not stored: only of packets that came without them ([`crate::Device::receive`]).
+    pub absent_bytes: u32,
     /// The port.
     pub port: u32,
     /// Arrival of its last bit after the port's latency, in picoseconds.

@@ -70,12 +70,47 @@ pub(crate) struct Arrival {
     /// Arrival of its last bit, in picoseconds; the packet may have waited for ingress since.
     pub arrived_ps: u64,
     pub bytes: Vec<u8>,
+    /// Zeros behind them that are not stored; only until the slow path takes the packet.
+    pub absent_bytes: u32,
     /// Values preserved from the previous pass.
     pub preserved: Vec<(SlotId, Bits)>,
     /// The pass that sent it here.
     pub parent: Option<PassId>,
     /// The rounds that it makes without the program.
     pub circulating: Option<Circulating>,
+}
+
+impl Arrival {
+    /// Makes an arrival from outside.
+    pub fn from_wire(
+        number: u64,
+        port: u32,
+        arrived_ps: u64,
+        (bytes, absent_bytes): (Vec<u8>, u32),
+    ) -> Arrival {
+        Arrival {
+            reception: Reception::new(number),
+            source: IngressSource::Wire,
+            port,
+            arrived_ps,
+            bytes,
+            absent_bytes,
+            preserved: Vec::new(),
+            parent: None,
+            circulating: None,
+        }
+    }
+
+    /// Returns its length, stored or not.
+    pub fn length_bytes(&self) -> usize {
+        self.bytes.len() + self.absent_bytes as usize
+    }
+
+    /// Stores all of its bytes.
+    pub fn store_absent(&mut self) {
+        self.bytes.resize(self.length_bytes(), 0);
+        self.absent_bytes = 0;
+    }
 }
 
 /// Requests that blocks have issued and the architecture has not executed yet.

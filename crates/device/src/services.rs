@@ -233,7 +233,7 @@ impl Services<'_> {
 
     /// Returns the number of packets in a queue of a port.
     pub fn queue_depth(&self, port: u32, queue: u32) -> u32 {
-        self.core.traffic.depth_packets(OutputPath::Port(port), queue)
+        self.core.traffic.depth_packets(OutputPath::Port(port), queue, self.core.now_ps)
     }
 
     /// Schedules a packet's arrival at the queues of a port.

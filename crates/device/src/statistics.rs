@@ -63,6 +63,14 @@ impl Statistics {
         counters.sent_bytes += length_bytes as u64;
     }
 
+    /// Takes back packets that were counted as sent and leave later.
+    pub(crate) fn not_sent_yet(&mut self, port: u32, packets: u64, bytes: u64) {
+        if let Some(counters) = self.ports.get_mut(&port) {
+            counters.sent_packets -= packets;
+            counters.sent_bytes -= bytes;
+        }
+    }
+
     /// Counts rounds by a loopback port: packets that came in and left by it, and their bytes.
     pub(crate) fn went_round(&mut self, port: u32, rounds: u64, bytes: u64) {
         let counters = self.ports.entry(port).or_default();

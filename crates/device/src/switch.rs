@@ -8,7 +8,8 @@ use crate::driver::Driver;
 use crate::drop_reason::DropReason;
 use crate::loaded_program::LoadedProgram;
 use crate::options::DeviceOptions;
-use crate::output::{DeviceError, LoadError};
+use crate::output::{DeviceError, LoadError, Transmitted};
+use crate::outputs::Outputs;
 use crate::packet::ProgramId;
 use crate::packet_generator::GeneratorApplication;
 use crate::programs::Programs;
@@ -78,6 +79,28 @@ impl Switch {
         id: ProgramId,
     ) -> Option<(&mut LoadedProgram, &mut SwitchCore)> {
         Some((self.programs.get_mut(id)?, &mut self.core))
+    }
+
+    /// Moves the transmitted packets behind those of a list, in order of time, port and sequence.
+    pub fn take_transmitted(&mut self, transmitted: &mut Vec<Transmitted>) {
+        self.publish();
+        let first = transmitted.len();
+        transmitted.append(&mut self.core.transmitted);
+        self.core.cpu_packets.clear();
+        self.forget_published();
+        let taken = &mut transmitted[first..];
+        if taken.len() > 1 {
+            taken.sort_by_key(|packet| (packet.time_ps, packet.port, packet.sequence));
+        }
+    }
+
+    /// Moves what the switch has sent behind earlier outputs.
+    pub fn drain_into(&mut self, outputs: &mut Outputs) {
+        self.take_transmitted(&mut outputs.transmitted);
+        if self.core.traffic.has_signals() {
+            outputs.signals.append(&mut self.core.traffic.drain_signals());
+        }
+        outputs.next_event_ps = self.next_event_ps();
     }
 
     /// Applies the admission rule to an arriving packet.

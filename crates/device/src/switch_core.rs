@@ -259,6 +259,7 @@ impl SwitchCore {
             port: made.port,
             arrived_ps: self.now_ps,
             bytes: made.bytes,
+            absent_bytes: 0,
             preserved: Vec::new(),
             parent: None,
             circulating: None,
@@ -503,21 +504,21 @@ impl SwitchCore {
     }
 
     /// Transmits a packet that completed the fast path. Unlike [`SwitchCore::transmit`] it does not count the packet:
-    /// compiled code has counted it.
+    /// compiled code has counted it. A packet with a planned departure has the length for its queue.
     pub fn transmit_completed(
         &mut self,
         program: ProgramId,
         port: u32,
         queue: u32,
         mut arrival: Box<Arrival>,
+        queued_bytes: Option<u32>,
     ) {
         let comes_back = self.traffic.is_loopback(port);
-        let time_ps = match self.wires_take_time {
-            true => {
-                let length = arrival.bytes.len() as u64;
-                self.traffic.transmit(OutputPath::Port(port), length, self.now_ps)
-            }
-            false => self.now_ps,
+        let length = arrival.length_bytes() as u64;
+        let time_ps = match (queued_bytes, self.wires_take_time) {
+            (Some(queued), _) => self.traffic.plan(port, queued.into(), length, self.now_ps),
+            (None, true) => self.traffic.transmit(OutputPath::Port(port), length, self.now_ps),
+            (None, false) => self.now_ps,
         };
         let time_ps = time_ps.saturating_add(self.options.egress_latency_ps);
         if comes_back {
@@ -526,8 +527,8 @@ impl SwitchCore {
             arrival.source = IngressSource::Loopback;
             return self.send_back_by_loopback(arrival);
         }
-        let Arrival { reception, bytes, .. } = *arrival;
-        self.list_sent(program, port, time_ps, bytes, reception.number, queue);
+        let Arrival { reception, bytes, absent_bytes, .. } = *arrival;
+        self.list_sent(program, port, time_ps, (bytes, absent_bytes), reception.number, queue);
     }
 
     /// Adds a packet to the transmitted ones.
@@ -536,7 +537,7 @@ impl SwitchCore {
         program: ProgramId,
         port: u32,
         time_ps: u64,
-        bytes: Vec<u8>,
+        (bytes, absent_bytes): (Vec<u8>, u32),
         packet: u64,
         queue: u32,
     ) {
@@ -545,7 +546,15 @@ impl SwitchCore {
         }
         let sequence = self.sent;
         self.sent += 1;
-        self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
+        self.transmitted.push(Transmitted {
+            port,
+            time_ps,
+            bytes,
+            absent_bytes,
+            packet,
+            queue,
+            sequence,
+        });
     }
 
     /// Adds a digest.
@@ -568,6 +577,12 @@ impl SwitchCore {
             self.end_circulation(&mut arrival);
             self.events.insert(key, Event::Loopback(arrival));
         }
+    }
+
+    /// Returns whether there is no event; dequeues are not events.
+    #[inline]
+    pub fn has_no_event(&self) -> bool {
+        self.events.is_empty() && self.looped_back.is_empty() && self.next_slot_ps.is_none()
     }
 
     /// Returns the next event; dequeues are not events.
@@ -624,6 +639,7 @@ impl SwitchCore {
                 port,
                 arrived_ps: time_ps,
                 bytes,
+                absent_bytes: 0,
                 preserved: Vec::new(),
                 parent: pass,
                 circulating: None,
@@ -631,6 +647,6 @@ impl SwitchCore {
             self.begin_circulation(&mut arrival);
             return self.send_back_by_loopback(Box::new(arrival));
         }
-        self.list_sent(program, port, time_ps, bytes, reception.number, queue);
+        self.list_sent(program, port, time_ps, (bytes, 0), reception.number, queue);
     }
 }

@@ -4,15 +4,18 @@
 
 mod gates;
 mod paths;
+mod planned;
 mod queue;
 
 pub use crate::wire::{OutputPath, PICOSECONDS_PER_SECOND, transmission_ps};
 pub(crate) use gates::{GATE_ROWS, GateKind};
+pub(crate) use planned::DEPTH;
 pub use queue::QueueStatistics;
 
 use crate::options::{PortOptions, TrafficManagerOptions};
 use gates::Gates;
 use paths::{Path, Paths, wire_time_ps};
+use planned::Plans;
 use queue::{Queue, Waiting, gap_ps};
 use std::collections::BTreeSet;
 
@@ -76,6 +79,10 @@ pub struct TrafficManager<T> {
     waiting_packets: u64,
     /// Created on first use.
     gates: Option<Box<Gates>>,
+    /// Whether departures may be planned: queues share no buffer, and no port is in loopback.
+    may_plan: bool,
+    /// Created on first use.
+    plans: Option<Box<Plans>>,
     /// Time of the last refresh of the gates.
     now_ps: u64,
 }
@@ -83,7 +90,10 @@ pub struct TrafficManager<T> {
 impl<T> TrafficManager<T> {
     /// Makes a traffic manager; paths are created on first use.
     pub fn new(options: TrafficManagerOptions) -> TrafficManager<T> {
+        let all = options.ports.values().chain([&options.default_port]);
+        let has_loopback = all.into_iter().any(|port| port.loopback);
         TrafficManager {
+            may_plan: options.shared_buffer_bytes.is_none() && !has_loopback,
             options,
             paths: Paths::new(),
             schedule: BTreeSet::new(),
@@ -95,6 +105,7 @@ impl<T> TrafficManager<T> {
             last_busy_ps: 0,
             waiting_packets: 0,
             gates: None,
+            plans: None,
             now_ps: 0,
         }
     }
@@ -218,24 +229,23 @@ impl<T> TrafficManager<T> {
             gates.update(path, state, self.now_ps);
         }
         let ready = state.ready_ps();
-        if ready == state.scheduled_ps {
-            return;
+        if ready != state.scheduled_ps {
+            if let Some(old) = state.scheduled_ps {
+                self.schedule.remove(&(old, path));
+            }
+            if let Some(new) = ready {
+                self.schedule.insert((new, path));
+            }
+            state.scheduled_ps = ready;
         }
-        if let Some(old) = state.scheduled_ps {
-            self.schedule.remove(&(old, path));
-        }
-        if let Some(new) = ready {
-            self.schedule.insert((new, path));
-        }
-        state.scheduled_ps = ready;
+        self.replan(path);
     }
 
     /// Returns the number of packets in a queue.
-    pub fn depth_packets(&self, path: OutputPath, queue: u32) -> u32 {
-        self.paths
-            .get(path)
-            .and_then(|state| state.queues.get(queue as usize))
-            .map_or(0, |queue| u32::try_from(queue.packets.len()).unwrap_or(u32::MAX))
+    pub fn depth_packets(&self, path: OutputPath, queue: u32, now_ps: u64) -> u32 {
+        self.paths.get(path).and_then(|state| state.queues.get(queue as usize)).map_or(0, |queue| {
+            u32::try_from(queue.statistics(now_ps).depth_packets).unwrap_or(u32::MAX)
+        })
     }
 
     /// Returns the number of queues of a path.
@@ -265,6 +275,7 @@ impl<T> TrafficManager<T> {
         let Some(waiting) = state.queues.get_mut(queue as usize) else {
             return Err((Refusal::NoSuchQueue, item));
         };
+        waiting.start_planned(now_ps);
         if waiting.is_full(length_bytes) {
             waiting.refuse();
             return Err((Refusal::QueueFull, item));
@@ -466,6 +477,7 @@ impl<T> TrafficManager<T> {
     pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
         self.invalidate_port_checks();
         self.gates = None;
+        self.forget_plans();
         self.path(path).options.rate_bps = rate_bps;
     }
 
@@ -477,6 +489,7 @@ impl<T> TrafficManager<T> {
     ) -> bool {
         self.invalidate_port_checks();
         self.gates = None;
+        self.forget_plans();
         let queues = &mut self.path(path).queues;
         match queue {
             None => queues.iter_mut().for_each(change),
@@ -486,6 +499,11 @@ impl<T> TrafficManager<T> {
             },
         }
         true
+    }
+
+    /// Returns whether there are congestion signals.
+    pub fn has_signals(&self) -> bool {
+        !self.signals.is_empty()
     }
 
     /// Takes the congestion signals since the last call, in order of time.

@@ -172,15 +172,18 @@ pub fn place_slots(program: &Program, place: &Place) -> Vec<SlotId> {
     }
 }
 
+/// The headers that a reference may denote.
+pub fn headers_of(program: &Program, header: &HeaderRef) -> Vec<HeaderId> {
+    match header {
+        HeaderRef::Header(header) => vec![*header],
+        HeaderRef::Element { stack, member, .. } => member_headers(program, *stack, *member),
+    }
+}
+
 /// The slots of all headers that a reference may denote.
 pub fn header_reference_slots(program: &Program, header: &HeaderRef) -> Vec<SlotId> {
-    match header {
-        HeaderRef::Header(header) => header_slots(program, *header),
-        HeaderRef::Element { stack, member, .. } => member_headers(program, *stack, *member)
-            .into_iter()
-            .flat_map(|header| header_slots(program, header))
-            .collect(),
-    }
+    let headers = headers_of(program, header).into_iter();
+    headers.flat_map(|header| header_slots(program, header)).collect()
 }
 
 /// What an operation may do. For `Apply` that includes the actions of the table.

@@ -61,6 +61,7 @@ mod origin;
 pub mod passes;
 mod program;
 mod random_site;
+pub mod reading;
 pub mod ready;
 mod slot_set;
 mod state_objects;

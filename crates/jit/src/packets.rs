@@ -93,11 +93,18 @@ impl Packets {
     /// [`Packets::largest_bytes`]).
     #[inline]
     pub fn push(&mut self, input: u32, bytes: &[u8]) -> usize {
+        self.push_short(input, bytes, 0)
+    }
+
+    /// The same, with as many bytes behind the given ones, of any content.
+    #[inline]
+    pub fn push_short(&mut self, input: u32, bytes: &[u8], absent_bytes: u32) -> usize {
         let packet = self.received.len();
-        assert!(packet < self.capacity && bytes.len() <= self.largest_bytes, "the packet fits");
+        let length = bytes.len() + absent_bytes as usize;
+        assert!(packet < self.capacity && length <= self.largest_bytes, "the packet fits");
         let start = self.first + packet * self.stride_bytes;
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
-        let length_bytes = bytes.len() as u32;
+        let length_bytes = length as u32;
         self.received.push(Received { length_bytes, input, batched_items: Default::default() });
         self.largest_input = self.largest_input.max(input);
         packet
@@ -126,6 +133,13 @@ impl Packets {
         }
         // SAFETY: there is room for as many packets at this distance, of at least so many bytes each.
         unsafe { write_each(first, self.stride_bytes, all) };
+    }
+
+    /// Sets the bytes behind the first ones of a packet to zero.
+    pub fn clear_behind(&mut self, packet: usize, first_bytes: usize) {
+        let start = self.first + packet * self.stride_bytes;
+        let end = start + self.received[packet].length_bytes as usize;
+        self.memory[start + first_bytes..end].fill(0);
     }
 
     /// Prefetches the first bytes of packets.

@@ -17,6 +17,16 @@ pub enum StepValue {
     Slot(SlotId),
     /// An input of the caller. Each packet has its own input 0; a burst shares the others.
     Input(usize),
+    /// A word of the caller: in a column of words behind the gates, the word that a slot names. A gate of the same slot and
+    /// number of words has let the packet pass.
+    Row {
+        /// The slot that names the word.
+        row: SlotId,
+        /// The number of words of a column, as of [`Gate::rows`].
+        rows: u32,
+        /// The number of the column; 0 are the gates.
+        column: u32,
+    },
     /// The length in bytes of the packet that entered the unit.
     PacketLength,
     /// The length in bytes of the packet that entered the unit, plus the bytes of all valid headers at one
@@ -104,10 +114,11 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// The number of words of gates that it reads.
+    /// The number of words of gates and columns behind them that it reads.
     pub(crate) fn gate_rows(&self) -> usize {
         let rows = |step: &Step| match step {
             Step::ExitIf(Condition::Closed(gate), _) => gate.rows as usize,
+            Step::Set(_, StepValue::Row { rows, column, .. }) => (rows * (column + 1)) as usize,
             _ => 0,
         };
         self.steps.iter().map(rows).max().unwrap_or(0)

@@ -3,6 +3,7 @@
 //! and records frames ([`Recorder`]). `simulation` calls nodes, `links` delays frames.
 
 use crate::frame::Frame;
+use device::Outputs;
 use std::any::Any;
 use std::fmt;
 
@@ -41,6 +42,10 @@ pub struct Outbox {
     pub(crate) departures: Vec<Departure>,
     pub(crate) flow_control: Vec<FlowControl>,
     pub(crate) rescheduled: Vec<NodeId>,
+    /// When the node wants to be woken, if it has said so.
+    pub(crate) wake: Option<Option<u64>>,
+    /// Memory for what devices send, empty between calls.
+    pub(crate) outputs: Outputs,
     wants_notes: bool,
     pub(crate) notes: Vec<Note>,
 }
@@ -67,6 +72,7 @@ impl Outbox {
 
     pub(crate) fn begin(&mut self, now_ps: u64, wants_notes: bool) {
         (self.now_ps, self.wants_notes) = (now_ps, wants_notes);
+        self.wake = None;
     }
 
     /// Whether [`Outbox::note`] has an effect.
@@ -101,6 +107,11 @@ impl Outbox {
     /// gave work.
     pub fn reschedule(&mut self, node: NodeId) {
         self.rescheduled.push(node);
+    }
+
+    /// Says when the node wants to be woken, so that the network need not ask it ([`Node::next_wake_ps`]) after this call.
+    pub fn wake_at(&mut self, time_ps: Option<u64>) {
+        self.wake = Some(time_ps);
     }
 
     /// Takes the frames sent so far.

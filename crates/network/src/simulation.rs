@@ -331,8 +331,11 @@ impl Simulation {
         for other in outbox.rescheduled.drain(..) {
             self.schedule_wake(other);
         }
+        match outbox.wake {
+            Some(wake_ps) => self.fabric.wake_at(id.0, wake_ps),
+            None => self.schedule_wake(id),
+        }
         self.outbox = outbox;
-        self.schedule_wake(id);
         self.observe(id);
         Ok(())
     }

@@ -4,11 +4,12 @@
 use crate::built::{Built, RunError};
 use crate::numbering::node_id;
 use crate::watched::{Counted, Watched};
+use device::Device;
 use network::frame::Frame;
 use network::links::End;
-use network::node::Note;
+use network::node::{NodeError, Note};
 use network::packet_fields::PacketField;
-use network::simulation::{Movement, Watcher};
+use network::simulation::{Movement, SimulationError, Watcher};
 use network_file::model::{CaptureDirection, Expectation, Subject};
 use source::{Code, Diagnostic, Diagnostics, Explanation};
 
@@ -105,9 +106,31 @@ impl Built {
         let mut watcher =
             RunWatcher { captures: captures.collect(), watched: &mut self.watched, sink };
         let ran = self.simulation.run_watched(until_ps, &mut watcher);
+        watcher.flush(until_ps);
         // Packets for controllers leave by ports without a link.
         self.simulation.drain_undelivered();
         ran.map_err(|error| self.run_error(error))
+    }
+
+    /// Advances the switches to the time that the run reached, so that their counters and queues are those of that time.
+    ///
+    /// # Errors
+    ///
+    /// A switch that failed.
+    pub fn finish(&mut self) -> Result<(), RunError> {
+        let time_ps = self.simulation.now_ps();
+        for number in 0..self.network.switches.len() {
+            let id = node_id(&self.network, network_file::model::Node::Switch(number));
+            let Some(device) = self.simulation.node_mut::<Device>(id) else { continue };
+            if device.now_ps() < time_ps
+                && let Err(error) = device.advance(time_ps)
+            {
+                let node = self.network.switches[number].name.clone();
+                let error = NodeError { message: error.to_string() };
+                return Err(self.run_error(SimulationError::Node { node, time_ps, error }));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -118,6 +141,14 @@ struct RunWatcher<'r> {
 }
 
 impl RunWatcher<'_> {
+    /// Hands the captured frames until a time to the sink.
+    fn flush(&mut self, until_ps: u64) {
+        let RunWatcher { watched, sink, .. } = self;
+        watched
+            .captured
+            .flush(until_ps, |number, time_ps, bytes| sink.capture(number, time_ps, bytes));
+    }
+
     fn capture(&mut self, time_ps: u64, at: End, is_in: bool, frame: &Frame) {
         for (end, number, direction) in &self.captures {
             let is_wanted = match direction {
@@ -126,7 +157,7 @@ impl RunWatcher<'_> {
                 CaptureDirection::Both => true,
             };
             if *end == at && is_wanted {
-                self.sink.capture(*number, time_ps, &frame.to_bytes());
+                self.watched.captured.push(*number, time_ps, frame.to_bytes());
             }
         }
     }
@@ -139,6 +170,9 @@ impl Watcher for RunWatcher<'_> {
         }
         match movement {
             Movement::Received { at, .. } => {
+                if self.watched.captured.is_large() {
+                    self.flush(time_ps);
+                }
                 for counted in &mut self.watched.counted {
                     let (after_ps, before_ps) = counted.times_ps;
                     if counted.node == at.0 && (after_ps..=before_ps).contains(&time_ps) {

@@ -279,3 +279,45 @@ fn a_file_that_cannot_be_written_stops_the_run_before_it_begins() {
     let left = std::fs::read_dir(run.folder.path()).expect("the folder").count();
     assert_eq!(left, 1, "only the network file");
 }
+
+/// After Ctrl-C both files are whole, with what happened until then.
+#[test]
+fn an_interrupted_run_writes_whole_files() {
+    let text = BUSY.replace("until: 1s", "until: 100000s").replace("450ms", "100000s");
+    let run = Run::new(&text.replace("500ms", "100000s"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plane"));
+    let words = ["net", "n.yaml", "-q", "--timeline", "run.html", "--picture", "run.svg"];
+    let mut child =
+        command.args(words).current_dir(run.folder.path()).spawn().expect("plane starts");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(child.try_wait().expect("its state").is_none(), "the run is not over");
+    assert!(!run.page().exists());
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("a signal").success());
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+    let frames = Page::read(&run.page()).frames();
+    assert!(frames.len() > 1000, "{}", frames.len());
+    let picture = std::fs::read_to_string(run.folder.path().join("run.svg")).expect("a picture");
+    assert!(picture.ends_with("</svg>\n"));
+    let left = std::fs::read_dir(run.folder.path()).expect("the folder").count();
+    assert_eq!(left, 3, "the network file and two outputs");
+}
+
+/// The picture names nodes, colours links by their use, and says what they carried.
+#[test]
+fn a_picture_shows_use_and_figures() {
+    let run = Run::new(BUSY);
+    let ran = run.plane(&["--json", "-q", "--picture", "run.svg"]);
+    let results: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let picture = std::fs::read_to_string(run.folder.path().join("run.svg")).expect("a picture");
+    for name in ["s1", "s2", "h1", "h6"] {
+        assert!(picture.contains(&format!(">{name}</text>")), "{name}");
+    }
+    for link in results["links"].as_array().expect("a table") {
+        let name = link["link"].as_str().expect("a name").replace("->", "\u{2192}");
+        let share = link["use"].as_f64().expect("a share") * 100.0;
+        let figures = format!("{name}: use {share:.1} %, {} frames", link["frames"]);
+        assert!(picture.contains(&figures), "{figures}");
+    }
+    assert!(picture.contains("down from 200 ms to 250 ms") && picture.contains("stroke-dasharray"));
+}

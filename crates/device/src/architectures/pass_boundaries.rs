@@ -186,6 +186,7 @@ pub(super) fn send_back(services: &mut Services<'_>, source: IngressSource, back
         port: back.port,
         arrived_ps: services.now_ps(),
         bytes: back.bytes,
+        absent_bytes: 0,
         preserved: back.preserved,
         parent: back.pass,
         circulating: None,

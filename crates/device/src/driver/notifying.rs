@@ -87,7 +87,8 @@ impl Switch {
         let packets = self.core.cpu_packets.iter().filter(|(at, _)| *at >= seen);
         found.extend(packets.filter_map(|(at, program)| {
             let packet = self.core.transmitted.get(*at)?;
-            let Transmitted { time_ps, port, bytes, .. } = packet.clone();
+            let Transmitted { time_ps, port, mut bytes, absent_bytes, .. } = packet.clone();
+            bytes.resize(bytes.len() + absent_bytes as usize, 0);
             Some((*program, Notification::PacketIn { time_ps, port, bytes }))
         }));
         listeners.digests_seen = self.core.digests.len();

@@ -48,7 +48,7 @@ impl Switch {
             }
             DeviceItem::ReadQueue { port, priority } => {
                 let (path, now_ps) = (OutputPath::Port(port), self.core.now_ps);
-                let depth_packets = u64::from(traffic.depth_packets(path, priority));
+                let depth_packets = u64::from(traffic.depth_packets(path, priority, now_ps));
                 let statistics = traffic.queue_statistics(path, priority, now_ps);
                 let peak_packets = statistics.map_or(0, |known| known.peak_packets);
                 return Ok(Reply::Queue(QueueState { depth_packets, peak_packets }));

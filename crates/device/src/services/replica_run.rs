@@ -107,7 +107,7 @@ impl Services<'_> {
                     }
                     let bytes = self.core.copy_of(context.emitted.as_bytes());
                     self.core.fast_path.sent(port, bytes.len() as u32);
-                    self.core.list_sent(program, port, time_ps, bytes, number, queue);
+                    self.core.list_sent(program, port, time_ps, (bytes, 0), number, queue);
                 }
                 UnitExit::StepLimit { .. } => self.core.drop_packet(DropReason::StepLimit, None),
                 // A unit without assertions and externs ends otherwise only by the drop exit.

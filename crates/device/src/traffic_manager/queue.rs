@@ -6,6 +6,16 @@ use crate::options::PortOptions;
 use crate::wire::PICOSECONDS_PER_SECOND;
 use std::collections::VecDeque;
 
+/// A packet that waits in a queue, and whose departure is decided ([`super::planned`]).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planned {
+    pub length_bytes: u64,
+    /// Its length on the wire.
+    pub sent_bytes: u64,
+    pub enqueued_ps: u64,
+    pub starts_ps: u64,
+}
+
 /// A packet in a queue.
 #[derive(Debug)]
 pub(super) struct Waiting<T> {
@@ -45,6 +55,8 @@ pub(super) fn gap_ps(rate_pps: u64) -> u64 {
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     pub packets: VecDeque<Waiting<T>>,
+    /// In front of `packets`.
+    planned: VecDeque<Planned>,
     pub depth_limit_packets: u32,
     depth_limit_bytes: Option<u64>,
     pub gap_ps: u64,
@@ -65,6 +77,7 @@ impl<T> Queue<T> {
     pub fn new(options: &PortOptions) -> Queue<T> {
         Queue {
             packets: VecDeque::new(),
+            planned: VecDeque::new(),
             depth_limit_packets: options.queue_depth_packets,
             depth_limit_bytes: options.queue_depth_bytes,
             gap_ps: gap_ps(options.queue_rate_pps),
@@ -82,8 +95,41 @@ impl<T> Queue<T> {
     /// Returns whether a packet of this length has no room.
     pub fn is_full(&self, length_bytes: u64) -> bool {
         let fits = |limit: u64| self.bytes.saturating_add(length_bytes) <= limit;
-        self.packets.len() >= self.depth_limit_packets as usize
-            || !self.packets.is_empty() && !self.depth_limit_bytes.is_none_or(fits)
+        self.depth() >= self.depth_limit_packets as usize
+            || self.depth() > 0 && !self.depth_limit_bytes.is_none_or(fits)
+    }
+
+    /// The number of packets in it; planned ones that have left count until [`Queue::start_planned`].
+    pub fn depth(&self) -> usize {
+        self.packets.len() + self.planned.len()
+    }
+
+    /// Adds a packet whose departure is decided.
+    pub fn plan(&mut self, planned: Planned) {
+        self.bytes = self.bytes.saturating_add(planned.length_bytes);
+        self.planned.push_back(planned);
+    }
+
+    /// Returns the planned packets that leave later than now, and their bytes on the wire.
+    pub fn leaving_later(&self, now_ps: u64) -> (u64, u64) {
+        let later = self.planned.iter().filter(|one| one.starts_ps > now_ps);
+        later.fold((0, 0), |(packets, bytes), one| (packets + 1, bytes + one.sent_bytes))
+    }
+
+    /// Removes the planned packets that have left until now. Returns when the next one leaves.
+    pub fn start_planned(&mut self, now_ps: u64) -> Option<u64> {
+        while let Some(first) = self.planned.front() {
+            if first.starts_ps > now_ps {
+                return Some(first.starts_ps);
+            }
+            // It has waited, or it would not be here.
+            self.counted.waited_ps += u128::from(first.starts_ps.saturating_sub(first.enqueued_ps));
+            let length_bytes = first.length_bytes;
+            self.count_depth();
+            self.planned.pop_front();
+            self.bytes = self.bytes.saturating_sub(length_bytes);
+        }
+        None
     }
 
     /// Returns whether the queue itself is paused.
@@ -98,7 +144,7 @@ impl<T> Queue<T> {
             && self.gap_ps == 0
             && self.last_eligible_ps.is_none_or(|last| last <= now_ps)
             && self.depth_limit_packets > 0
-            && self.packets.is_empty()
+            && self.depth() == 0
     }
 
     /// Returns whether only flow control pauses it.
@@ -135,7 +181,8 @@ impl<T> Queue<T> {
 
     fn count_depth(&mut self) {
         let counted = &mut self.counted;
-        counted.peak_packets = counted.peak_packets.max(self.packets.len() as u64);
+        let depth = self.packets.len() + self.planned.len();
+        counted.peak_packets = counted.peak_packets.max(depth as u64);
         counted.peak_bytes = counted.peak_bytes.max(self.bytes);
     }
 
@@ -171,14 +218,22 @@ impl<T> Queue<T> {
 
     /// Returns the statistics at a time.
     pub fn statistics(&self, now_ps: u64) -> QueueStatistics {
-        let (packets, counted) = (self.packets.len() as u64, self.counted);
+        let counted = self.counted;
         let waits_ps = |one: &Waiting<T>| u128::from(now_ps.saturating_sub(one.enqueued_ps));
+        let planned_ps =
+            |one: &Planned| u128::from(now_ps.min(one.starts_ps).saturating_sub(one.enqueued_ps));
         let waiting_ps: u128 = self.packets.iter().map(waits_ps).sum();
+        let waiting_ps = waiting_ps + self.planned.iter().map(planned_ps).sum::<u128>();
+        let has_left = |one: &&Planned| one.starts_ps <= now_ps;
+        let left_bytes: u64 =
+            self.planned.iter().take_while(has_left).map(|one| one.length_bytes).sum();
+        let left = self.planned.iter().take_while(has_left).count();
         let paused_now_ps = self.paused_since_ps.map_or(0, |since| now_ps.saturating_sub(since));
         QueueStatistics {
-            depth_packets: packets,
-            depth_bytes: self.bytes,
-            peak_packets: counted.peak_packets.max(packets),
+            depth_packets: (self.depth() - left) as u64,
+            depth_bytes: self.bytes - left_bytes,
+            // Planned packets that have left meanwhile were in it together.
+            peak_packets: counted.peak_packets.max(self.depth() as u64),
             peak_bytes: counted.peak_bytes.max(self.bytes),
             paused_ps: counted.paused_ps + paused_now_ps,
             flow_control_pauses: counted.flow_control_pauses,

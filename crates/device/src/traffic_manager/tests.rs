@@ -91,7 +91,7 @@ fn refuses_when_full() {
     manager.enqueue(PORT, 0, 64, 0, 1).expect("room");
     assert_eq!(manager.enqueue(PORT, 0, 64, 0, 2), Err((Refusal::QueueFull, 2)));
     assert_eq!(manager.enqueue(PORT, 8, 64, 0, 3), Err((Refusal::NoSuchQueue, 3)));
-    assert_eq!(manager.depth_packets(PORT, 0), 1);
+    assert_eq!(manager.depth_packets(PORT, 0, 0), 1);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use super::{Lints, last_part};
 use crate::codes::lints as codes;
 use crate::control_flow::reverse_postorder;
+use crate::effects::headers_of;
 use crate::{
     Block, BlockKind, HeaderId, HeaderRef, Operand, Operation, OriginId, Place, Program, RegionId,
     RegionKind, SlotId,
@@ -190,16 +191,5 @@ fn only(program: &Program, header: &HeaderRef) -> Option<HeaderId> {
             Some(HeaderId(stack.first_header.0 + offset))
         }
         HeaderRef::Element { .. } => None,
-    }
-}
-
-fn headers_of(program: &Program, header: &HeaderRef) -> Vec<HeaderId> {
-    match header {
-        HeaderRef::Element { stack, member, .. } => {
-            let stack = &program.stacks[stack.index()];
-            let element = |at: u32| stack.first_header.0 + at * stack.headers_per_element + member;
-            (0..stack.size).map(|at| HeaderId(element(at))).collect()
-        }
-        HeaderRef::Header(header) => vec![*header],
     }
 }

@@ -4,4 +4,5 @@
 mod analysis;
 mod lints;
 mod meaning;
+mod reading;
 mod text_files;

@@ -159,7 +159,7 @@ fn observed(analysis: &Analysis<'_>, unit: &Unit) -> Vec<SlotSet> {
             Step::Block(block) => {
                 later.unite(liveness.at_block_start(*block));
             }
-            Step::Set(_, StepValue::Slot(slot))
+            Step::Set(_, StepValue::Slot(slot) | StepValue::Row { row: slot, .. })
             | Step::Output(_, StepValue::Slot(slot))
             | Step::OutputAtExit(_, StepValue::Slot(slot)) => {
                 later.insert(*slot);

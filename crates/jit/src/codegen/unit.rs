@@ -16,7 +16,7 @@ use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use ir::analysis::Analysis;
-use ir::{HeaderId, Operation, Program, RegionKind, StackId, StorageLayout, ValueType};
+use ir::{HeaderId, Operation, Program, RegionKind, SlotId, StackId, StorageLayout, ValueType};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
@@ -348,6 +348,10 @@ impl FunctionCompiler<'_, '_> {
         match value {
             StepValue::Constant(number) => self.number(*number),
             StepValue::Slot(from) => self.slot_number(*from),
+            StepValue::Row { row, rows, column } => {
+                let place = self.gate_place(*row);
+                self.load_word(place, (rows * column * 8) as i32)
+            }
             StepValue::PacketLength => self.length_bytes,
             StepValue::Input(at) => match (at, self.facts.is_fresh) {
                 (0, true) => self.packet_input(),
@@ -420,12 +424,17 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
+    /// The address of the gates that a slot names.
+    fn gate_place(&mut self, row: SlotId) -> Value {
+        let gates = self.load_word(self.pass, offset_of!(Pass, gates) as i32);
+        let row = self.slot_number(row);
+        let distance = self.builder.ins().ishl_imm_u(row, 3);
+        self.builder.ins().iadd(gates, distance)
+    }
+
     /// Returns 1 when a gate is closed, else 0.
     fn closed(&mut self, gate: &Gate) -> Value {
-        let gates = self.load_word(self.pass, offset_of!(Pass, gates) as i32);
-        let row = self.slot_number(gate.row);
-        let distance = self.builder.ins().ishl_imm_u(row, 3);
-        let place = self.builder.ins().iadd(gates, distance);
+        let place = self.gate_place(gate.row);
         let word = self.load_word(place, 0);
         let bits = match gate.bit {
             Some(bit) => {

@@ -3,13 +3,43 @@
 
 use super::{FlowControl, Node, NodeError, Note, Outbox};
 use crate::frame::Frame;
-use device::{Device, OutputPath};
+use device::{Device, OutputPath, Outputs};
+
+/// Hands tapped events, transmitted packets and congestion signals to the network.
+fn hand_over(device: &mut Device, mut sent: Outputs, outbox: &mut Outbox) {
+    if outbox.wants_notes() {
+        for tapped in device.drain_taps() {
+            outbox.note(|| Note::Device(tapped));
+        }
+    }
+    for packet in sent.transmitted.drain(..) {
+        let frame = Frame { bytes: packet.bytes, absent_bytes: packet.absent_bytes };
+        outbox.send(packet.port, packet.time_ps, frame);
+    }
+    for signal in sent.signals.drain(..) {
+        outbox.request_flow_control(FlowControl {
+            time_ps: signal.time_ps,
+            queue: signal.queue,
+            pause: signal.congested,
+        });
+    }
+    outbox.wake_at(sent.next_event_ps);
+    outbox.outputs = sent;
+}
 
 impl Node for Device {
     fn receive(&mut self, port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
-        let time_ps = outbox.now_ps().max(self.now_ps());
-        let injected = self.inject(port, time_ps, frame.into_bytes());
-        injected.map(|_| ()).map_err(|error| NodeError { message: error.to_string() })
+        let mut sent = std::mem::take(&mut outbox.outputs);
+        let received = Device::receive(
+            self,
+            port,
+            outbox.now_ps(),
+            frame.bytes,
+            frame.absent_bytes,
+            &mut sent,
+        );
+        hand_over(self, sent, outbox);
+        received.map_err(|error| NodeError { message: error.to_string() })
     }
 
     fn next_wake_ps(&self) -> Option<u64> {
@@ -17,24 +47,10 @@ impl Node for Device {
     }
 
     fn wake(&mut self, outbox: &mut Outbox) -> Result<(), NodeError> {
-        let advanced = self.advance(outbox.now_ps());
-        advanced.map_err(|error| NodeError { message: error.to_string() })?;
-        if outbox.wants_notes() {
-            for tapped in self.drain_taps() {
-                outbox.note(|| Note::Device(tapped));
-            }
-        }
-        for packet in self.drain_transmitted() {
-            outbox.send(packet.port, packet.time_ps, packet.bytes.into());
-        }
-        for signal in self.drain_congestion_signals() {
-            outbox.request_flow_control(FlowControl {
-                time_ps: signal.time_ps,
-                queue: signal.queue,
-                pause: signal.congested,
-            });
-        }
-        Ok(())
+        let mut sent = std::mem::take(&mut outbox.outputs);
+        let advanced = self.advance_into(outbox.now_ps(), &mut sent);
+        hand_over(self, sent, outbox);
+        advanced.map_err(|error| NodeError { message: error.to_string() })
     }
 
     fn flow_control(&mut self, port: u32, control: FlowControl) {

@@ -146,7 +146,7 @@ impl Layout {
         let blocks = self.blocks(plan);
         let order = order_in_tiers(plan, &blocks);
         let pods = pods(plan);
-        let mut y = 0.0;
+        let (mut y, mut width_below) = (0.0, 0.0_f64);
         for (tier, members) in order.iter().enumerate() {
             let widths: Vec<f64> = members
                 .iter()
@@ -166,12 +166,12 @@ impl Layout {
             let places = spread(&wanted, &distances);
             let height =
                 members.iter().map(|switch| self.boxes[*switch].height).fold(0.0, f64::max);
+            let width = places.last().zip(places.first()).map_or(0.0, |(last, first)| last - first);
             if tier > 0 {
-                // The wider a tier, the flatter its links: they need height.
-                let width =
-                    places.last().zip(places.first()).map_or(0.0, |(last, first)| last - first);
-                y -= height / 2.0 + (width / 9.0).clamp(56.0, 190.0);
+                // Long links need height, so that they are not flat.
+                y -= height / 2.0 + (width.max(width_below) / 9.0).clamp(56.0, 190.0);
             }
+            width_below = width;
             for (switch, x) in members.iter().zip(&places) {
                 (self.boxes[*switch].x, self.boxes[*switch].y) = (*x, y);
             }

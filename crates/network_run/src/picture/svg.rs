@@ -28,8 +28,8 @@ system-ui,-apple-system,'Segoe UI','Liberation Sans',sans-serif;text-anchor:midd
 text{fill:#e7e9ec}.port,.soft{fill:#a9b2bc}.full{fill:#ff8a80}}";
 
 const MARGIN: f64 = 24.0;
-const HEAD: f64 = 92.0;
-const MIN_WIDTH: f64 = 760.0;
+const HEAD: f64 = 108.0;
+const MIN_WIDTH: f64 = 860.0;
 
 /// A network to draw.
 pub(super) struct Drawing<'d> {
@@ -52,7 +52,7 @@ fn colour(share: f64) -> &'static str {
 fn line_width(rate_bps: Option<u64>) -> f64 {
     match rate_bps {
         None => 2.0,
-        Some(rate) => (3.0 + 1.4 * ((rate as f64).log10() - 9.0)).clamp(1.2, 8.0),
+        Some(rate) => (3.0 + 1.4 * ((rate as f64).log10() - 9.0)).clamp(1.8, 8.0),
     }
 }
 
@@ -125,9 +125,9 @@ impl Drawing<'_> {
         let mut x = MARGIN;
         let _ = writeln!(
             svg,
-            "<text class=\"left soft\" x=\"{x}\" y=\"50\">use of links in {time}: what the near node sends</text>"
+            "<text class=\"left soft\" x=\"{x}\" y=\"50\">use of links in {time} by what the near node sends, from</text>"
         );
-        x += 310.0;
+        x += 352.0;
         for (_, colour, text) in COLOURS.iter().rev() {
             let _ = writeln!(
                 svg,
@@ -135,7 +135,7 @@ impl Drawing<'_> {
                  <text class=\"left soft\" x=\"{}\" y=\"50\">{text}</text>",
                 x + 26.0
             );
-            x += 58.0;
+            x += 66.0;
         }
         x = MARGIN;
         let mut rates: Vec<u64> = self

@@ -94,6 +94,11 @@ impl<'r> Prepared<'r> {
         controllers::pass_on(&mut built, &standard_error, console);
         let is_complete = ran?;
         files.finish(console)?;
+        if let Err(error) = built.finish()
+            && let Some(failure) = controllers::failure(error, &self.map)
+        {
+            return Err(failure);
+        }
         let results = built.results();
         Ok(Simulated { built, results, is_complete })
     }

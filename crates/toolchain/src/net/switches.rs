@@ -232,6 +232,8 @@ impl Switches<'_> {
             device_id: number as u64,
             cpu_port: switch.cpu_port.as_ref().map(|port| port.value).or(built.cpu_port),
             engine,
+            // A controller may change tables while packets wait.
+            plans_departures: switch.controller.is_none() && self.run.live.is_none(),
             traffic_manager,
             tap: self.run.views.timeline.is_some(),
             ..built

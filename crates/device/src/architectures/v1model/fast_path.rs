@@ -11,15 +11,16 @@ use super::replicas;
 use crate::architectures::storage_field::StorageField;
 use crate::fast_path::{
     EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, FastPath, FastPathExit, INPUT_PORT,
-    INPUT_TIME, OUTPUT_PORT, OUTPUT_QUEUE,
+    INPUT_TIME, OUTPUT_PORT, OUTPUT_QUEUE, OUTPUT_QUEUED_LENGTH,
 };
 use crate::output::DeviceError;
 use crate::packet::{PendingRequests, QueuedPacket, Reception};
 use crate::pass::{Departure, PassInfo};
 use crate::services::Services;
 use crate::trace::Cause;
-use crate::traffic_manager::GATE_ROWS;
+use crate::traffic_manager::{DEPTH, GATE_ROWS};
 use ir::Program;
+use ir::effects::{self, Effects, Location};
 use jit::{Condition, Gate, Step, StepValue, Storage, Unit};
 
 /// Exit after the ingress block.
@@ -29,10 +30,8 @@ const AFTER_EGRESS: u32 = 2;
 /// Exit before the deparser.
 const BEFORE_DEPARSER: u32 = 3;
 
-/// Output: the length that the packet has for its queue.
-const OUTPUT_QUEUED_LENGTH: usize = FIRST_OWN_OUTPUT;
 /// Output: the packet's length as received and the bytes of its valid headers before egress.
-const OUTPUT_LENGTH_AND_HEADERS: usize = FIRST_OWN_OUTPUT + 1;
+const OUTPUT_LENGTH_AND_HEADERS: usize = FIRST_OWN_OUTPUT;
 
 /// Measures of the length of valid headers: before the parser, when no header is valid.
 const AT_START: usize = 0;
@@ -54,17 +53,71 @@ pub(super) fn describe(
     program: &Program,
     min_queue_count: u32,
 ) -> Result<FastPath, String> {
-    let plain = describe_unit(model, program, min_queue_count, false)?;
-    let gated = describe_unit(model, program, min_queue_count, true)?.unit;
-    Ok(FastPath { gated: Some(gated), ..plain })
+    let describe = |waiting| describe_unit(model, program, min_queue_count, waiting);
+    let plain = describe(Waiting::Never)?;
+    let gated = describe(Waiting::OnSlowPath)?.unit;
+    let planned = match can_plan(model, program) && plain.unit.in_place {
+        true => Some(describe(Waiting::Planned)?.unit),
+        false => None,
+    };
+    Ok(FastPath { gated: Some(gated), planned, ..plain })
 }
 
-/// Describes the unit with or without gates. A metadata field that the program's interface lacks reads as 0.
+/// What a unit does with packets that wait in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    /// No packet has to wait.
+    Never,
+    /// A packet whose gate is closed takes the exit before the queue.
+    OnSlowPath,
+    /// Egress runs when a packet is queued; a packet whose gate is closed takes the exit.
+    Planned,
+}
+
+/// Returns whether the blocks behind the queue give the same bytes when they run before it: they read nothing that is
+/// known only at the end of the queue, share no state with other packets, drop and ask nothing, and all packets use
+/// queue 0.
+fn can_plan(model: &V1Model, program: &Program) -> bool {
+    let (metadata, blocks) = (&model.metadata, model.blocks);
+    let of = |block: usize| effects::of_region(program, program.blocks[block].region);
+    let mut later = Effects::default();
+    for block in [blocks.egress, blocks.compute, blocks.deparser] {
+        later.include(&of(block));
+    }
+    let is_own = |location: &Location| {
+        matches!(
+            location,
+            Location::Slot(_)
+                | Location::PacketCursor
+                | Location::PacketOutput
+                | Location::Table(_)
+                | Location::ActionProfile(_)
+                | Location::ValueSet(_)
+        )
+    };
+    let known_later =
+        [metadata.deq_timedelta, metadata.deq_qdepth, metadata.egress_global_timestamp];
+    let reads = |field: &StorageField| {
+        field.slot().is_some_and(|slot| later.reads.contains(&Location::Slot(slot)))
+    };
+    let is_written = |field: StorageField, by: &Effects| {
+        field.slot().is_some_and(|slot| by.writes.contains(&Location::Slot(slot)))
+    };
+    let sets_priority = [blocks.parser, blocks.verify, blocks.ingress]
+        .into_iter()
+        .any(|block| is_written(metadata.priority, &of(block)));
+    later.reads.iter().chain(&later.writes).all(is_own)
+        && !known_later.iter().any(reads)
+        && !is_written(metadata.egress_spec, &later)
+        && !sets_priority
+}
+
+/// Describes the unit. A metadata field that the program's interface lacks reads as 0.
 fn describe_unit(
     model: &V1Model,
     program: &Program,
     min_queue_count: u32,
-    gated: bool,
+    waiting: Waiting,
 ) -> Result<FastPath, String> {
     let (metadata, blocks) = (&model.metadata, model.blocks);
     if (0..program.blocks.len()).any(|at| block_effects(program, at).calls_stateful_externs) {
@@ -108,7 +161,7 @@ fn describe_unit(
         notes.extend(note.map(str::to_string));
         let replicas = replicas::describe(model, program, min_queue_count);
         let notes = std::mem::take(&mut notes);
-        Ok(FastPath { unit, gated: None, last_pass, replicas, notes })
+        Ok(FastPath { unit, gated: None, planned: None, last_pass, replicas, notes })
     };
 
     // To the end of ingress.
@@ -142,8 +195,9 @@ fn describe_unit(
         let no_queue = u64::from(min_queue_count);
         exit_if(&mut steps, Condition::AtLeast(priority, no_queue), AFTER_INGRESS);
     }
-    if gated {
-        let gate = Gate { row: egress_spec, rows: GATE_ROWS, bit: priority };
+    if waiting != Waiting::Never {
+        let bit = priority.filter(|_| waiting == Waiting::OnSlowPath);
+        let gate = Gate { row: egress_spec, rows: GATE_ROWS, bit };
         exit_if(&mut steps, Condition::Closed(gate), AFTER_INGRESS);
     }
     let in_egress = block_effects(program, blocks.egress);
@@ -156,13 +210,20 @@ fn describe_unit(
         return finish(steps, 0, false, Some(note));
     }
 
-    // The queue, which is empty, and egress.
+    // The queue, and egress.
     steps.push(Step::Output(OUTPUT_PORT, StepValue::Slot(egress_spec)));
     let queue = priority.map_or(StepValue::Constant(0), StepValue::Slot);
     steps.push(Step::Output(OUTPUT_QUEUE, queue));
     set(&mut steps, metadata.instance_type, normal);
     set(&mut steps, metadata.enq_timestamp, StepValue::Input(INPUT_TIME));
-    set(&mut steps, metadata.enq_qdepth, StepValue::Constant(0));
+    let depth = match waiting {
+        Waiting::Planned => {
+            steps.push(Step::Output(OUTPUT_QUEUED_LENGTH, length.clone()));
+            StepValue::Row { row: egress_spec, rows: GATE_ROWS, column: DEPTH as u32 }
+        }
+        Waiting::Never | Waiting::OnSlowPath => StepValue::Constant(0),
+    };
+    set(&mut steps, metadata.enq_qdepth, depth);
     set(&mut steps, metadata.egress_global_timestamp, StepValue::Input(INPUT_TIME));
     set(&mut steps, metadata.deq_timedelta, StepValue::Constant(0));
     set(&mut steps, metadata.deq_qdepth, StepValue::Constant(0));

@@ -7,6 +7,7 @@ mod hashes;
 mod large_tables;
 mod loops;
 mod packet_layouts;
+mod planned;
 mod replicas;
 mod sending;
 

@@ -2,7 +2,7 @@
 // Draws lanes on a canvas as high as the window, however many lanes there are: use, queues and drops over time, rates of
 // flows, changes of links and commands. `frames.js` draws single frames.
 
-const LEFT_MARGIN = 250, LANE = 42, NARROW_LANE = 26;
+const LEFT_MARGIN = 270, LANE = 42, NARROW_LANE = 26;
 // More chosen frames than this in the view are not drawn one by one.
 const MOST_SINGLE = 3000;
 // The width of a column of sums, in pixels.
@@ -47,6 +47,7 @@ function rowAt(drawing, y) {
 
 function draw(drawing) {
   const { model, canvas } = drawing;
+  if (model.onlyInView) layOutRows(drawing);
   const box = canvas.parentElement;
   drawing.width = Math.max(300, box.clientWidth);
   drawing.height = Math.max(120, box.clientHeight);
@@ -71,10 +72,33 @@ function draw(drawing) {
   drawing.where = new Map();
   if (!drawing.summed) drawFrames(drawing, context, from, to, colours);
   context.restore();
+  drawEnd(drawing, context, colours);
   // The axis is in front of lanes that have been scrolled out.
   context.clearRect(0, 0, drawing.width, AXIS);
   drawAxis({ ...drawing, height: AXIS }, context);
   drawOverview(drawing, colours);
+}
+
+// What lies behind the end of the run: frames that hosts had handed over.
+function drawEnd(drawing, context, colours) {
+  const { model, width, height } = drawing;
+  const x = Math.max(drawing.left, xOf(drawing, model.run.until));
+  if (model.last < model.run.until * 1.02 || x >= width) return;
+  const bottom = Math.min(height, AXIS + drawing.total - drawing.scroll);
+  context.fillStyle = colours.back;
+  context.globalAlpha = 0.6;
+  context.fillRect(x, AXIS, width - x, bottom - AXIS);
+  context.globalAlpha = 1;
+  context.fillStyle = context.strokeStyle = colours.soft;
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  context.moveTo(x, AXIS);
+  context.lineTo(x, bottom);
+  context.stroke();
+  context.setLineDash([]);
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  if (x + 90 < width) context.fillText("end of the run", x + 5, AXIS + 4);
 }
 
 function drawLane(drawing, context, at, colours) {
@@ -153,7 +177,8 @@ function drawPort(drawing, context, row, top, height, colours) {
   const most = Math.max(10, row.totals[MOST]);
   const depths = [], drops = [];
   context.fillStyle = colours.use;
-  context.globalAlpha = 0.55;
+  // Behind single frames the use is pale.
+  context.globalAlpha = drawing.summed ? 0.55 : 0.18;
   columns(drawing, begin, end, (start, stop, x) => {
     const sums = portSums(model, row.port, start, stop);
     // Without a rate the share of the busiest bucket's bytes.
@@ -186,16 +211,17 @@ function drawQueue(drawing, context, row, { depths, low, room, most }, colours) 
     && Math.min(model.to, model.run.until) <= Math.min(model.run.samplesUntil, model.run.window[1] ?? Infinity);
   const begin = Math.max(0, lowerBound(time, model.from) - 1), end = lowerBound(time, model.to);
   if (isKnown && end - begin < (drawing.width - drawing.left) / 2) {
+    // Lines where packets wait; nothing of an empty queue.
     context.beginPath();
-    let level = y(begin === 0 && (time.length === 0 || time[0] > model.from) ? 0 : depth[begin]);
-    context.moveTo(drawing.left, level);
-    for (let at = begin; at < end; at++) {
-      const x = Math.max(drawing.left, xOf(drawing, time[at]));
-      context.lineTo(x, level);
-      level = y(depth[at]);
-      context.lineTo(x, level);
-    }
-    context.lineTo(Math.min(drawing.width, xOf(drawing, model.run.until)), level);
+    let before = begin === 0 && (time.length === 0 || time[0] > model.from) ? 0 : depth[begin];
+    let start = drawing.left;
+    const line = (x, next) => {
+      if (before > 0) { context.moveTo(start, y(before)); context.lineTo(x, y(before)); }
+      if (before + next > 0) { context.moveTo(x, y(before)); context.lineTo(x, y(next)); }
+      [start, before] = [x, next];
+    };
+    for (let at = begin; at < end; at++) line(Math.max(drawing.left, xOf(drawing, time[at])), depth[at]);
+    line(Math.min(drawing.width, xOf(drawing, model.run.until)), before);
     context.stroke();
     return;
   }

@@ -108,7 +108,8 @@ function frameNear(drawing, x, y) {
     const isBox = (drawing.model.kind[place.at] & 3) === SENT;
     const long = isBox ? place.x - xOf(drawing, drawing.model.time[place.at] - wireTime(drawing.model, place.at)) : 0;
     const aside = Math.max(place.x - long - x, 0, x - place.x);
-    const away = aside ** 2 + (place.y - y) ** 2;
+    // A point or cross on a box is meant, not the box.
+    const away = aside ** 2 + (place.y - y) ** 2 + (isBox ? 16 : 0);
     if (away < distance) { distance = away; best = place.at; }
   }
   return best;

@@ -8,6 +8,7 @@ const drawing = makeDrawing(model, canvas, element("overview"));
 element("lanes").append(make("div", { id: "extent" }));
 model.order = "file";
 model.showsIdle = false;
+model.onlyInView = false;
 layOutRows(drawing);
 
 let drawn = false;
@@ -96,6 +97,7 @@ function makeFilters() {
   set("all-nodes", () => model.nodes.fill(true));
   set("no-nodes", () => model.nodes.fill(false));
   element("order").addEventListener("change", (event) => { model.order = event.target.value; filtersChanged(); });
+  element("in-view").addEventListener("change", (event) => { model.onlyInView = event.target.checked; filtersChanged(); });
   element("idle").addEventListener("change", (event) => { model.showsIdle = event.target.checked; filtersChanged(); });
   let waiting = 0;
   element("search").addEventListener("input", (event) => {

@@ -8,7 +8,9 @@ function makeRows(model) {
   model.controllers.forEach((name) => rows.push({ kind: "controller", name }));
   const ports = run.ports.map((_, port) => ({ kind: "port", port, totals: portTotals(model, port) }));
   const isUsed = ({ totals }) => totals[FRAMES] + totals[LOSSES] + totals[DROPS] > 0;
-  const kept = ports.filter((row) => model.nodes[run.ports[row.port][0]] && (model.showsIdle || isUsed(row)));
+  const isInView = inView(model);
+  const kept = ports.filter((row) => model.nodes[run.ports[row.port][0]] && (model.showsIdle || isUsed(row))
+    && isInView(row));
   const keys = {
     use: ({ totals }) => totals[BUSY], queue: ({ totals }) => totals[WAITING],
     lost: ({ totals }) => totals[LOSSES] + totals[DROPS],
@@ -19,11 +21,27 @@ function makeRows(model) {
     : (one, other) => run.ports[one.port][0] - run.ports[other.port][0] || one.port - other.port);
   if (!key) kept.sort((one, other) => run.ports[one.port][0] - run.ports[other.port][0] || comparePorts(model, one, other));
   rows.push(...kept);
-  const flows = run.flowRows.filter((flow) => isFlowShown(model, flow));
+  const flows = run.flowRows.filter((flow) => isFlowShown(model, flow)
+    && (!model.onlyInView || flowBytes(model, flow, model.from, model.to) > 0));
   rows.push(...flows.map((flow) => ({ kind: "flow", flow })));
   const hasOthers = (model.flowSeries[0]?.count ?? 0) > 0;
   if (hasOthers) rows.push({ kind: "flow", flow: 0 });
   return rows;
+}
+
+// Whether a port sent, received or dropped frames in the view, if the user wants only such ports.
+function inView(model) {
+  if (!model.onlyInView) return () => true;
+  const [from, to] = shown(model);
+  if (to - from <= MOST_SINGLE) {
+    const ports = new Set();
+    for (let position = from; position < to; position++) ports.add(model.port[model.chosen[position]]);
+    return ({ port }) => ports.has(port);
+  }
+  return ({ port }) => {
+    const sums = portSums(model, port, model.from, model.to);
+    return sums[FRAMES] + sums[LOSSES] + sums[DROPS] > 0;
+  };
 }
 
 function comparePorts(model, one, other) {
@@ -61,10 +79,10 @@ function rowFigures(model, row) {
   const parts = [];
   if (model.run.ports[row.port][2]) parts.push(percent(sums[BUSY] / (to - from)));
   else parts.push(rateText(sums[BYTES] * 8e12 / (to - from)));
-  if (sums[MOST] > 0) parts.push(`queue ${(sums[WAITING] / (to - from)).toFixed(1)}, max ${sums[MOST]}`);
   const gone = Math.round(sums[DROPS]), lost = Math.round(sums[LOSSES]);
   if (gone) parts.push(`${gone.toLocaleString("en-US")} dropped`);
   if (lost) parts.push(`${lost.toLocaleString("en-US")} lost`);
+  if (sums[MOST] > 0) parts.push(`queue ${(sums[WAITING] / (to - from)).toFixed(1)}, max ${sums[MOST]}`);
   return parts.join(" \u00b7 ");
 }
 
