@@ -13,6 +13,7 @@ mod numbering;
 pub mod picture;
 mod pingall;
 mod ports;
+mod reading;
 pub mod results;
 pub mod statistics;
 mod student;
