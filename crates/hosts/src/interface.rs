@@ -90,8 +90,8 @@ pub(crate) struct Interface {
     pub(crate) options: HostOptions,
     pub(crate) statistics: InterfaceStatistics,
     neighbors: Neighbors,
-    /// When the first bits of waiting frames leave.
-    starts: VecDeque<u64>,
+    /// When the first bits of waiting frames leave, and their lengths.
+    starts: VecDeque<(u64, u64)>,
     busy_until_ps: u64,
     looped_back: VecDeque<Frame>,
     spare: Vec<Vec<u8>>,
@@ -211,7 +211,7 @@ impl Interface {
     #[inline]
     pub(crate) fn transmit(&mut self, frame: Frame, outbox: &mut Outbox) {
         let now_ps = outbox.now_ps();
-        while self.starts.front().is_some_and(|start_ps| *start_ps <= now_ps) {
+        while self.starts.front().is_some_and(|(start_ps, _)| *start_ps <= now_ps) {
             self.starts.pop_front();
         }
         if self.busy_until_ps > now_ps {
@@ -221,7 +221,7 @@ impl Interface {
                 self.recycle(frame);
                 return;
             }
-            self.starts.push_back(self.busy_until_ps);
+            self.starts.push_back((self.busy_until_ps, frame.length_bytes()));
         }
         let begins_ps = self.busy_until_ps.max(now_ps);
         let length_bytes = frame.length_bytes();
@@ -231,6 +231,16 @@ impl Interface {
         self.statistics.sent += 1;
         self.statistics.sent_bytes += length_bytes;
         outbox.send(PORT, self.busy_until_ps, frame);
+    }
+
+    /// The counters at a time, without frames that leave later.
+    pub(crate) fn statistics_at(&self, now_ps: u64) -> InterfaceStatistics {
+        let mut statistics = self.statistics;
+        for (_, length_bytes) in self.starts.iter().filter(|(start_ps, _)| *start_ps > now_ps) {
+            statistics.sent -= 1;
+            statistics.sent_bytes -= length_bytes;
+        }
+        statistics
     }
 
     /// Takes the next packet that the host sent to itself.

@@ -113,7 +113,8 @@ impl Built {
     }
 
     pub(crate) fn interface_statistics(&self, host: usize) -> Option<InterfaceStatistics> {
-        let simulated = self.host(host).map(Host::interface_statistics);
+        let now_ps = self.simulation.now_ps();
+        let simulated = self.host(host).map(|host| host.interface_statistics(now_ps));
         simulated.or_else(|| self.external_host(host).map(ExternalHost::statistics))
     }
 
