@@ -72,6 +72,8 @@ pub(crate) struct SwitchCore {
     pub sent: u64,
     /// Packet buffers for reuse.
     free_bytes: Vec<Vec<u8>>,
+    /// The memory of the last packet that completed the fast path.
+    spare_arrival: Option<Box<Arrival>>,
 }
 
 impl SwitchCore {
@@ -105,6 +107,7 @@ impl SwitchCore {
             sequence: 0,
             sent: 0,
             free_bytes: Vec::new(),
+            spare_arrival: None,
             options,
         };
         for number in core.generator.numbers() {
@@ -527,8 +530,19 @@ impl SwitchCore {
             arrival.source = IngressSource::Loopback;
             return self.send_back_by_loopback(arrival);
         }
-        let Arrival { reception, bytes, absent_bytes, .. } = *arrival;
-        self.list_sent(program, port, time_ps, (bytes, absent_bytes), reception.number, queue);
+        let bytes = (std::mem::take(&mut arrival.bytes), arrival.absent_bytes);
+        self.list_sent(program, port, time_ps, bytes, arrival.reception.number, queue);
+        self.spare_arrival = Some(arrival);
+    }
+
+    /// Makes an arrival from outside, now.
+    pub fn arrival(&mut self, number: u64, port: u32, mut bytes: (Vec<u8>, u32)) -> Box<Arrival> {
+        if let Some(mut spare) = self.spare_arrival.take()
+            && spare.reuse(number, port, self.now_ps, &mut bytes)
+        {
+            return spare;
+        }
+        Box::new(Arrival::from_wire(number, port, self.now_ps, bytes))
     }
 
     /// Adds a packet to the transmitted ones.
