@@ -5,6 +5,7 @@
 mod applications;
 mod build;
 mod built;
+mod cells;
 pub mod controllers;
 pub mod entries;
 pub mod expectations;

@@ -99,6 +99,14 @@ impl Built {
         until_ps: u64,
         sink: &mut dyn CaptureSink,
     ) -> Result<bool, RunError> {
+        while let Some(at_ps) = self.next_reading_ps(until_ps) {
+            self.run_part(at_ps, sink)?;
+            self.read_due_cells(at_ps);
+        }
+        self.run_part(until_ps, sink)
+    }
+
+    fn run_part(&mut self, until_ps: u64, sink: &mut dyn CaptureSink) -> Result<bool, RunError> {
         let captures = self.network.captures.iter().enumerate().map(|(number, capture)| {
             let end = (node_id(&self.network, capture.port.node).0, capture.port.port);
             (end, number, capture.direction)
