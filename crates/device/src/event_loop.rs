@@ -65,12 +65,11 @@ impl Switch {
         self.receptions += 1;
         self.core.now_ps = self.core.now_ps.max(time_ps);
         self.core.interrupt_circulation();
-        let bytes = (bytes, absent_bytes);
-        let mut arrival = Arrival::from_wire(number, port, self.core.now_ps, bytes);
+        let mut arrival = self.core.arrival(number, port, (bytes, absent_bytes));
         if self.core.has_flow_control() || self.only_program.is_none() {
             arrival.store_absent();
         }
-        self.arrive_at_mac(Box::new(arrival))?;
+        self.arrive_at_mac(arrival)?;
         // No event comes between the packet and what leaves a queue now.
         while let Some((due_ps, next @ Next::Path(_))) = self.next()
             && due_ps <= time_ps

@@ -35,6 +35,11 @@ impl Reception {
         Arc::new(Reception { number, passes: AtomicU64::new(0) })
     }
 
+    /// Becomes that of another packet.
+    fn reset(&mut self, number: u64) {
+        *self = Reception { number, passes: AtomicU64::new(0) };
+    }
+
     /// Counts passes that the fast path made.
     pub fn add_passes(&self, passes: u64) {
         self.passes.store(self.passes() + passes, Ordering::Relaxed);
@@ -99,6 +104,23 @@ impl Arrival {
             parent: None,
             circulating: None,
         }
+    }
+
+    /// Becomes another arrival from outside, in the same memory. Returns false if a copy of the packet is left.
+    pub fn reuse(
+        &mut self,
+        number: u64,
+        port: u32,
+        arrived_ps: u64,
+        bytes: &mut (Vec<u8>, u32),
+    ) -> bool {
+        let Some(reception) = Arc::get_mut(&mut self.reception) else { return false };
+        reception.reset(number);
+        (self.source, self.port, self.arrived_ps) = (IngressSource::Wire, port, arrived_ps);
+        (self.bytes, self.absent_bytes) = std::mem::take(bytes);
+        self.preserved.clear();
+        (self.parent, self.circulating) = (None, None);
+        true
     }
 
     /// Returns its length, stored or not.

@@ -72,6 +72,8 @@ pub(crate) struct SwitchCore {
     pub sent: u64,
     /// Packet buffers for reuse.
     free_bytes: Vec<Vec<u8>>,
+    /// The memory of the last packet that completed the fast path.
+    spare_arrival: Option<Box<Arrival>>,
 }
 
 impl SwitchCore {
@@ -105,6 +107,7 @@ impl SwitchCore {
             sequence: 0,
             sent: 0,
             free_bytes: Vec::new(),
+            spare_arrival: None,
             options,
         };
         for number in core.generator.numbers() {
@@ -368,9 +371,18 @@ impl SwitchCore {
 
     /// Counts a drop and adds its step to the trace, with the statement that set the drop slot if that is the reason.
     pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
+        self.drop_at(reason, pass, None);
+    }
+
+    fn drop_at(
+        &mut self,
+        reason: DropReason,
+        pass: Option<PassId>,
+        refused_by: Option<OutputPath>,
+    ) {
         self.statistics.dropped(reason);
         if let Some(tap) = &mut self.tap {
-            tap.record(self.now_ps, TappedEvent::Dropped { reason });
+            tap.record(self.now_ps, TappedEvent::Dropped { reason, refused_by });
         }
         let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) else { return };
         let node = TraceNode::new("drop", reason.name()).with("text", reason.sentence());
@@ -490,7 +502,7 @@ impl SwitchCore {
             Queued::Arrival(_, arrival) => arrival.parent,
             Queued::Emitted(_, packet) => packet.parent,
         };
-        self.drop_packet(reason, pass);
+        self.drop_at(reason, pass, Some(path));
         false
     }
 
@@ -518,8 +530,19 @@ impl SwitchCore {
             arrival.source = IngressSource::Loopback;
             return self.send_back_by_loopback(arrival);
         }
-        let Arrival { reception, bytes, absent_bytes, .. } = *arrival;
-        self.list_sent(program, port, time_ps, (bytes, absent_bytes), reception.number, queue);
+        let bytes = (std::mem::take(&mut arrival.bytes), arrival.absent_bytes);
+        self.list_sent(program, port, time_ps, bytes, arrival.reception.number, queue);
+        self.spare_arrival = Some(arrival);
+    }
+
+    /// Makes an arrival from outside, now.
+    pub fn arrival(&mut self, number: u64, port: u32, mut bytes: (Vec<u8>, u32)) -> Box<Arrival> {
+        if let Some(mut spare) = self.spare_arrival.take()
+            && spare.reuse(number, port, self.now_ps, &mut bytes)
+        {
+            return spare;
+        }
+        Box::new(Arrival::from_wire(number, port, self.now_ps, bytes))
     }
 
     /// Adds a packet to the transmitted ones.

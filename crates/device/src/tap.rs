@@ -93,6 +93,8 @@ pub enum TappedEvent {
     Dropped {
         /// The reason.
         reason: DropReason,
+        /// The path whose queue refused it.
+        refused_by: Option<OutputPath>,
     },
     /// Packets came back by loopback ports and went round again without the program ([`crate::circulation`]): in order,
     /// each packet that comes back next. Packet and pass of the event have no meaning.

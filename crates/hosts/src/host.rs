@@ -55,9 +55,9 @@ impl Host {
         self.programs.get(index).map(|program| program.report(&self.stack))
     }
 
-    /// The counters of the interface.
-    pub fn interface_statistics(&self) -> InterfaceStatistics {
-        self.stack.interface.statistics
+    /// The counters of the interface at a time in picoseconds, that of the last call or later.
+    pub fn interface_statistics(&self, now_ps: u64) -> InterfaceStatistics {
+        self.stack.interface.statistics_at(now_ps)
     }
 
     fn call(

@@ -11,7 +11,7 @@ use crate::wire::ethernet::{self, EthernetHeader};
 use device::traffic_manager::transmission_ps;
 use neighbors::{Lookup, Neighbors};
 use network::frame::Frame;
-use network::node::Outbox;
+use network::node::{Note, Outbox};
 pub use options::{HostOptions, Ipv4Network, Route};
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -52,6 +52,28 @@ pub struct InterfaceStatistics {
     pub dropped_no_socket: u64,
 }
 
+impl InterfaceStatistics {
+    /// Counters of drops with their reasons, as tables and time lines name them.
+    pub fn drops(&self) -> [(&'static str, u64); 7] {
+        [
+            ("queue full", self.dropped_queue_full),
+            ("no route", self.dropped_no_route),
+            ("no ARP answer", self.dropped_unresolved),
+            ("for others", self.dropped_not_for_host),
+            ("checksum", self.dropped_checksum),
+            ("malformed", self.dropped_malformed),
+            ("no socket", self.dropped_no_socket),
+        ]
+    }
+
+    /// Why a frame that the host has received since then was dropped.
+    pub(crate) fn refusal_since(&self, before: &InterfaceStatistics) -> Option<&'static str> {
+        // The first three are drops of frames that the host sends.
+        let counters = self.drops().into_iter().zip(before.drops()).skip(3);
+        counters.into_iter().find(|(now, then)| now.1 > then.1).map(|(now, _)| now.0)
+    }
+}
+
 /// What an interface has its host do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
@@ -68,8 +90,8 @@ pub(crate) struct Interface {
     pub(crate) options: HostOptions,
     pub(crate) statistics: InterfaceStatistics,
     neighbors: Neighbors,
-    /// When the first bits of waiting frames leave.
-    starts: VecDeque<u64>,
+    /// When the first bits of waiting frames leave, and their lengths.
+    starts: VecDeque<(u64, u64)>,
     busy_until_ps: u64,
     looped_back: VecDeque<Frame>,
     spare: Vec<Vec<u8>>,
@@ -152,6 +174,7 @@ impl Interface {
         }
         let Some(hop) = self.options.next_hop(destination) else {
             self.statistics.dropped_no_route += 1;
+            outbox.note(|| Note::Dropped { reason: "no route", frame });
             return Asked::Nothing;
         };
         match self.neighbors.find(hop) {
@@ -161,7 +184,12 @@ impl Interface {
                 Asked::Nothing
             }
             Lookup::Pending => {
-                self.statistics.dropped_unresolved += u64::from(!self.neighbors.wait(hop, frame));
+                let copy = outbox.wants_notes().then(|| frame.clone());
+                if !self.neighbors.wait(hop, frame) {
+                    self.statistics.dropped_unresolved += 1;
+                    let frame = copy.unwrap_or_default();
+                    outbox.note(|| Note::Dropped { reason: "no ARP answer", frame });
+                }
                 Asked::Nothing
             }
             Lookup::Unknown => {
@@ -183,16 +211,17 @@ impl Interface {
     #[inline]
     pub(crate) fn transmit(&mut self, frame: Frame, outbox: &mut Outbox) {
         let now_ps = outbox.now_ps();
-        while self.starts.front().is_some_and(|start_ps| *start_ps <= now_ps) {
+        while self.starts.front().is_some_and(|(start_ps, _)| *start_ps <= now_ps) {
             self.starts.pop_front();
         }
         if self.busy_until_ps > now_ps {
             if self.starts.len() >= self.options.queue_packets {
                 self.statistics.dropped_queue_full += 1;
+                outbox.note(|| Note::Dropped { reason: "queue full", frame: frame.clone() });
                 self.recycle(frame);
                 return;
             }
-            self.starts.push_back(self.busy_until_ps);
+            self.starts.push_back((self.busy_until_ps, frame.length_bytes()));
         }
         let begins_ps = self.busy_until_ps.max(now_ps);
         let length_bytes = frame.length_bytes();
@@ -202,6 +231,16 @@ impl Interface {
         self.statistics.sent += 1;
         self.statistics.sent_bytes += length_bytes;
         outbox.send(PORT, self.busy_until_ps, frame);
+    }
+
+    /// The counters at a time, without frames that leave later.
+    pub(crate) fn statistics_at(&self, now_ps: u64) -> InterfaceStatistics {
+        let mut statistics = self.statistics;
+        for (_, length_bytes) in self.starts.iter().filter(|(start_ps, _)| *start_ps > now_ps) {
+            statistics.sent -= 1;
+            statistics.sent_bytes -= length_bytes;
+        }
+        statistics
     }
 
     /// Takes the next packet that the host sent to itself.
@@ -265,6 +304,9 @@ impl Interface {
             }
             Some(Err(given_up)) => {
                 self.statistics.dropped_unresolved += given_up.len() as u64;
+                for frame in &given_up {
+                    outbox.note(|| Note::Dropped { reason: "no ARP answer", frame: frame.clone() });
+                }
                 (None, given_up)
             }
         }

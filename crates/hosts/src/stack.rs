@@ -16,7 +16,7 @@ use crate::wire::{View, WireError};
 use arithmetic::random::mix;
 use arithmetic::random::stream::Stream;
 use network::frame::Frame;
-use network::node::Outbox;
+use network::node::{Note, Outbox};
 use sockets::Sockets;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -141,6 +141,19 @@ impl Stack {
         let statistics = &mut self.interface.statistics;
         statistics.received += 1;
         statistics.received_bytes += frame.length_bytes();
+        if !outbox.wants_notes() {
+            return self.deliver(frame, outbox);
+        }
+        let before = *statistics;
+        let delivery = self.deliver(frame, outbox);
+        if let Some(reason) = self.interface.statistics.refusal_since(&before) {
+            outbox.note(|| Note::Dropped { reason, frame: frame.clone() });
+        }
+        delivery
+    }
+
+    #[inline]
+    fn deliver<'f>(&mut self, frame: &'f Frame, outbox: &mut Outbox) -> Delivery<'f> {
         let view = View { bytes: &frame.bytes, absent_bytes: frame.absent_bytes };
         match self.read(view, outbox) {
             Ok(delivery) => delivery,

@@ -46,6 +46,22 @@ pub struct Outbox {
     pub(crate) wake: Option<Option<u64>>,
     /// Memory for what devices send, empty between calls.
     pub(crate) outputs: Outputs,
+    wants_notes: bool,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What happened to a packet inside a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A tapped event of a device ([`device::DeviceOptions::tap`]).
+    Device(device::Tapped),
+    /// A host dropped a frame.
+    Dropped {
+        /// The reason, as results name it.
+        reason: &'static str,
+        /// The frame.
+        frame: Frame,
+    },
 }
 
 impl Outbox {
@@ -54,9 +70,22 @@ impl Outbox {
         Outbox { now_ps, ..Outbox::default() }
     }
 
-    pub(crate) fn begin(&mut self, now_ps: u64) {
-        self.now_ps = now_ps;
+    pub(crate) fn begin(&mut self, now_ps: u64, wants_notes: bool) {
+        (self.now_ps, self.wants_notes) = (now_ps, wants_notes);
         self.wake = None;
+    }
+
+    /// Whether [`Outbox::note`] has an effect.
+    pub fn wants_notes(&self) -> bool {
+        self.wants_notes
+    }
+
+    /// Reports what happened to a packet, if the network wants to know. `note` is called only then.
+    #[inline]
+    pub fn note(&mut self, note: impl FnOnce() -> Note) {
+        if self.wants_notes {
+            self.notes.push(note());
+        }
     }
 
     /// The time of the call, in picoseconds.

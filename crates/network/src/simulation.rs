@@ -311,7 +311,7 @@ impl Simulation {
     ) -> Result<(), SimulationError> {
         let time_ps = self.fabric.now_ps();
         let mut outbox = std::mem::take(&mut self.outbox);
-        outbox.begin(time_ps);
+        outbox.begin(time_ps, watcher.wants_notes());
         let slot = &mut self.nodes[id.0 as usize];
         let called = call(slot.node.as_mut(), &mut outbox);
         called.map_err(|error| SimulationError::Node {
@@ -319,6 +319,9 @@ impl Simulation {
             time_ps,
             error,
         })?;
+        for note in outbox.notes.drain(..) {
+            watcher.noted(time_ps, id.0, &note);
+        }
         for departure in outbox.departures.drain(..) {
             self.depart(id, departure, watcher);
         }
@@ -348,11 +351,13 @@ impl Simulation {
             self.undelivered.push(Undelivered { node: id, departure });
             return;
         };
-        watcher.moved(time_ps, Movement::Sent { from }, &frame);
+        let accepted_ps = self.fabric.now_ps();
+        watcher.moved(time_ps, Movement::Sent { from, accepted_ps }, &frame);
         let carried = match carried {
             Ok(carried) => carried,
             Err(loss) => {
-                watcher.moved(time_ps, Movement::Lost { from, loss }, &frame);
+                let lost = Movement::Lost { from, loss, departed_ps: time_ps };
+                watcher.moved(time_ps, lost, &frame);
                 return;
             }
         };
@@ -407,10 +412,12 @@ impl Simulation {
                 let now_ps = self.fabric.now_ps();
                 if self.fabric.links.was_down_at(from, departed_ps) {
                     self.fabric.links.count_lost_on_departure(from, frame.length_bytes());
-                    watcher.moved(now_ps, Movement::Lost { from, loss: Loss::Down }, &frame);
+                    let lost = Movement::Lost { from, loss: Loss::Down, departed_ps };
+                    watcher.moved(now_ps, lost, &frame);
                     return Ok(());
                 }
-                watcher.moved(now_ps, Movement::Received { at: (node, port) }, &frame);
+                let received = Movement::Received { at: (node, port), from, departed_ps };
+                watcher.moved(now_ps, received, &frame);
                 self.call(id, watcher, |node, outbox| node.receive(port, frame, outbox))
             }
             InFlight::FlowControl(control) => {

@@ -2,9 +2,10 @@
 //! Builds a network: nodes, links, applications and scheduled failures. The caller makes the devices.
 
 use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
-use crate::built::{Built, RunningApplication, RunningPart, node_id};
+use crate::built::{Built, RunningApplication, RunningPart};
 use crate::controllers::{ControlInputs, ControlPlane};
 use crate::external::ExternalHost;
+use crate::numbering::node_id;
 use crate::unsupported::{self, NOT_SIMULATED};
 use crate::watched::Watched;
 use device::Device;

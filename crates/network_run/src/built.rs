@@ -4,10 +4,10 @@
 use crate::applications::ServerKey;
 use crate::controllers::{ControlPlane, Stop};
 use crate::external::ExternalHost;
+use crate::numbering::node_id;
 use crate::watched::Watched;
 use device::Device;
 use hosts::{Host, InterfaceStatistics};
-use network::node::NodeId;
 use network::simulation::{Simulation, SimulationError};
 use network_file::model::{ApplicationIndex, Network, Node};
 use source::Diagnostic;
@@ -62,14 +62,6 @@ pub struct Built {
     pub(crate) watched: Watched,
 }
 
-/// The id of a node: switches come first.
-pub(crate) fn node_id(network: &Network, node: Node) -> NodeId {
-    NodeId(match node {
-        Node::Switch(number) => number,
-        Node::Host(number) => network.switches.len() + number,
-    } as u32)
-}
-
 impl Built {
     /// The network as described.
     pub fn network(&self) -> &Network {
@@ -121,7 +113,8 @@ impl Built {
     }
 
     pub(crate) fn interface_statistics(&self, host: usize) -> Option<InterfaceStatistics> {
-        let simulated = self.host(host).map(Host::interface_statistics);
+        let now_ps = self.simulation.now_ps();
+        let simulated = self.host(host).map(|host| host.interface_statistics(now_ps));
         simulated.or_else(|| self.external_host(host).map(ExternalHost::statistics))
     }
 

@@ -4,6 +4,7 @@
 //! the two directions of the protocol. The caller starts programs ([`Programs`]).
 
 mod interface;
+mod journal;
 mod json_numbers;
 mod messages;
 mod mistakes;

@@ -5,7 +5,8 @@ use crate::built::Built;
 use crate::results::{DirectionResult, Measured, PartResult, Results};
 use crate::statistics::Sample;
 use crate::tables::title;
-use network_file::model::{ApplicationIndex, Cell, Expectation, Metric, Network, Subject};
+use crate::watched::CellValue;
+use network_file::model::{ApplicationIndex, Expectation, Metric, Network, Subject};
 use network_file::{Bound, Number, Range};
 use source::{Code, Diagnostic, Diagnostics, Explanation, quantity};
 
@@ -105,13 +106,18 @@ impl Value {
 /// Judges all expectations. Returns those that are not met as diagnostics.
 pub fn judge(built: &Built, results: &Results) -> Diagnostics {
     let mut found = Diagnostics::new();
-    for expectation in &built.network.expectations {
-        judge_one(built, results, expectation, &mut found);
+    for (number, expectation) in built.network.expectations.iter().enumerate() {
+        judge_one(built, results, (number, expectation), &mut found);
     }
     found
 }
 
-fn judge_one(built: &Built, results: &Results, expectation: &Expectation, found: &mut Diagnostics) {
+fn judge_one(
+    built: &Built,
+    results: &Results,
+    (number, expectation): (usize, &Expectation),
+    found: &mut Diagnostics,
+) {
     let network = &built.network;
     for condition in &expectation.conditions {
         let metric = condition.metric;
@@ -129,16 +135,14 @@ fn judge_one(built: &Built, results: &Results, expectation: &Expectation, found:
                 link_value(std::slice::from_ref(&results.links[link][side]), metric)
             }),
             Subject::Received { .. } => built.received(expectation).map(Value::Count),
-            Subject::Counter(cell) | Subject::Register(cell) => {
-                match cell_value(built, &expectation.subject, cell, metric) {
-                    Ok(value) => value,
-                    Err(message) => {
-                        let error = Diagnostic::error(NO_SUCH_CELL, cell.name.span, message);
-                        found.push(error);
-                        return;
-                    }
+            Subject::Counter(cell) | Subject::Register(cell) => match built.cell(number) {
+                Ok(read) => read.and_then(|read| cell_value(read, metric)),
+                Err(message) => {
+                    let error = Diagnostic::error(NO_SUCH_CELL, cell.name.span, message);
+                    found.push(error);
+                    return;
                 }
-            }
+            },
         };
         let subject = subject_text(network, &expectation.subject);
         let name = metric.name().replace('_', " ");
@@ -248,38 +252,10 @@ fn link_value(directions: &[DirectionResult], metric: Metric) -> Option<Value> {
     })
 }
 
-/// A cell of a counter or register at the end of the run.
-fn cell_value(
-    built: &Built,
-    subject: &Subject,
-    cell: &Cell,
-    metric: Metric,
-) -> Result<Option<Value>, String> {
-    let Some(device) = built.device(cell.switch) else { return Ok(None) };
-    let program = device.program();
-    let (name, index) = (cell.name.value.as_str(), u64::from(cell.index));
-    let is_named = |full: &str| full == name || full.ends_with(&format!(".{name}"));
-    let switch = &built.network.switches[cell.switch].name;
-    match subject {
-        Subject::Counter(_) => {
-            let at = program.counters.iter().position(|counter| is_named(&counter.name));
-            let at =
-                at.ok_or_else(|| format!("the program of `{switch}` has no counter `{name}`"))?;
-            let value = device.cells().counter(ir::CounterId(at as u32), index);
-            let value = value.ok_or_else(|| format!("counter `{name}` has no index {index}"))?;
-            Ok(Some(match metric {
-                Metric::Bytes => Value::Bytes(value.bytes),
-                _ => Value::Count(value.packets),
-            }))
-        }
-        _ => {
-            let at = program.registers.iter().position(|register| is_named(&register.name));
-            let at =
-                at.ok_or_else(|| format!("the program of `{switch}` has no register `{name}`"))?;
-            let cells = device.cells();
-            let value = cells.register(ir::RegisterId(at as u32)).and_then(|one| one.read(index));
-            let value = value.ok_or_else(|| format!("register `{name}` has no index {index}"))?;
-            Ok(value.to_u64().map(Value::Count))
-        }
+fn cell_value(read: CellValue, metric: Metric) -> Option<Value> {
+    match (read, metric) {
+        (CellValue::Counter { bytes, .. }, Metric::Bytes) => Some(Value::Bytes(bytes)),
+        (CellValue::Counter { packets, .. }, _) => Some(Value::Count(packets)),
+        (CellValue::Register(value), _) => value.map(Value::Count),
     }
 }

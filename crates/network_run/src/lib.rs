@@ -5,12 +5,16 @@
 mod applications;
 mod build;
 mod built;
+mod cells;
 pub mod controllers;
 pub mod entries;
 pub mod expectations;
 mod external;
+mod numbering;
+pub mod picture;
 mod pingall;
 mod ports;
+mod reading;
 pub mod results;
 pub mod statistics;
 mod student;
@@ -18,6 +22,8 @@ pub mod summary;
 pub mod table;
 mod table_data;
 pub mod tables;
+pub mod timeline;
+mod timeline_of_run;
 mod unsupported;
 mod watch;
 mod watched;
@@ -29,6 +35,7 @@ pub use external::ExternalHost;
 pub use pingall::add_pingall;
 pub use ports::traffic_manager;
 use source::Explanation;
+pub use timeline_of_run::FinishedTimeLine;
 pub use watch::CaptureSink;
 
 /// The explanations of all codes.

@@ -383,18 +383,10 @@ fn hosts(network: &Network, results: &Results) -> Table {
         ],
     );
     for (host, counts) in network.hosts.iter().zip(&results.hosts) {
-        let drops = [
-            counts.dropped_queue_full,
-            counts.dropped_no_route,
-            counts.dropped_unresolved,
-            counts.dropped_not_for_host,
-            counts.dropped_checksum,
-            counts.dropped_malformed,
-            counts.dropped_no_socket,
-        ];
-        if drops.iter().any(|count| *count > 0) {
+        let drops = counts.drops();
+        if drops.iter().any(|(_, count)| *count > 0) {
             let mut row = vec![text(&host.name)];
-            row.extend(drops.map(Cell::Count));
+            row.extend(drops.map(|(_, count)| Cell::Count(count)));
             table.rows.push(row);
         }
     }

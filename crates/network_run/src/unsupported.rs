@@ -2,7 +2,7 @@
 //! Refuses what a network file may say and a network does not do: it must not be ignored.
 
 use network_file::model::{
-    Application, ApplicationKind, Arrivals, Engine, Network, Node, Subject, TcpOptions,
+    Application, ApplicationKind, Arrivals, Engine, Network, Node, TcpOptions,
 };
 use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
 
@@ -53,14 +53,6 @@ pub(crate) fn check(network: &Network, found: &mut Diagnostics) {
             let message = format!("host `{name}` has several links, and hosts have one port");
             let help = "put a switch between them, or give the other links hosts of their own";
             refuse(end.span, message, help);
-        }
-    }
-    for expectation in &network.expectations {
-        if let Subject::Counter(cell) | Subject::Register(cell) = &expectation.subject
-            && cell.at_ps.is_some()
-        {
-            let message = format!("`{}` is read at the end of the run only", cell.name.value);
-            refuse(cell.name.span, message, "leave `at` out, or end the run at this time");
         }
     }
 }

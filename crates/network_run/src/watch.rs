@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Watches the frames of a run: counts those that expectations name and hands those of captures to the caller.
 
-use crate::built::{Built, RunError, node_id};
+use crate::built::{Built, RunError};
+use crate::numbering::node_id;
 use crate::watched::{Counted, Watched};
 use device::Device;
 use network::frame::Frame;
 use network::links::End;
-use network::node::NodeError;
+use network::node::{NodeError, Note};
 use network::packet_fields::PacketField;
 use network::simulation::{Movement, SimulationError, Watcher};
 use network_file::model::{CaptureDirection, Expectation, Subject};
@@ -98,6 +99,14 @@ impl Built {
         until_ps: u64,
         sink: &mut dyn CaptureSink,
     ) -> Result<bool, RunError> {
+        while let Some(at_ps) = self.next_reading_ps(until_ps) {
+            self.run_part(at_ps, sink)?;
+            self.read_due_cells(at_ps);
+        }
+        self.run_part(until_ps, sink)
+    }
+
+    fn run_part(&mut self, until_ps: u64, sink: &mut dyn CaptureSink) -> Result<bool, RunError> {
         let captures = self.network.captures.iter().enumerate().map(|(number, capture)| {
             let end = (node_id(&self.network, capture.port.node).0, capture.port.port);
             (end, number, capture.direction)
@@ -164,8 +173,11 @@ impl RunWatcher<'_> {
 
 impl Watcher for RunWatcher<'_> {
     fn moved(&mut self, time_ps: u64, movement: Movement, frame: &Frame) {
+        if let Some(timeline) = &mut self.watched.timeline {
+            timeline.moved(time_ps, movement, frame);
+        }
         match movement {
-            Movement::Received { at } => {
+            Movement::Received { at, .. } => {
                 if self.watched.captured.is_large() {
                     self.flush(time_ps);
                 }
@@ -181,12 +193,26 @@ impl Watcher for RunWatcher<'_> {
                 }
                 self.capture(time_ps, at, true, frame);
             }
-            Movement::Sent { from } | Movement::Undelivered { from } => {
+            Movement::Sent { from, .. } | Movement::Undelivered { from } => {
                 self.capture(time_ps, from, false, frame);
             }
             Movement::Lost { .. } => {}
         }
     }
 
-    fn link_changed(&mut self, _: u64, _: End, _: bool) {}
+    fn link_changed(&mut self, time_ps: u64, end: End, is_up: bool) {
+        if let Some(timeline) = &mut self.watched.timeline {
+            timeline.link_changed(time_ps, end, is_up);
+        }
+    }
+
+    fn wants_notes(&self) -> bool {
+        self.watched.timeline.is_some()
+    }
+
+    fn noted(&mut self, time_ps: u64, node: u32, note: &Note) {
+        if let Some(timeline) = &mut self.watched.timeline {
+            timeline.noted(time_ps, node, note);
+        }
+    }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run shows beside the reports of its nodes.
 
+use crate::timeline::TimeLine;
 use network::packet_fields::PacketField;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Packets that an expectation counts.
 #[derive(Clone, Debug)]
@@ -16,11 +17,26 @@ pub(crate) struct Counted {
     pub(crate) count: u64,
 }
 
+/// What a cell of a counter or register has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellValue {
+    Counter {
+        packets: u64,
+        bytes: u64,
+    },
+    /// `None` if the value has more than 64 bits.
+    Register(Option<u64>),
+}
+
 /// What a run shows beside the reports of its nodes.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) counted: Vec<Counted>,
     pub(crate) captured: Captured,
+    /// Cells that were read at their time, by the number of their expectation.
+    pub(crate) cells: BTreeMap<usize, Result<CellValue, String>>,
+    /// The time line, if the user wants one.
+    pub(crate) timeline: Option<Box<TimeLine>>,
 }
 
 /// Time, number of the frame, number of its capture, bytes.

@@ -452,6 +452,7 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         csv: None,
         out: folder,
         rows: 0,
+        views: Default::default(),
         pace: None,
         live: None,
         sweep: None,

@@ -60,6 +60,11 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
     Partial::write(path, text)?.complete()
 }
 
+/// Checks that [`write_text`] can write a file, without a change of it.
+pub fn check_output(path: &Path) -> Result<(), String> {
+    Partial::write(path, "").map(drop)
+}
+
 /// Writes several files into a folder, all or none, and creates the folder if it does not exist.
 pub fn write_texts(folder: &Path, texts: &[(String, String)]) -> Result<(), String> {
     if folder.exists() && !folder.is_dir() {

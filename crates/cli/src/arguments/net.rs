@@ -42,6 +42,18 @@ pub struct Net {
     /// The most rows of each table.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub rows: usize,
+    /// Write the run as a time line: an HTML file that loads nothing else.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "seeds", "emit"])]
+    pub timeline: Option<PathBuf>,
+    /// The first time of which the time line has single frames; its sums are of the whole run.
+    #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
+    pub timeline_from: Option<u64>,
+    /// The last time of which the time line has single frames.
+    #[arg(long, value_name = "TIME", value_parser = source::quantity::duration_ps, requires = "timeline")]
+    pub timeline_to: Option<u64>,
+    /// Write a picture of the topology with the use of links as colours: an SVG file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "seeds", "emit"])]
+    pub picture: Option<PathBuf>,
     /// Tie simulated time to the clock: 1 is real time, 0.1 a tenth of it. A slow machine may be later.
     #[arg(long, value_name = "FACTOR", value_parser = factor, conflicts_with = "live")]
     pub pace: Option<f64>,

@@ -10,7 +10,7 @@ use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure};
 use std::ffi::OsString;
 use toolchain::net::sweep::{self, Report, Shard, Sweep};
-use toolchain::net::{self, NetRun, live};
+use toolchain::net::{self, NetRun, Views, Window, live};
 
 /// Runs it.
 pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
@@ -107,6 +107,14 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         csv: arguments.csv.as_deref(),
         out: &arguments.out,
         rows: arguments.rows,
+        views: Views {
+            timeline: arguments.timeline.as_deref(),
+            window: Window {
+                from_ps: arguments.timeline_from.unwrap_or(0),
+                to_ps: arguments.timeline_to.unwrap_or(u64::MAX),
+            },
+            picture: arguments.picture.as_deref(),
+        },
         pace: arguments.pace,
         live: arguments.live.then_some(live::Live {
             name: arguments.name.as_deref(),

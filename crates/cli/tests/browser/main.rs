@@ -4,3 +4,4 @@
 
 mod chromium;
 mod lucid_timeline;
+mod net_timeline;

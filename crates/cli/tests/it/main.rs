@@ -17,6 +17,7 @@ mod net_controllers;
 mod net_live;
 mod net_sweeps;
 mod net_theory;
+mod net_timeline;
 mod p4info;
 mod port_captures;
 mod run_captures;

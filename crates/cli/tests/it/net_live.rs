@@ -36,6 +36,33 @@ fn left_of(name: &str) -> Vec<String> {
     left
 }
 
+/// A process that ends with the test, also if this one fails.
+struct Running(Child);
+
+impl std::ops::Deref for Running {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            // A live network removes its namespaces.
+            let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+            let _ = self.0.wait();
+        }
+    }
+}
+
 /// A network file in a folder of its own, and a name for its live network.
 struct Network {
     _folder: tempfile::TempDir,
@@ -68,15 +95,15 @@ impl Network {
     }
 
     /// Starts it, and returns when its hosts are there.
-    fn start(&self) -> Child {
+    fn start(&self) -> Running {
         started(&mut plane(&[&self.file, "--live", "--name", &self.name]))
     }
 }
 
 /// Starts a network, and returns when its hosts are there.
-fn started(command: &mut Command) -> Child {
-    let mut child =
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("plane starts");
+fn started(command: &mut Command) -> Running {
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = Running(child.expect("plane starts"));
     let errors = BufReader::new(child.stderr.take().expect("its messages"));
     let mut seen = Vec::new();
     let mut lines = errors.lines().map_while(Result::ok);
@@ -332,11 +359,12 @@ fn an_emitted_network_works_with_a_process_for_each_switch() {
     let nodes = topology["topology"]["nodes"].as_object().expect("nodes");
     let containers: BTreeMap<&str, Container> =
         nodes.keys().map(|name| (name.as_str(), Container::make(name))).collect();
-    let mut switches: Vec<Child> = nodes
+    let mut switches: Vec<Running> = nodes
         .iter()
         .filter_map(|(name, node)| {
             let mut command = containers[name.as_str()].command(node["cmd"].as_str()?, &folder);
-            Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a switch"))
+            let switch = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+            Some(Running(switch.expect("a switch")))
         })
         .collect();
     assert_eq!(switches.len(), 2);
@@ -474,4 +502,27 @@ fn commands_of_the_file_run_in_hosts() {
     let (status, _, errors) = ran(&[&network.file]);
     assert_eq!(status, Some(1));
     assert!(errors.contains("run the network with --live"), "{errors}");
+}
+
+/// What a live run does not measure is named, also with -q; what an application's program reports, too.
+#[test]
+fn expectations_that_cannot_be_judged_are_named() {
+    if !can_run("judged", &["iperf3", "ping"]) {
+        return;
+    }
+    let text = "topology: {kind: line, switches: 1, hosts_per_switch: 2, program: router.p4}\n\
+                hosts:\n  h1: {applications: [{tcp: {to: h2, bytes: 100KB}}]}\n\
+                \x20 h2: {applications: [{ping: {to: 10.99.0.1, count: 1, name: nowhere}}]}\n\
+                expect:\n  - {application: h1.tcp, timeouts: 7, goodput: \"> 1kbps\"}\n\
+                \x20 - {application: nowhere, received: 1}\nuntil: 1s\n";
+    let network = network("judged", text);
+    let words = [network.file.as_str(), "--live", "--name", &network.name, "-q"];
+    let (status, _, errors) = ran(&words);
+    assert_eq!(status, Some(1), "{errors}");
+    assert!(errors.contains("NOT JUDGED: iperf3 does not report `timeouts`"), "{errors}");
+    assert!(errors.contains("received is 0, expected 1"), "{errors}");
+    assert!(!errors.contains("goodput is"), "{errors}");
+    let (status, _, errors) = ran(&[&words[..], &["--no-applications"]].concat());
+    assert_eq!(status, Some(0), "{errors}");
+    assert_eq!(errors.matches("NOT JUDGED: the network runs without applications").count(), 2);
 }

@@ -91,7 +91,7 @@ fn a_host_that_does_not_exist_is_not_reached() {
     assert_eq!(report_of!(Ping, pair.report(0, far)).transmitted, 5);
     assert!(report_of!(TcpBulk, pair.report(0, bulk)).has_failed);
     let host = pair.simulation.node::<Host>(pair.hosts[0]).expect("a host");
-    let statistics = host.interface_statistics();
+    let statistics = host.interface_statistics(u64::MAX);
     assert_eq!(statistics.dropped_no_route, 5);
     assert_eq!(statistics.dropped_unresolved, 5 + 7);
 }
@@ -318,9 +318,15 @@ fn a_full_transmit_queue_drops() {
     });
     let frames = frames.collect();
     pair.add(0, Application::FrameSender(FrameSenderOptions { frames }));
+    // 800 us a frame: the third one is on the wire.
+    let third_ps = MS + 2 * 800 * 1_000_000 + 1;
+    pair.simulation.run_until(third_ps).expect("a run");
+    let host = pair.simulation.node::<Host>(pair.hosts[0]).expect("a host");
+    let statistics = host.interface_statistics(third_ps);
+    assert_eq!((statistics.sent, statistics.sent_bytes), (3, 300));
     pair.simulation.run_to_completion().expect("a run");
     let host = pair.simulation.node::<Host>(pair.hosts[0]).expect("a host");
-    let statistics = host.interface_statistics();
+    let statistics = host.interface_statistics(u64::MAX);
     assert_eq!((statistics.sent, statistics.dropped_queue_full), (6, 4));
 }
 

@@ -248,7 +248,9 @@ impl Checker {
         let open = resolved.terms.iter().any(
             |term| matches!(term, SizeTerm::Variable(variable) if !self.variables.is_rigid(*variable)),
         );
-        if open {
+        // What is no size has been reported at this place.
+        let is_reported = self.diagnostics.iter().any(|known| known.primary.span == span);
+        if open && !is_reported {
             self.diagnostics.push(
                 Diagnostic::error(
                     codes::NOT_DETERMINED,

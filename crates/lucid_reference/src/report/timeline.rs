@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The time line of a run: collects observations and writes one self-contained HTML file. The folder `timeline`
-//! has the page's style and script.
+//! has what the page shows; the crate `page` has its shell.
 
 mod outages;
 
@@ -14,6 +14,7 @@ use crate::simulation::{
 };
 use lucid::core::Program;
 use outages::Outages;
+use page::{Page, in_page};
 use serde_json::{Value as Json, json};
 use source::quantity::nanoseconds;
 use std::collections::{BTreeMap, HashMap};
@@ -22,7 +23,8 @@ use std::fmt::Write as _;
 /// Most happenings of one page; later ones are counted and left out.
 pub const MAX_ITEMS: usize = 200_000;
 
-const PAGE: &str = include_str!("timeline/page.html");
+const FILTERS: &str = include_str!("timeline/filters.html");
+const BELOW: &str = include_str!("timeline/below.html");
 const STYLE: &str = include_str!("timeline/page.css");
 const SCRIPTS: [&str; 3] = [
     include_str!("timeline/model.js"),
@@ -94,28 +96,16 @@ impl<'p> TimeLine<'p> {
 
     /// The page, with the counters of each switch.
     pub fn html(&self, counts: &[Counts]) -> String {
-        let title = escaped(&self.title);
-        // Items and details, and the rest of the page.
+        let page = Page {
+            title: &self.title,
+            filters: FILTERS,
+            below: BELOW,
+            style: STYLE,
+            scripts: &SCRIPTS,
+        };
+        // Items and details.
         let details: usize = self.details.values().map(|text| text.len() + 16).sum();
-        let mut page = String::with_capacity(details + 160 * self.items.len() + 100_000);
-        let mut rest = PAGE;
-        // Each placeholder occurs once; inserted text is not searched again.
-        for (place, content) in [
-            ("{{TITLE}}", Some(title.as_str())),
-            ("{{STYLE}}", Some(STYLE)),
-            ("{{DATA}}", None),
-            ("{{SCRIPT}}", Some(SCRIPTS.concat().as_str())),
-        ] {
-            let Some((before, after)) = rest.split_once(place) else { continue };
-            page.push_str(before);
-            match content {
-                Some(content) => page.push_str(content),
-                None => self.write_data(&mut page, counts),
-            }
-            rest = after;
-        }
-        page.push_str(rest);
-        page
+        page.html(details + 160 * self.items.len(), |to| self.write_data(to, counts))
     }
 
     fn write_data(&self, page: &mut String, counts: &[Counts]) {
@@ -357,11 +347,6 @@ impl Observer for TimeLine<'_> {
     }
 }
 
-/// JSON text as the page has it. A `<` stands only in texts, where it can be escaped: nothing ends the element.
-fn in_page(value: &Json) -> String {
-    value.to_string().replace('<', "\\u003c")
-}
-
 /// A number of a column, or nothing.
 fn number(page: &mut String, value: Option<u64>) {
     match value {
@@ -394,10 +379,6 @@ fn destination_text(destination: &Destination) -> String {
             None => "out of the network".to_string(),
         },
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Node` for a device: packets in and out, and priority flow control at its ports.
 
-use super::{FlowControl, Node, NodeError, Outbox};
+use super::{FlowControl, Node, NodeError, Note, Outbox};
 use crate::frame::Frame;
 use device::{Device, OutputPath, Outputs};
 
-/// Hands transmitted packets and congestion signals to the network.
-fn hand_over(mut sent: Outputs, outbox: &mut Outbox) {
+/// Hands tapped events, transmitted packets and congestion signals to the network.
+fn hand_over(device: &mut Device, mut sent: Outputs, outbox: &mut Outbox) {
+    if outbox.wants_notes() {
+        for tapped in device.drain_taps() {
+            outbox.note(|| Note::Device(tapped));
+        }
+    }
     for packet in sent.transmitted.drain(..) {
         let frame = Frame { bytes: packet.bytes, absent_bytes: packet.absent_bytes };
         outbox.send(packet.port, packet.time_ps, frame);
@@ -33,7 +38,7 @@ impl Node for Device {
             frame.absent_bytes,
             &mut sent,
         );
-        hand_over(sent, outbox);
+        hand_over(self, sent, outbox);
         received.map_err(|error| NodeError { message: error.to_string() })
     }
 
@@ -44,7 +49,7 @@ impl Node for Device {
     fn wake(&mut self, outbox: &mut Outbox) -> Result<(), NodeError> {
         let mut sent = std::mem::take(&mut outbox.outputs);
         let advanced = self.advance_into(outbox.now_ps(), &mut sent);
-        hand_over(sent, outbox);
+        hand_over(self, sent, outbox);
         advanced.map_err(|error| NodeError { message: error.to_string() })
     }
 

@@ -3,6 +3,7 @@
 
 use crate::frame::Frame;
 use crate::links::{End, Loss};
+use crate::node::Note;
 
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub enum Movement {
     Sent {
         /// The sending port.
         from: End,
+        /// When the node handed it over. A host hands over frames that wait for their turn.
+        accepted_ps: u64,
     },
     /// It was lost on the link behind a port.
     Lost {
@@ -18,6 +21,8 @@ pub enum Movement {
         from: End,
         /// Why.
         loss: Loss,
+        /// When its last bit left the port.
+        departed_ps: u64,
     },
     /// It left a port without a link.
     Undelivered {
@@ -28,6 +33,10 @@ pub enum Movement {
     Received {
         /// The receiving port.
         at: End,
+        /// The sending port.
+        from: End,
+        /// When its last bit left that port.
+        departed_ps: u64,
     },
 }
 
@@ -38,6 +47,14 @@ pub trait Watcher {
 
     /// A link goes down or comes up, named by one end.
     fn link_changed(&mut self, time_ps: u64, end: End, is_up: bool);
+
+    /// Whether nodes report what happens to packets inside them ([`Watcher::noted`]).
+    fn wants_notes(&self) -> bool {
+        false
+    }
+
+    /// Something happened to a packet inside a node. Notes come before the frames that the node sends in the same call.
+    fn noted(&mut self, _time_ps: u64, _node: u32, _note: &Note) {}
 }
 
 /// Sees nothing.

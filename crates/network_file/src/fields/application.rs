@@ -153,7 +153,7 @@ static UDP: Section = Section {
             .required("`rate: 1Mbps`"),
             field(
                 "size",
-                Shape::Any(&[Shape::Size, Shape::Record(&EXPONENTIAL)]),
+                Shape::Any(&[Shape::Record(&EXPONENTIAL), Shape::Size]),
                 "Payload of a datagram, or its distribution; 1470 bytes if absent.",
             ),
             field("duration", Shape::Time, "Time to send; until the end of the run if absent."),

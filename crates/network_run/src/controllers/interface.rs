@@ -42,6 +42,8 @@ pub struct TimedCommands {
     pub at_ps: u64,
     /// The commands.
     pub commands: Arc<[Located]>,
+    /// The commands as they are written.
+    pub text: Arc<str>,
     /// The place in the network file.
     pub span: Span,
 }

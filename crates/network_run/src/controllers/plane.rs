@@ -4,6 +4,7 @@
 //! scheduled.
 
 use super::interface::{ControlInputs, Conversation, NoLine, Programs, TimedCommands};
+use super::journal::{Act, Journal};
 use super::messages::{self, Message};
 use super::mistakes::{self, Line, Mistake, Refusal, Who};
 use super::packet_header::one_of;
@@ -103,6 +104,7 @@ pub(crate) struct ControlPlane {
     /// What commands at times have read.
     reads: Vec<String>,
     stop: Option<Stop>,
+    journal: Journal,
 }
 
 /// The node of a switch: switches come first.
@@ -148,6 +150,7 @@ impl ControlPlane {
             scheduled: 0,
             reads: Vec::new(),
             stop: None,
+            journal: Journal::default(),
         };
         for controller in 0..plane.controllers.len() {
             plane.schedule(0, Due::Begin { controller });
@@ -219,6 +222,16 @@ impl ControlPlane {
         self.switches.get(switch).map_or(&[], |switch| &switch.retired)
     }
 
+    /// Begins to keep what controllers do.
+    pub fn begin_journal(&mut self) {
+        self.journal.begin();
+    }
+
+    /// Takes what controllers did since the last call.
+    pub fn take_journal(&mut self) -> Vec<Act> {
+        self.journal.take()
+    }
+
     fn listens(&self, switch: usize) -> bool {
         let controller = self.switches[switch].controller;
         controller.is_some_and(|controller| self.controllers[controller].is_program)
@@ -250,6 +263,7 @@ impl ControlPlane {
             Due::Begin { controller } => self.begin(controller, now_ps),
             Due::Fail { controller } => {
                 let failing = &mut self.controllers[controller];
+                self.journal.note(now_ps, &failing.name, None, "fails");
                 failing.is_up = false;
                 failing.lives += 1;
                 failing.timer += 1;
@@ -325,6 +339,7 @@ impl ControlPlane {
     /// Gives a program a message, and takes its lines until the end of its turn.
     fn converse(&mut self, number: usize, message: Message, now_ps: u64) -> Result<(), Stop> {
         let line = message.line(now_ps);
+        self.journal.note(now_ps, &self.controllers[number].name, None, &line);
         let conversation = &mut self.controllers[number].conversation;
         let written = conversation.as_mut().map_or(Ok(()), |one| one.write(&line));
         written.map_err(|why| self.no_line(number, why))?;
@@ -457,6 +472,7 @@ impl ControlPlane {
         let now_ps = nodes.now_ps();
         let Some(device) = nodes.node_mut::<Device>(node(at)) else { return Ok(()) };
         let switch = &mut self.switches[at];
+        self.journal.note(now_ps, &self.controllers[controller].name, Some(at), &order.line.text);
         let outcome =
             match switch.is_up {
                 false => Err(format!("switch `{}` is down", switch.name).into()),
@@ -501,6 +517,7 @@ impl ControlPlane {
         if !switch.is_up {
             return Ok(());
         }
+        self.journal.note(now_ps, &self.controllers[controller].name, Some(at), &commands.text);
         let mut errors = Vec::new();
         errors.extend(Switch::bring_to(device, now_ps).err());
         let answers = switch.session.apply_all(&commands.commands, &mut device.target(), None);

@@ -48,7 +48,8 @@ pub(super) fn commands(
                 wrong.push(controller.name.clone());
             }
             let commands = commands.into();
-            own.push(TimedCommands { at_ps: one.at_ps, commands, span: one.span });
+            let text = text.into();
+            own.push(TimedCommands { at_ps: one.at_ps, commands, text, span: one.span });
         }
         all.push(own);
     }

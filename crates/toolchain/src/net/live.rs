@@ -72,7 +72,7 @@ pub(super) fn run(
     if found.has_errors() {
         return Err(Failure::Found(map.clone(), found));
     }
-    console.warnings(map, &found);
+    show(console, map, &found);
     let captures = network.captures.clone();
     let built = network_run::build_with_external_hosts(network, devices, control)
         .map_err(|found| Failure::Found(map.clone(), found))?;
@@ -146,7 +146,7 @@ impl Course<'_> {
             let lines: Vec<String> = text.lines().map(|line| format!("{name}: {line}")).collect();
             console.note(&lines.join("\n"));
         }
-        console.warnings(map, &failures(built.network(), &outcomes));
+        show(*console, map, &failures(built.network(), &outcomes));
         for sentence in in_words(&pace) {
             console.warning(&sentence);
         }
@@ -208,6 +208,13 @@ impl Course<'_> {
                 return Ok(!is_interrupted && !is_over);
             }
         }
+    }
+}
+
+/// Prints warnings, also if the console is quiet: the results depend on what they say.
+fn show(console: &dyn Console, map: &SourceMap, found: &Diagnostics) {
+    if console.shows_warnings() && !found.is_empty() {
+        console.diagnostics(map, found);
     }
 }
 

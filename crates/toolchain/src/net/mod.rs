@@ -13,6 +13,7 @@ mod prepared;
 mod resources;
 pub mod sweep;
 mod switches;
+mod views;
 
 use crate::file_kind::{self, FileKind};
 use crate::files::{self, Disk};
@@ -21,6 +22,7 @@ use crate::lucid::inputs::program_of_file;
 use controller_program::StandardError;
 use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile};
 use network_file::{Format, Kind, Options};
+pub use network_run::timeline::Window;
 use network_run::{add_pingall, expectations};
 use p4::preprocessor::PreprocessorOptions;
 use prepared::{Prepared, Simulated, end_of_run};
@@ -30,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use sweep::Sweep;
 use switches::Switches;
+pub use views::Views;
 
 /// The latest end of a run whose file has none and which may have none.
 const DEFAULT_END_PS: u64 = 10_000_000_000_000;
@@ -68,6 +71,8 @@ pub struct NetRun<'r> {
     pub out: &'r Path,
     /// The most rows of a table that are printed.
     pub rows: usize,
+    /// Files for people to look at.
+    pub views: Views<'r>,
     /// The most simulated seconds a second of the clock; `None` is as fast as possible.
     pub pace: Option<f64>,
     /// Makes the network live instead of simulating it.
@@ -90,6 +95,7 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         let is_not = "is not a network file (.yaml, .json, .toml)";
         return Err(Failure::Message(file_kind::wrong(run.file, is_not, kind)));
     }
+    run.views.check(run.file)?;
     let mut map = SourceMap::new();
     let text = files::read_text(run.file)?;
     let name = run.file.display().to_string();
@@ -155,8 +161,9 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     if let Some(sweep) = run.sweep {
         return sweep::run(&prepared, sweep, until_ps, console);
     }
-    let Simulated { built, results, is_complete } =
+    let Simulated { mut built, results, is_complete } =
         prepared.simulate(seed, until_ps, run.out, console)?;
+    run.views.write(&mut built, &results, run.file, console)?;
     output::print(&built, &results, (until_ps, is_complete), run, console)?;
     let unmet = expectations::judge(&built, &results);
     let is_met = !unmet.has_errors();
@@ -171,6 +178,10 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
 
 /// Runs a Lucid program by a specification, which `plane run --spec` does too.
 fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failure> {
+    if run.views.picture.is_some() {
+        let message = "--picture draws network files, and this is the specification of a Lucid run";
+        return Err(Failure::Message(message.to_string()));
+    }
     let program = program_of_file(run.file, run.program, &Disk)?;
     let file = ProgramFile { path: &program, files: &Disk, preprocessing: run.preprocessing };
     let described = frontend::NetworkRun {
@@ -191,7 +202,7 @@ fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Fail
         trace: false,
         json: run.json,
         state_out: None,
-        timeline: None,
+        timeline: run.views.timeline,
         record: None,
     };
     Lucid.run(&file, &described, console)

@@ -88,6 +88,7 @@ impl<'r> Prepared<'r> {
         let mut files = CaptureFiles::create(&self.network.captures, out)?;
         let built = network_run::build(self.network.clone(), devices, &self.resources, control);
         let mut built = built.map_err(|found| Failure::Found(self.map.clone(), found))?;
+        self.run.views.begin(&mut built);
         let ran = self.advance(&mut built, until_ps, &mut files, (&standard_error, console));
         built.end_controllers();
         controllers::pass_on(&mut built, &standard_error, console);

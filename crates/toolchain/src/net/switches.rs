@@ -235,6 +235,7 @@ impl Switches<'_> {
             // A controller may change tables while packets wait.
             plans_departures: switch.controller.is_none() && self.run.live.is_none(),
             traffic_manager,
+            tap: self.run.views.timeline.is_some(),
             ..built
         })
     }

@@ -26,7 +26,7 @@ fn tapped(device: &mut Device) -> String {
             TappedEvent::Sent { port, queue, arrives_ps, comes_back, bytes } => {
                 format!("sent {port} {queue} until {arrives_ps} {comes_back} {}", short(&bytes))
             }
-            TappedEvent::Dropped { reason } => format!("dropped {reason}"),
+            TappedEvent::Dropped { reason, .. } => format!("dropped {reason}"),
             TappedEvent::Circulated { rounds } => format!("circulated {rounds}"),
             TappedEvent::Extern { name, action } => format!("{name} {action:?}"),
         };

@@ -234,7 +234,7 @@ fn held_packets_leave_when_they_are_released() {
                 TappedEvent::Extern { name, action } => {
                     Some(format!("#{} {name} {action:?}", tapped.packet))
                 }
-                TappedEvent::Dropped { reason } => Some(format!("#{} {reason}", tapped.packet)),
+                TappedEvent::Dropped { reason, .. } => Some(format!("#{} {reason}", tapped.packet)),
                 _ => None,
             })
             .collect();

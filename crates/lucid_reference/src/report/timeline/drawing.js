@@ -2,56 +2,17 @@
 // Draws the lanes and the overview on canvases. Few items are drawn one by one, with arrows from
 // generating to handled events; many are summed up in columns.
 
-// Colours that most people with colour vision deficiencies can distinguish, then hues around the circle.
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8b6bd6", "#8c6239",
-  "#7a9a01", "#c2185b"];
-const NO_NAME = "#8a8f98";
-
-function colourOf(name) {
-  if (name < 0) return NO_NAME;
-  if (name < COLOURS.length) return COLOURS[name];
-  return `hsl(${Math.round((name * 137.508) % 360)} 55% 48%)`;
-}
-
-const LEFT_MARGIN = 86, AXIS = 26, LEAST_LANE = 30, RADIUS = 5;
+const LEFT_MARGIN = 86, LEAST_LANE = 30, RADIUS = 5;
 // More chosen items than this in the view are summed up.
 const MOST_SINGLE = 3000;
 const COLUMN = 4;
 
 function makeDrawing(model, canvas, overview) {
   return {
-    model, canvas, overview, width: 0, height: 0, laneHeight: LEAST_LANE,
+    model, canvas, overview, left: LEFT_MARGIN, width: 0, height: 0, laneHeight: LEAST_LANE,
     // Of the items drawn one by one: number, x, y.
     places: [], where: new Map(), summed: false, selected: -1, hovered: -1,
   };
-}
-
-function style(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
-function prepareCanvas(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.height = `${height}px`;
-  }
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
-}
-
-function xOf(drawing, time) {
-  const { model } = drawing;
-  return LEFT_MARGIN + ((time - model.from) / (model.to - model.from)) * (drawing.width - LEFT_MARGIN);
-}
-
-function timeOf(drawing, x) {
-  const { model } = drawing;
-  const part = (x - LEFT_MARGIN) / Math.max(1, drawing.width - LEFT_MARGIN);
-  return model.from + part * (model.to - model.from);
 }
 
 // Chosen switches have lanes, in order.
@@ -65,20 +26,6 @@ function rows(model) {
 
 // The most that a lane is high, without sub-rows; a sub-row needs so much.
 const MOST_LANE = 160, SUB_ROW = 2 * RADIUS + 6;
-
-// The height that lanes may take: that of the middle without what is above and below them. Of what takes the rest
-// of the middle the least height counts.
-function room(canvas) {
-  const box = canvas.parentElement, middle = box.parentElement;
-  // Without the box's own border.
-  let height = middle.clientHeight - (box.offsetHeight - box.clientHeight);
-  for (const other of middle.children) {
-    const { position, flexGrow, minHeight } = getComputedStyle(other);
-    if (other === box || position === "absolute") continue;
-    height -= Number(flexGrow) > 0 ? parseFloat(minHeight) : other.offsetHeight;
-  }
-  return Math.max(120, height) - AXIS;
-}
 
 function draw(drawing) {
   const { model, canvas } = drawing;
@@ -163,31 +110,6 @@ function drawLanes(drawing, context, list) {
   context.moveTo(LEFT_MARGIN + 0.5, AXIS);
   context.lineTo(LEFT_MARGIN + 0.5, drawing.height);
   context.stroke();
-}
-
-function drawAxis(drawing, context) {
-  const { model, width, height } = drawing;
-  const span = model.to - model.from;
-  const most = Math.max(2, Math.floor((width - LEFT_MARGIN) / 110));
-  const raw = span / most;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw));
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  for (let tick = Math.ceil(model.from / step); tick * step <= model.to; tick++) {
-    const time = tick * step;
-    if (time < 0) continue;
-    const x = xOf(drawing, time);
-    context.strokeStyle = style("--line");
-    context.beginPath();
-    context.moveTo(x, AXIS - 5);
-    context.lineTo(x, height);
-    context.stroke();
-    if (x > LEFT_MARGIN + 20 && x < width - 30) {
-      context.fillStyle = style("--soft");
-      context.fillText(timeText(time, step, model.to), x, AXIS / 2);
-    }
-  }
 }
 
 // Bars a column, in each lane, coloured by name; heights by the logarithm of the count.
@@ -402,15 +324,7 @@ function drawOverview(drawing) {
     const bar = Math.max(2, (height - 8) * Math.log1p(count) / Math.log1p(most));
     context.fillRect(LEFT_MARGIN + column * 2, height - 3 - bar, 2, bar);
   });
-  const scale = (width - LEFT_MARGIN) / (model.last - model.first);
-  const start = LEFT_MARGIN + (model.from - model.first) * scale;
-  const span = Math.max(2, (model.to - model.from) * scale);
-  context.fillStyle = style("--strong");
-  context.globalAlpha = 0.14;
-  context.fillRect(start, 1, span, height - 2);
-  context.globalAlpha = 1;
-  context.strokeStyle = style("--strong");
-  context.strokeRect(start + 0.5, 1.5, Math.max(1, span - 1), height - 3);
+  drawPartInView(drawing, context, height);
 }
 
 // The item drawn nearest to a place on the canvas, if any is near.

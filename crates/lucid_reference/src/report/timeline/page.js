@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page around the drawing: filters, legend, topology, details, counters; mouse and keyboard.
 
-const run = JSON.parse(document.getElementById("run").textContent);
 const model = makeModel(run);
-const element = (id) => document.getElementById(id);
 const canvas = element("canvas");
 const drawing = makeDrawing(model, canvas, element("overview"));
 
@@ -56,13 +54,6 @@ function showStatus() {
   const omitted = run.omitted > 0 ? ` (${number(run.omitted)} later ones are not in this file)` : "";
   element("status").textContent = `${number(to - from)} of ${number(model.count)} shown${omitted}, ` +
     `${timeText(Math.max(0, model.from))} to ${timeText(model.to)}${summed}`;
-}
-
-function make(tag, properties, ...children) {
-  const node = document.createElement(tag);
-  Object.assign(node, properties);
-  node.append(...children);
-  return node;
 }
 
 // ---- filters ----
@@ -276,15 +267,6 @@ function step(forward) {
   if (position >= 0 && position < model.chosen.length) select(model.chosen[position], true);
 }
 
-function lowerBound(list, value) {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle] < value) low = middle + 1; else high = middle;
-  }
-  return low;
-}
-
 // ---- counters ----
 
 function makeCounters() {
@@ -301,111 +283,34 @@ function makeCounters() {
   }
 }
 
-// ---- mouse and keyboard ----
+// ---- input ----
 
 function makeInput() {
-  const middle = () => (model.from + model.to) / 2;
-  element("zoom-in").addEventListener("click", () => { zoom(model, 0.5, middle()); redraw(); });
-  element("zoom-out").addEventListener("click", () => { zoom(model, 2, middle()); redraw(); });
-  element("fit").addEventListener("click", () => { look(model, model.first, model.last); redraw(); });
-  element("previous").addEventListener("click", () => step(false));
-  element("next").addEventListener("click", () => step(true));
-  element("close").addEventListener("click", () => select(-1));
-  element("theme").addEventListener("click", () => {
-    const root = document.documentElement;
-    const dark = root.dataset.theme ? root.dataset.theme === "dark"
-      : window.matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
-    redraw();
-  });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-
-  canvas.addEventListener("wheel", (event) => {
-    // Shift scrolls the lanes, where there are more than fit.
-    if (event.shiftKey) return;
-    event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      const move = (event.deltaX / drawing.width) * (model.to - model.from);
-      look(model, model.from + move, model.to + move);
-    } else {
-      zoom(model, 1.0015 ** Math.max(-400, Math.min(400, event.deltaY)), timeOf(drawing, event.offsetX));
-    }
-    redraw();
-  }, { passive: false });
-
-  let drag = null;
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    drag = { x: event.offsetX, y: event.clientY, from: model.from, to: model.to, moved: false };
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (!drag) { hover(event); return; }
-    const moved = event.offsetX - drag.x;
-    if (Math.abs(moved) > 3) drag.moved = true;
-    if (!drag.moved) return;
-    canvas.classList.add("dragging");
-    const move = (moved / (drawing.width - LEFT_MARGIN)) * (drag.to - drag.from);
-    look(model, drag.from - move, drag.to - move);
-    redraw();
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    const was = drag;
-    drag = null;
-    canvas.classList.remove("dragging");
-    if (!was || was.moved) return;
-    if (drawing.summed) {
-      zoom(model, 0.2, timeOf(drawing, event.offsetX));
+  steer(drawing, {
+    redraw, step,
+    click(x, y) {
+      if (drawing.summed) {
+        zoom(model, 0.2, timeOf(drawing, x));
+        redraw();
+      } else {
+        select(itemNear(drawing, x, y));
+      }
+    },
+    close: () => select(-1),
+    hover,
+    leave() {
+      drawing.hovered = -1;
       redraw();
-    } else {
-      select(itemNear(drawing, event.offsetX, event.offsetY));
-    }
+    },
   });
-  canvas.addEventListener("pointerleave", () => {
-    element("tip").hidden = true;
-    drawing.hovered = -1;
-    redraw();
-  });
-
-  const overview = element("overview");
-  const jump = (event) => {
-    const part = (event.offsetX - LEFT_MARGIN) / (drawing.width - LEFT_MARGIN);
-    const time = model.first + part * (model.last - model.first), half = (model.to - model.from) / 2;
-    look(model, time - half, time + half);
-    redraw();
-  };
-  overview.addEventListener("pointerdown", (event) => { overview.setPointerCapture(event.pointerId); jump(event); });
-  overview.addEventListener("pointermove", (event) => { if (event.buttons & 1) jump(event); });
-
-  document.addEventListener("keydown", (event) => {
-    if (event.target.tagName === "INPUT" && event.target.type === "search") return;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const move = (part) => look(model, model.from + part * (model.to - model.from), model.to + part * (model.to - model.from));
-    const actions = {
-      "+": () => zoom(model, 0.5, middle()), "=": () => zoom(model, 0.5, middle()), "-": () => zoom(model, 2, middle()),
-      "0": () => look(model, model.first, model.last),
-      ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2),
-      n: () => step(true), p: () => step(false), Escape: () => select(-1),
-    };
-    if (!actions[event.key]) return;
-    event.preventDefault();
-    actions[event.key]();
-    redraw();
-  });
-  new ResizeObserver(redraw).observe(element("middle"));
   element("counters").addEventListener("toggle", redraw);
 }
 
 function hover(event) {
-  const tip = element("tip");
   const at = drawing.summed ? -1 : itemNear(drawing, event.offsetX, event.offsetY);
   if (at !== drawing.hovered) { drawing.hovered = at; redraw(); }
-  tip.hidden = at < 0;
-  if (at < 0) return;
-  tip.textContent = `${itemText(model, at)} ${KINDS[model.kind[at]]}, ${exactNanoseconds(model.time[at])}`;
-  const box = element("middle").getBoundingClientRect();
-  tip.style.left = `${Math.min(event.clientX - box.left + 14, Math.max(0, box.width - tip.offsetWidth - 8))}px`;
-  tip.style.top = `${event.clientY - box.top + 16}px`;
+  showTip(event, at < 0 ? null
+    : `${itemText(model, at)} ${KINDS[model.kind[at]]}, ${exactNanoseconds(model.time[at])}`);
 }
 
 element("title").textContent = run.title;
