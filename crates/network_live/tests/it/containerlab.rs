@@ -85,7 +85,7 @@ fn the_files_are_as_expected() {
     let (_, files) = emitted(ALL_PROPERTIES, "lab");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/containerlab");
     for name in ["lab.clab.yml", "links.sh", "network.json", "Dockerfile"] {
-        golden::check(folder.join(name), text(&files, name));
+        golden::check(folder.join(format!("{name}.expected")), text(&files, name));
     }
     let names: Vec<&str> = files[4..].iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
