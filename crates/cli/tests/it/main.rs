@@ -14,6 +14,7 @@ mod lucid_tests;
 mod messages;
 mod net;
 mod net_controllers;
+mod net_examples;
 mod net_live;
 mod net_sweeps;
 mod net_theory;
