@@ -18,7 +18,10 @@ pub fn pattern(text: &MatchText, key: &Key, errors: &[Arc<str>]) -> Result<KeyPa
         values::read(text, wanted).map_err(|why| (BAD_VALUE, why))
     };
     let wrong = |wanted: &str| {
-        Err((WRONG_MATCH, format!("{} keys take {wanted}, not {}", kind(key), form(text))))
+        Err((
+            WRONG_MATCH,
+            format!("{} keys take {wanted}, not {}", key.match_kind.name(), form(text)),
+        ))
     };
     if matches!(text, MatchText::Any) && key.match_kind != MatchKind::Exact {
         return Ok(KeyPattern::Any);
@@ -152,19 +155,6 @@ fn masked_prefix(value: Bits, mask: &Bits, key: &Key) -> Result<KeyPattern, Prob
             (WRONG_MATCH, "lpm keys take a mask of leading ones, or value/length".to_string())
         })?;
     prefix(value, length, key)
-}
-
-/// The match kind as P4 has it.
-fn kind(key: &Key) -> &str {
-    match &key.match_kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
-        MatchKind::Selector => "selector",
-        MatchKind::Other(name) => name,
-    }
 }
 
 fn form(text: &MatchText) -> String {

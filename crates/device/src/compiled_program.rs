@@ -188,31 +188,15 @@ impl CompiledProgram {
     pub fn fast_path(&mut self, kind: FastPathKind) -> Option<&mut BoundFastPath> {
         match kind {
             FastPathKind::Plain => self.fast_path.as_mut(),
-            FastPathKind::Gated(_) => self.gated(),
-            FastPathKind::Planned => self.planned(),
+            FastPathKind::Gated(_) => {
+                let unit = |path: &FastPath| path.gated.clone();
+                bind_when_needed(&mut self.gated, &self.code, &self.code.gated_code, unit)
+            }
+            FastPathKind::Planned => {
+                let unit = |path: &FastPath| path.planned.clone();
+                bind_when_needed(&mut self.planned, &self.code, &self.code.planned_code, unit)
+            }
         }
-    }
-
-    fn planned(&mut self) -> Option<&mut BoundFastPath> {
-        if self.planned.is_none()
-            && let Ok(described) = &self.code.fast_path
-            && let Some(unit) = &described.planned
-            && let Ok(compiled) = self.code.compiled(&self.code.planned_code, || vec![unit.clone()])
-        {
-            self.planned = Some(bind_fast_path(described, compiled));
-        }
-        self.planned.as_mut()
-    }
-
-    fn gated(&mut self) -> Option<&mut BoundFastPath> {
-        if self.gated.is_none()
-            && let Ok(described) = &self.code.fast_path
-            && let Some(unit) = &described.gated
-            && let Ok(compiled) = self.code.compiled(&self.code.gated_code, || vec![unit.clone()])
-        {
-            self.gated = Some(bind_fast_path(described, compiled));
-        }
-        self.gated.as_mut()
     }
 
     /// Returns the fast path of copies, if the program has one.
@@ -269,6 +253,24 @@ impl CompiledProgram {
         let Bound { code, instance } = self.blocks.insert(blocks);
         Ok(code.run_on_context(block, context, instance, forwarding, cells, environment))
     }
+}
+
+/// Returns the fast path with a unit that is compiled when the first packet needs it; `None` if the program has none.
+#[inline]
+fn bind_when_needed<'b>(
+    bound: &'b mut Option<BoundFastPath>,
+    code: &ProgramCode,
+    compiled: &LazyCode,
+    unit: impl FnOnce(&FastPath) -> Option<Unit>,
+) -> Option<&'b mut BoundFastPath> {
+    if bound.is_none()
+        && let Ok(described) = &code.fast_path
+        && let Some(unit) = unit(described)
+        && let Ok(compiled) = code.compiled(compiled, || vec![unit])
+    {
+        *bound = Some(bind_fast_path(described, compiled));
+    }
+    bound.as_mut()
 }
 
 fn bind_fast_path(described: &FastPath, code: Arc<Compiled>) -> BoundFastPath {

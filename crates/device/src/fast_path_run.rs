@@ -211,8 +211,8 @@ impl Switch {
         let max_bytes = self.fits_fast_path(id, length_bytes, pass)?;
         let now_ps = self.core.now_ps;
         if self.core.options.plans_departures
-            && self.core.traffic.refresh_plans(max_bytes, now_ps)
             && self.has_code(id, FastPathKind::Planned)
+            && self.core.traffic.refresh_plans(max_bytes, now_ps)
         {
             return Some(FastPathKind::Planned);
         }

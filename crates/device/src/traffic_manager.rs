@@ -243,9 +243,10 @@ impl<T> TrafficManager<T> {
 
     /// Returns the number of packets in a queue.
     pub fn depth_packets(&self, path: OutputPath, queue: u32, now_ps: u64) -> u32 {
-        self.paths.get(path).and_then(|state| state.queues.get(queue as usize)).map_or(0, |queue| {
-            u32::try_from(queue.statistics(now_ps).depth_packets).unwrap_or(u32::MAX)
-        })
+        self.paths
+            .get(path)
+            .and_then(|state| state.queues.get(queue as usize))
+            .map_or(0, |queue| u32::try_from(queue.depth_at(now_ps)).unwrap_or(u32::MAX))
     }
 
     /// Returns the number of queues of a path.

@@ -25,6 +25,21 @@ pub enum MatchKind {
     Other(Arc<str>),
 }
 
+impl MatchKind {
+    /// Its name in P4.
+    pub fn name(&self) -> &str {
+        match self {
+            MatchKind::Exact => "exact",
+            MatchKind::Lpm => "lpm",
+            MatchKind::Ternary => "ternary",
+            MatchKind::Range => "range",
+            MatchKind::Optional => "optional",
+            MatchKind::Selector => "selector",
+            MatchKind::Other(name) => name,
+        }
+    }
+}
+
 /// A key of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {

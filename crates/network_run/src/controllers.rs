@@ -5,7 +5,6 @@
 
 mod interface;
 mod journal;
-mod json_numbers;
 mod messages;
 mod mistakes;
 mod packet_header;

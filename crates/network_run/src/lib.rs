@@ -10,6 +10,7 @@ pub mod controllers;
 pub mod entries;
 pub mod expectations;
 mod external;
+pub mod json_numbers;
 mod numbering;
 pub mod picture;
 mod pingall;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Table`]: rows of measurements, as text for people, as CSV and as JSON.
 
+use crate::json_numbers::integer;
 use serde_json::{Map, Value, json};
 use source::quantity;
 use std::borrow::Cow;
@@ -151,11 +152,7 @@ impl Cell {
         match self {
             Cell::Empty => Value::Null,
             Cell::Text(text) => json!(text),
-            // Many readers round numbers from 2^53 on.
-            Cell::Count(count) | Cell::Time(count) | Cell::Bytes(count) => match *count < 1 << 53 {
-                true => json!(count),
-                false => json!(count.to_string()),
-            },
+            Cell::Count(count) | Cell::Time(count) | Cell::Bytes(count) => integer(*count),
             Cell::Rate(number) => json!(number.round()),
             Cell::Share(number) | Cell::Number(number) => rounded(*number),
             Cell::Mean(Mean { mean, half_width, runs, .. }) => json!({

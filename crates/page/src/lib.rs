@@ -2,8 +2,8 @@
 //! Time lines as HTML files that load nothing else: [`Page`] is the shell with style, zoom, mouse and keyboard;
 //! [`columns`] packs numbers. What the lanes show is the page's own script.
 //!
-//! A page's script gets `run` (its data), and from `assets/view.js` functions for times, canvases and input; their heads
-//! say what they expect of the page.
+//! A page's script gets `run` (its data), and from `assets/view.js` and `assets/items.js` functions for times, canvases, input,
+//! lists and selection; their heads say what they expect of the page.
 
 pub mod columns;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const SHELL: &str = include_str!("assets/shell.html");
 const STYLE: &str = include_str!("assets/style.css");
-const SCRIPT: &str = include_str!("assets/view.js");
+const SCRIPTS: [&str; 2] = [include_str!("assets/view.js"), include_str!("assets/items.js")];
 
 /// The parts of a page that differ.
 #[derive(Clone, Copy, Debug)]
@@ -53,9 +53,7 @@ impl Page<'_> {
                 "{{FILTERS}}" => page.push_str(self.filters),
                 "{{BELOW}}" => page.push_str(self.below),
                 "{{DATA}}" => write_data.take().into_iter().for_each(|write| write(&mut page)),
-                _ => {
-                    std::iter::once(&SCRIPT).chain(self.scripts).for_each(|one| page.push_str(one))
-                }
+                _ => SCRIPTS.iter().chain(self.scripts).for_each(|one| page.push_str(one)),
             }
             rest = after;
         }

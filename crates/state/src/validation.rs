@@ -29,18 +29,6 @@ pub(crate) fn fit(value: &Bits, width_bits: u32) -> Option<Bits> {
     }
 }
 
-fn match_kind_name(kind: &MatchKind) -> Arc<str> {
-    match kind {
-        MatchKind::Exact => "exact".into(),
-        MatchKind::Lpm => "lpm".into(),
-        MatchKind::Ternary => "ternary".into(),
-        MatchKind::Range => "range".into(),
-        MatchKind::Optional => "optional".into(),
-        MatchKind::Selector => "selector".into(),
-        MatchKind::Other(name) => name.clone(),
-    }
-}
-
 /// Checks one pattern for one key of the table or value set called `object`.
 fn canonical_pattern(
     object: &Arc<str>,
@@ -59,7 +47,7 @@ fn canonical_pattern(
     let refuse = |pattern| UpdateError::PatternNotOfKind {
         object: object.clone(),
         key: key.name.clone(),
-        match_kind: match_kind_name(&key.match_kind),
+        match_kind: key.match_kind.name().into(),
         pattern,
     };
     let kind = &key.match_kind;

@@ -104,6 +104,16 @@ impl<T> Queue<T> {
         self.packets.len() + self.planned.len()
     }
 
+    /// The number of packets in it at a time.
+    pub fn depth_at(&self, now_ps: u64) -> usize {
+        self.depth() - self.left_until(now_ps)
+    }
+
+    /// The number of planned packets that have left until a time.
+    fn left_until(&self, now_ps: u64) -> usize {
+        self.planned.partition_point(|one| one.starts_ps <= now_ps)
+    }
+
     /// Adds a packet whose departure is decided.
     pub fn plan(&mut self, planned: Planned) {
         self.bytes = self.bytes.saturating_add(planned.length_bytes);
@@ -112,7 +122,7 @@ impl<T> Queue<T> {
 
     /// Returns the planned packets that leave later than now, and their bytes on the wire.
     pub fn leaving_later(&self, now_ps: u64) -> (u64, u64) {
-        let later = self.planned.iter().filter(|one| one.starts_ps > now_ps);
+        let later = self.planned.iter().skip(self.left_until(now_ps));
         later.fold((0, 0), |(packets, bytes), one| (packets + 1, bytes + one.sent_bytes))
     }
 
@@ -180,9 +190,9 @@ impl<T> Queue<T> {
     }
 
     fn count_depth(&mut self) {
+        let depth = self.depth() as u64;
         let counted = &mut self.counted;
-        let depth = self.packets.len() + self.planned.len();
-        counted.peak_packets = counted.peak_packets.max(depth as u64);
+        counted.peak_packets = counted.peak_packets.max(depth);
         counted.peak_bytes = counted.peak_bytes.max(self.bytes);
     }
 
@@ -224,13 +234,11 @@ impl<T> Queue<T> {
             |one: &Planned| u128::from(now_ps.min(one.starts_ps).saturating_sub(one.enqueued_ps));
         let waiting_ps: u128 = self.packets.iter().map(waits_ps).sum();
         let waiting_ps = waiting_ps + self.planned.iter().map(planned_ps).sum::<u128>();
-        let has_left = |one: &&Planned| one.starts_ps <= now_ps;
-        let left_bytes: u64 =
-            self.planned.iter().take_while(has_left).map(|one| one.length_bytes).sum();
-        let left = self.planned.iter().take_while(has_left).count();
+        let left = self.planned.iter().take(self.left_until(now_ps));
+        let left_bytes: u64 = left.map(|one| one.length_bytes).sum();
         let paused_now_ps = self.paused_since_ps.map_or(0, |since| now_ps.saturating_sub(since));
         QueueStatistics {
-            depth_packets: (self.depth() - left) as u64,
+            depth_packets: self.depth_at(now_ps) as u64,
             depth_bytes: self.bytes - left_bytes,
             // Planned packets that have left meanwhile were in it together.
             peak_packets: counted.peak_packets.max(self.depth() as u64),

@@ -248,8 +248,16 @@ fn record(node: &Node, section: &'static Section, messages: &Messages) -> Option
                 let what = format!("`{}`", field.name);
                 record.insert(field.name, decode(found, &field.shape, &what, messages));
             }
-            _ if field.required.is_some() => record.insert(field.name, None),
-            _ => {}
+            _ => {
+                if let Some(example) = field.required {
+                    record.insert(field.name, None);
+                    if let Some(empty) = found {
+                        let message = format!("`{}` has no value", field.name);
+                        let help = format!("such as {example}");
+                        messages.error(codes::MISSING, empty.span, message, &help);
+                    }
+                }
+            }
         }
     }
     for (foreign, ours) in section.foreign_names {
@@ -359,7 +367,16 @@ fn tagged(node: &Node, what: &str, kinds: &'static [Kind], messages: &Messages) 
             let mut written = fields.iter().filter(|field| !messages.is_note(&field.name));
             let (Some(field), None) = (written.next(), written.next()) else {
                 let message = format!("{what} has one field, its kind");
-                let help = format!("the kinds are {}", names());
+                let is_kind = |name: &str| kinds.iter().any(|kind| kind.name == name);
+                let (kind, others): (Vec<_>, Vec<_>) =
+                    fields.iter().map(|field| field.name.as_str()).partition(|name| is_kind(name));
+                let help = match kind[..] {
+                    [kind] => format!(
+                        "write the other fields inside: `{kind}: {{{}: ...}}`",
+                        printable(&others.join(": ..., "), 60)
+                    ),
+                    _ => format!("the kinds are {}", names()),
+                };
                 messages.error(codes::CONFLICT, node.span, message, &help);
                 return None;
             };

@@ -17,6 +17,17 @@ fn reads_without_panic(name: &str, text: &str) {
     messages(&map, &diagnostics);
 }
 
+#[test]
+fn a_required_field_without_a_value_is_an_error() {
+    let text = "topology:\n  kind:\n  k: 4\n  program: router.p4\n";
+    reads_without_panic("x.yaml", text);
+    let (_, diagnostics, map) = read_text("x.yaml", text);
+    let found = messages(&map, &diagnostics);
+    assert!(found.contains("`kind` has no value"), "{found}");
+    // An anchor alone is no value either.
+    reads_without_panic("x.yaml", &text.replace("kind:", "kind: &fat-tree"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(testing::cases(200)))]
 

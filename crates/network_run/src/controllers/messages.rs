@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Messages to controller programs, an object a line. Numbers from 2^53 on are texts, as in docs/run-json.md.
 
-use super::json_numbers::{integer, number};
 use super::mistakes::Refusal;
 use super::packet_header::PacketHeader;
 use super::switch::Switch;
+use crate::json_numbers::{integer, number};
 use control::p4info::{ActionInfo, CellsExtent, MatchField, P4Info, Parameter, TableInfo};
 use control::session::Answer;
 use control::target::Notification;
@@ -81,7 +81,7 @@ pub(super) fn interface(info: &P4Info, cpu_port: Option<u32>, ports: &[u32]) -> 
     };
     let table = |table: &TableInfo| {
         let key = |field: &MatchField| {
-            let shape = json!({"match": kind(&field.match_kind), "width_bits": field.width_bits});
+            let shape = json!({"match": field.match_kind.name(), "width_bits": field.width_bits});
             (field.name.to_string(), shape)
         };
         let actions = table.actions.iter().filter_map(|reference| {
@@ -116,18 +116,6 @@ pub(super) fn interface(info: &P4Info, cpu_port: Option<u32>, ports: &[u32]) -> 
         "packet_in": header("packet_in"),
         "packet_out": header("packet_out"),
     })
-}
-
-fn kind(kind: &MatchKind) -> &str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
-        MatchKind::Selector => "selector",
-        MatchKind::Other(name) => name,
-    }
 }
 
 /// A notification of a switch at a time; `None` of those that programs do not get.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The header in front of packets from and to the controller (`@controller_header`), as P4Runtime's packet metadata.
 
-use super::json_numbers::number;
 use super::mistakes::Mistake;
+use crate::json_numbers::number;
 use control::p4info::{ControllerHeader, P4Info};
 use control::values::{self, Wanted};
 use ir::{Bits, Display};

@@ -80,6 +80,10 @@ function unpack(text) {
 
 // ---- drawing ----
 
+const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+const setTheme = (isDark) => { document.documentElement.dataset.theme = isDark ? "dark" : "light"; };
+setTheme(prefersDark.matches);
+
 const AXIS = 26;
 
 // Colours that most people with colour vision deficiencies can distinguish, then hues around the circle.
@@ -205,13 +209,10 @@ function steer(drawing, actions) {
   element("next").addEventListener("click", () => actions.step(true));
   element("close").addEventListener("click", () => actions.close());
   element("theme").addEventListener("click", () => {
-    const root = document.documentElement;
-    const dark = root.dataset.theme ? root.dataset.theme === "dark"
-      : window.matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
+    setTheme(document.documentElement.dataset.theme === "light");
     redraw();
   });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  prefersDark.addEventListener("change", () => { setTheme(prefersDark.matches); redraw(); });
 
   canvas.addEventListener("wheel", (event) => {
     // Shift scrolls the lanes, where there are more than fit.

@@ -6,7 +6,8 @@ use super::ended::Ended;
 use super::{DeviceRun, Engines};
 use crate::port_captures::Written;
 use device::{Device, DigestMessage, PortStatistics};
-use ir::{Bits, CountUnit, CounterId, MatchKind, Program, RegisterId, TableId};
+use ir::{CountUnit, CounterId, MatchKind, Program, RegisterId, TableId};
+use network_run::json_numbers::{integer, number};
 use serde_json::{Map, Value, json};
 use state::{CounterValue, EntryRecord};
 use std::path::PathBuf;
@@ -73,18 +74,6 @@ fn traffic(port: &PortStatistics) -> Map<String, Value> {
 
 fn paths(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| path.display().to_string()).collect()
-}
-
-/// A number, or a string from 2^53 on.
-fn integer(number: u64) -> Value {
-    match number < 1 << 53 {
-        true => json!(number),
-        false => json!(number.to_string()),
-    }
-}
-
-fn number(bits: &Bits) -> Value {
-    bits.to_u64().map_or_else(|| json!(bits.to_biguint().to_string()), integer)
 }
 
 fn digest(digest: &DigestMessage) -> Value {

@@ -11,7 +11,7 @@ use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Compiled, Console, Deployment, Failure, ProgramFile};
 use ir::ready::ReadyProgram;
-use network_file::model::{Behaviour, Engine, Network, Origin, Switch};
+use network_file::model::{Behaviour, Engine, Event, EventSubject, Network, Node, Origin, Switch};
 use network_run::entries;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 use std::collections::{BTreeMap, HashMap};
@@ -225,6 +225,8 @@ impl Switches<'_> {
                 None => self.run.engine,
             },
         };
+        let is_of_switch =
+            |event: &Event| event.subject == EventSubject::Node(Node::Switch(number));
         let traffic_manager =
             network_run::traffic_manager(self.network, number, &built.traffic_manager, found);
         Ok(DeviceOptions {
@@ -232,8 +234,10 @@ impl Switches<'_> {
             device_id: number as u64,
             cpu_port: switch.cpu_port.as_ref().map(|port| port.value).or(built.cpu_port),
             engine,
-            // A controller may change tables while packets wait.
-            plans_departures: switch.controller.is_none() && self.run.live.is_none(),
+            // A controller may change tables while packets wait, and a switch that fails loses what waits.
+            plans_departures: switch.controller.is_none()
+                && self.run.live.is_none()
+                && !self.network.events.iter().any(is_of_switch),
             traffic_manager,
             tap: self.run.views.timeline.is_some(),
             ..built

@@ -96,18 +96,3 @@ function choose(model) {
   }
   model.chosen = found.subarray(0, length);
 }
-
-// The first position in the chosen items whose time is not before this.
-function firstAt(model, time) {
-  let low = 0, high = model.chosen.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (model.time[model.chosen[middle]] < time) low = middle + 1; else high = middle;
-  }
-  return low;
-}
-
-// Positions [from, to) of chosen items that the view shows.
-function shown(model) {
-  return [firstAt(model, model.from), firstAt(model, model.to)];
-}

@@ -157,20 +157,6 @@ function choose(model) {
   model.chosen = found.subarray(0, length);
 }
 
-function firstAt(model, time) {
-  let low = 0, high = model.chosen.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (model.time[model.chosen[middle]] < time) low = middle + 1; else high = middle;
-  }
-  return low;
-}
-
-// Positions [from, to) of chosen frames that the view shows.
-function shown(model) {
-  return [firstAt(model, model.from), firstAt(model, model.to)];
-}
-
 // ---- sums ----
 
 // The sums of a port between two times: parts of buckets count by their share.

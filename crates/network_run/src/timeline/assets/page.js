@@ -11,20 +11,6 @@ model.showsIdle = false;
 model.onlyInView = false;
 layOutRows(drawing);
 
-let drawn = false;
-function redraw() {
-  if (drawn) return;
-  drawn = true;
-  requestAnimationFrame(() => {
-    drawn = false;
-    draw(drawing);
-    showStatus();
-    showList();
-  });
-}
-
-const number = (value) => value.toLocaleString("en-US");
-
 function showStatus() {
   const [from, to] = shown(model);
   const summed = drawing.summed ? ", summed up" : "";
@@ -32,32 +18,11 @@ function showStatus() {
     `${timeText(Math.max(0, model.from))} to ${timeText(Math.max(0, Math.min(model.to, run.until)))}`;
 }
 
-// Most lines of the list.
-const LISTED = 200;
-let listed = "";
-
-// The first events in view, a line each.
-function showList() {
-  const [from, to] = shown(model);
-  const end = Math.min(to, from + LISTED);
-  const state = `${from} ${to} ${model.chosen.length} ${model.chosen[from]} ${drawing.selected}`;
-  if (state === listed) return;
-  listed = state;
-  const lines = [];
-  for (let position = from; position < end; position++) {
-    const at = model.chosen[position];
-    const dot = make("span", { className: "dot" });
-    dot.style.background = colourOf(model.flow[at] % 10);
-    const line = make("button", { className: at === drawing.selected ? "selected" : "" },
-      make("span", { className: "time", textContent: exactTime(model.time[at]) }),
-      make("span", { className: "kind", textContent: `${portName(model, model.port[at])} ${kindText(model, model.kind[at])}` }),
-      dot, make("span", { className: "what", textContent: `${flowText(model, model.flow[at])}, ${bytesText(model.length[at])}` }));
-    line.addEventListener("click", () => select(at, true));
-    lines.push(make("li", {}, line));
-  }
-  if (to > end) lines.push(make("li", { className: "more", textContent: `and ${number(to - end)} more in view` }));
-  if (lines.length === 0) lines.push(make("li", { className: "more", textContent: "no event of a frame in view" }));
-  element("list").replaceChildren(...lines);
+function listLine(at) {
+  return [make("span", { className: "time", textContent: exactTime(model.time[at]) }),
+    make("span", { className: "kind", textContent: `${portName(model, model.port[at])} ${kindText(model, model.kind[at])}` }),
+    dotOf(colourOf(model.flow[at] % 10)),
+    make("span", { className: "what", textContent: `${flowText(model, model.flow[at])}, ${bytesText(model.length[at])}` })];
 }
 
 // ---- filters ----
@@ -99,11 +64,7 @@ function makeFilters() {
   element("order").addEventListener("change", (event) => { model.order = event.target.value; filtersChanged(); });
   element("in-view").addEventListener("change", (event) => { model.onlyInView = event.target.checked; filtersChanged(); });
   element("idle").addEventListener("change", (event) => { model.showsIdle = event.target.checked; filtersChanged(); });
-  let waiting = 0;
-  element("search").addEventListener("input", (event) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => { model.search = event.target.value; filtersChanged(); }, 150);
-  });
+  makeSearch();
   for (const [colour, meaning] of [["--use", "use of the link, full height is 100 %"],
     ["--queue", "packets that wait: mean, least to most"], ["--bad", "frames dropped by the node"],
     ["--lost", "frames lost on the link"]]) {
@@ -125,37 +86,17 @@ function makeFilters() {
 
 // ---- details ----
 
-function select(at, reveal) {
-  drawing.selected = at;
-  if (at >= 0 && reveal) {
-    const time = model.time[at];
-    if (time < model.from || time > model.to) {
-      const half = (model.to - model.from) / 2;
-      look(model, time - half, time + half);
-    }
-    for (let tries = 0; tries < 60; tries++) {
-      const [from, to] = shown(model);
-      if (to - from <= MOST_SINGLE || model.to - model.from <= SHORTEST) break;
-      zoom(model, 0.5, time);
-    }
-    // Its lane comes into the window.
-    const row = drawing.rowOfPort.get(model.port[at]);
-    const box = element("lanes");
-    if (row !== undefined) {
-      const top = drawing.tops[row], room = box.clientHeight - AXIS;
-      if (top < box.scrollTop || top + LANE > box.scrollTop + room) box.scrollTop = top - room / 2;
-    }
-  }
-  showDetails();
-  redraw();
-}
+// The lane of an item comes into the window.
+drawing.scrollTo = (at) => {
+  const row = drawing.rowOfPort.get(model.port[at]);
+  const box = element("lanes");
+  if (row === undefined) return;
+  const top = drawing.tops[row], room = box.clientHeight - AXIS;
+  if (top < box.scrollTop || top + LANE > box.scrollTop + room) box.scrollTop = top - room / 2;
+};
 
 function reference(at) {
-  const text = `${kindText(model, model.kind[at])} at ${portName(model, model.port[at])}, ${exactTime(model.time[at])}`;
-  const button = make("button", { className: "reference", textContent: text });
-  button.dataset.item = at;
-  button.addEventListener("click", () => select(at, true));
-  return button;
+  return referenceTo(at, `${kindText(model, model.kind[at])} at ${portName(model, model.port[at])}, ${exactTime(model.time[at])}`);
 }
 
 function showDetails() {
@@ -198,26 +139,11 @@ function showDetails() {
   box.append(make("h4", { textContent: "Path" }), list);
 }
 
-// The next or previous of the chosen frames after the selected one; the first in view at first.
-function step(forward) {
-  if (model.chosen.length === 0) return;
-  let position;
-  if (drawing.selected < 0) {
-    position = Math.min(firstAt(model, model.from), model.chosen.length - 1);
-  } else {
-    position = lowerBound(model.chosen, drawing.selected);
-    if (model.chosen[position] === drawing.selected) position += forward ? 1 : -1;
-    else if (!forward) position -= 1;
-  }
-  if (position >= 0 && position < model.chosen.length) select(model.chosen[position], true);
-}
-
 // ---- totals ----
 
 function makeTotals() {
   const table = element("totals").querySelector("table");
-  const row = (cells, tag) => table.append(make("tr", {}, ...cells.map((cell) => make(tag, {
-    textContent: typeof cell === "number" ? number(cell) : cell }))));
+  const row = (cells, tag) => appendRow(table, cells, tag);
   row(["link", "frames", "bytes", "use", "lost", "dropped", "queue mean", "max"], "th");
   run.ports.forEach((port, at) => {
     const totals = portTotals(model, at);
@@ -297,12 +223,4 @@ makeInput();
 showDetails();
 redraw();
 // For tests and scripts.
-window.timeline = {
-  model, drawing, readyIn: performance.now() - started,
-  place(at) {
-    const index = drawing.where.get(at);
-    if (index === undefined) return null;
-    const box = canvas.getBoundingClientRect(), found = drawing.places[index];
-    return [box.left + found.x, box.top + found.y];
-  },
-};
+window.timeline = { model, drawing, readyIn: performance.now() - started, place: placeInWindow };

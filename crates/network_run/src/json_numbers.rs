@@ -5,7 +5,7 @@ use ir::Bits;
 use serde_json::{Value, json};
 
 /// A whole number.
-pub(super) fn integer(number: u64) -> Value {
+pub fn integer(number: u64) -> Value {
     match number < 1 << 53 {
         true => json!(number),
         false => json!(number.to_string()),
@@ -13,6 +13,6 @@ pub(super) fn integer(number: u64) -> Value {
 }
 
 /// A value of any width.
-pub(super) fn number(bits: &Bits) -> Value {
+pub fn number(bits: &Bits) -> Value {
     bits.to_u64().map_or_else(|| json!(bits.to_biguint().to_string()), integer)
 }
