@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Completes the TCP or UDP checksum of a frame whose sender left it to hardware that does not exist.
 
-/// The sum of 16-bit words (RFC 1071), on top of another one.
-fn sum(bytes: &[u8], sum: u32) -> u32 {
-    let words = bytes
-        .chunks(2)
-        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0)));
-    words.fold(sum, |sum, word| {
-        let sum = sum + word;
-        (sum & 0xffff) + (sum >> 16)
-    })
-}
+use hosts::wire::checksum::{add, finish};
 
 fn word(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
@@ -51,10 +42,9 @@ fn complete_if_known(frame: &mut [u8]) -> Option<()> {
         return None;
     }
     frame[checksum_at..checksum_at + 2].fill(0);
-    let pseudo = sum(frame.get(addresses)?, u32::from(protocol) + (end - begin) as u32);
-    let total = sum(&frame[begin..end], (pseudo & 0xffff) + (pseudo >> 16));
+    let pseudo = add(u64::from(protocol) + (end - begin) as u64, frame.get(addresses)?);
     // UDP sends 0 for no checksum, so a sum of 0 is sent as its other form (RFC 768).
-    let checksum = match !(total as u16) {
+    let checksum = match finish(add(pseudo, &frame[begin..end])) {
         0 if protocol == 17 => 0xffff,
         checksum => checksum,
     };
