@@ -4,5 +4,7 @@
 //! temporary files for the C compiler and the loader.
 
 pub mod c;
+pub mod compiler;
 pub mod interface;
+pub mod language;
 pub mod module;
