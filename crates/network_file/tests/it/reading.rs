@@ -199,6 +199,7 @@ fn applications() {
             delayed_ack: DelayedAck::Off,
             has_ecn: true,
             has_sack: false,
+            has_small_queue: false,
             port: Some(5_001),
             tos: 2,
         }
