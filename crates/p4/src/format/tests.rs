@@ -6,8 +6,8 @@ use testing::assert_snapshot;
 
 /// The formatted text, which formatting leaves alone.
 fn formatted(text: &str) -> String {
-    let once = format_tokens(text, "").expect("the text has only tokens of P4");
-    let twice = format_tokens(&once, "").expect("formatted text has only tokens of P4");
+    let once = format_tokens(text, Foreign::default()).expect("the text has only tokens of P4");
+    let twice = format_tokens(&once, Foreign::default()).expect("formatted text has only tokens of P4");
     assert_eq!(once, twice);
     once
 }

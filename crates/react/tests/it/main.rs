@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests of P4R programs, from their text to the two programs that the compiler makes.
+
+mod compiled;
