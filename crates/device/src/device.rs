@@ -21,7 +21,7 @@ use crate::statistics::Statistics;
 use crate::switch::Switch;
 use crate::tap::{Tap, Tapped};
 use crate::trace::PacketTrace;
-use crate::traffic_manager::{CongestionSignal, QueueStatistics};
+use crate::traffic_manager::{CongestionSignal, DepthTimes, QueueStatistics};
 use crate::wire::OutputPath;
 use control::target::{Batch, Outcome, Target, Visibility};
 use ir::Program;
@@ -420,6 +420,12 @@ impl Device {
     pub fn queue_statistics(&self, path: OutputPath, queue: u32) -> Option<QueueStatistics> {
         let switch = self.switch();
         switch.core.traffic.queue_statistics(path, queue, switch.core.now_ps)
+    }
+
+    /// Returns for how long a queue had how many packets; `None` if it does not exist.
+    pub fn queue_depth_times(&self, path: OutputPath, queue: u32) -> Option<DepthTimes> {
+        let switch = self.switch();
+        switch.core.traffic.depth_times(path, queue, switch.core.now_ps)
     }
 
     /// Returns the bytes in all queues.
