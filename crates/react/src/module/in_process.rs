@@ -21,7 +21,7 @@ impl InProcess {
     /// The system does not load it.
     pub fn load(code: &Code) -> Result<InProcess, LoadError> {
         let file = code.file()?;
-        let loaded = LoadedCode::open(file.path(), code.shape())?;
+        let loaded = LoadedCode::open(file.path())?;
         Ok(InProcess { loaded, shape: code.shape().clone() })
     }
 }
@@ -48,7 +48,7 @@ impl Module for InProcess {
     fn reload(&mut self, code: &Code, state: StateAfterReload) -> Result<(), LoadError> {
         super::check_shape(&self.shape, code.shape())?;
         let file = code.file()?;
-        let mut loaded = LoadedCode::open(file.path(), code.shape())?;
+        let mut loaded = LoadedCode::open(file.path())?;
         if state == StateAfterReload::Carried {
             loaded.carry_state_from(&self.loaded);
         }

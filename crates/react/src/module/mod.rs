@@ -5,14 +5,24 @@
 mod code;
 #[cfg(unix)]
 mod in_process;
+#[cfg(target_os = "linux")]
+mod mailbox;
 mod shape;
 #[cfg(unix)]
 mod unsafe_calls;
+#[cfg(target_os = "linux")]
+mod worker_entry;
+#[cfg(target_os = "linux")]
+mod worker_process;
 
 pub use code::{ABI_VERSION, Code, LoadError, StateAfterReload};
 #[cfg(unix)]
 pub use in_process::InProcess;
 pub use shape::Shape;
+#[cfg(target_os = "linux")]
+pub use worker_entry::serve;
+#[cfg(target_os = "linux")]
+pub use worker_process::{DEFAULT_LIMIT, WORKER_ARGUMENT, WorkerOptions, WorkerProcess};
 
 use crate::interface::Reactions;
 

@@ -7,13 +7,16 @@
 )]
 
 use super::code::{ABI_VERSION, LoadError};
-use super::shape::Shape;
 use crate::interface::{Host, TableOperation};
 use std::any::Any;
 use std::ffi::{CStr, CString, c_char, c_void};
+#[cfg(target_os = "linux")]
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// `struct p4r_host`: the functions that C calls.
 #[repr(C)]
@@ -139,12 +142,12 @@ pub struct LoadedCode {
 unsafe impl Send for LoadedCode {}
 
 impl LoadedCode {
-    /// Loads a shared object that was compiled for an interface of this shape.
+    /// Loads a shared object.
     ///
     /// # Errors
     ///
-    /// The system does not load it, or it was compiled for something else.
-    pub fn open(path: &Path, shape: &Shape) -> Result<LoadedCode, LoadError> {
+    /// The system does not load it, or it has no reactions.
+    pub fn open(path: &Path) -> Result<LoadedCode, LoadError> {
         let file = CString::new(path.as_os_str().as_bytes())
             .map_err(|_| LoadError("the path of the code has a zero byte".to_string()))?;
         // SAFETY: the path ends with a zero. Constructors of the object may run: they are the user's code.
@@ -155,9 +158,9 @@ impl LoadedCode {
         // SAFETY: the handle is open, and the name ends with a zero.
         let module = unsafe { libc::dlsym(handle, c"p4r_module".as_ptr()) };
         let loaded = LoadedCode { handle, module: module.cast() };
-        match !module.is_null() && loaded.has_shape(shape) {
+        match !module.is_null() && loaded.module().abi == ABI_VERSION {
             true => Ok(loaded),
-            false => Err(LoadError("the code was compiled for another program".to_string())),
+            false => Err(LoadError("the code has no reactions of this version".to_string())),
         }
     }
 
@@ -179,12 +182,9 @@ impl LoadedCode {
         unsafe { std::slice::from_raw_parts(module.state, module.variables as usize) }
     }
 
-    fn has_shape(&self, shape: &Shape) -> bool {
-        self.module().abi == ABI_VERSION
-            && self.module().malleable_words == shape.largest_values.len() as u64
-            && self.calls().len() == shape.reactions.len()
-            && (self.calls().iter().zip(&shape.reactions))
-                .all(|(call, (_, words))| call.words == *words as u64)
+    /// Returns the number of malleables.
+    pub fn malleable_words(&self) -> usize {
+        self.module().malleable_words as usize
     }
 
     /// Calls a reaction.
@@ -260,6 +260,12 @@ impl Drop for LoadedCode {
     }
 }
 
+/// Writes what C has printed.
+pub fn flush_c_streams() {
+    // SAFETY: without a stream, all streams are flushed, each under its lock.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}
+
 fn last_error() -> String {
     // SAFETY: the text is valid until the next call of these functions on this thread.
     let text = unsafe { libc::dlerror() };
@@ -268,4 +274,77 @@ fn last_error() -> String {
     }
     // SAFETY: as above.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// Memory that two processes map. All accesses are atomic, so that neither side relies on the other.
+#[cfg(target_os = "linux")]
+pub struct SharedWords {
+    start: *const AtomicU64,
+    count: usize,
+}
+
+// SAFETY: the memory belongs to no thread, and its words are atomic.
+#[cfg(target_os = "linux")]
+unsafe impl Send for SharedWords {}
+
+#[cfg(target_os = "linux")]
+impl SharedWords {
+    /// Makes memory of this many words, all 0. Its size stays.
+    ///
+    /// # Errors
+    ///
+    /// The system has no such memory.
+    pub fn new_memory(count: usize) -> std::io::Result<OwnedFd> {
+        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = memfd_create("plane-react", flags)?;
+        ftruncate(&file, (count * size_of::<u64>()) as u64)?;
+        // A smaller file would make accesses signals.
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        Ok(file)
+    }
+
+    /// Maps memory from [`SharedWords::new_memory`].
+    ///
+    /// # Errors
+    ///
+    /// The memory is smaller, or the system does not map it.
+    pub fn map(file: BorrowedFd<'_>, count: usize) -> std::io::Result<SharedWords> {
+        use rustix::mm::{MapFlags, ProtFlags, mmap};
+        let bytes = count * size_of::<u64>();
+        if rustix::fs::fstat(file)?.st_size < bytes as i64 || bytes == 0 {
+            return Err(std::io::Error::other("the shared memory is too small"));
+        }
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the system chooses an address that nothing has.
+        let start =
+            unsafe { mmap(std::ptr::null_mut(), bytes, protection, MapFlags::SHARED, file, 0) }?;
+        Ok(SharedWords { start: start.cast(), count })
+    }
+
+    /// Returns the beginning of word 0, for waiting. Nothing else accesses word 0.
+    pub fn turn(&self) -> &AtomicU32 {
+        // SAFETY: the mapping has at least one word and lives as long as `self`.
+        unsafe { &*self.start.cast::<AtomicU32>() }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl std::ops::Deref for SharedWords {
+    type Target = [AtomicU64];
+
+    fn deref(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping has this many words, is aligned to a page, and lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.start, self.count) }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for SharedWords {
+    fn drop(&mut self) {
+        // SAFETY: `map` mapped exactly this, and nothing borrows from it any more.
+        let _ = unsafe {
+            rustix::mm::munmap(self.start.cast_mut().cast(), self.count * size_of::<u64>())
+        };
+    }
 }

@@ -8,3 +8,4 @@ mod c_diagnostics;
 mod compiled;
 mod fixture;
 mod reload;
+mod worker;
