@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The objects of the program as written and of the program as run, by handles.
 
-use super::rows::DefaultTable;
 use crate::compiler::{KeyPlan, Plan};
 use crate::language::Gress;
 use control::map::Renamed;
@@ -34,6 +33,13 @@ fn register(program: &Program, name: &str) -> Result<RegisterId, String> {
 pub(super) struct ActionObjects {
     pub(super) fields: Vec<usize>,
     pub(super) specialised: Vec<ActionId>,
+}
+
+/// A table that is applied on a miss.
+#[derive(Clone, Debug)]
+pub(super) struct DefaultTable {
+    pub(super) table: TableId,
+    pub(super) selectors: Vec<(usize, u32)>,
 }
 
 /// A table that differs from the program as written.

@@ -20,13 +20,6 @@ pub struct Row {
     pub action: BoundAction,
 }
 
-/// A table that is applied on a miss.
-#[derive(Clone, Debug)]
-pub(super) struct DefaultTable {
-    pub(super) table: ir::TableId,
-    pub(super) selectors: Vec<(usize, u32)>,
-}
-
 impl TableObjects {
     /// The versions of its rows; one without a number if it has none.
     pub(super) fn versions(&self) -> Vec<Option<u64>> {
