@@ -3,8 +3,10 @@
 //! malleable values, fields and tables and by reactions in C. Opens no source files; `c` and `module` have
 //! temporary files for the C compiler and the loader.
 
+pub mod agent;
 pub mod c;
 pub mod compiler;
 pub mod interface;
 pub mod language;
+pub mod map;
 pub mod module;
