@@ -7,4 +7,5 @@ mod support;
 mod applications;
 mod pairs;
 mod published;
+mod small_queues;
 mod smoltcp_peer;
