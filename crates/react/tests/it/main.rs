@@ -4,4 +4,5 @@
 mod compiled;
 mod equal;
 mod generated;
+mod isolation;
 mod script;
