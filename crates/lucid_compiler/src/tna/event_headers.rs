@@ -2,7 +2,6 @@
 //! The headers of events: what they and their fields are called, and in which parts of the switch each of them is.
 //! Their declarations are written in `events`.
 
-use super::parsed_events::ParsedEvent;
 use crate::atomic::program::{AtomicProgram, Operation, Payload};
 use crate::expressions::wire_bits;
 use crate::names::Names;
@@ -86,6 +85,15 @@ impl Chunk {
     pub(super) fn bits(&self) -> u32 {
         self.fields.iter().map(|(_, width_bits)| width_bits).sum()
     }
+}
+
+/// The headers of the program's parsers in which an event comes in.
+#[derive(Clone, Debug)]
+pub(super) struct ParsedEvent {
+    /// With `hdr`.
+    pub(super) headers: Vec<String>,
+    /// Field of each parameter; none for a payload.
+    pub(super) fields: Vec<Option<String>>,
 }
 
 /// All events of a program.

@@ -3,7 +3,7 @@
 //! the parser's headers, and frames with such an event are read into the same headers: Tofino's parser has no access to
 //! bytes that are more than 32 bytes behind it, so it cannot copy them into a header of the event's own at the end.
 
-use super::event_headers::{Chunk, EventHeaders};
+use super::event_headers::{Chunk, EventHeaders, ParsedEvent};
 use lucid::core::EventId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,15 +21,6 @@ pub(super) struct Generated {
     pub(super) read: Vec<ChunkId>,
     /// Constants that fields are known to equal on this path.
     pub(super) known: HashMap<String, String>,
-}
-
-/// The headers in which an event comes in.
-#[derive(Clone, Debug)]
-pub(super) struct ParsedEvent {
-    /// With `hdr`.
-    pub(super) headers: Vec<String>,
-    /// Field of each parameter; none for a payload.
-    pub(super) fields: Vec<Option<String>>,
 }
 
 /// The events that come in by the headers of parsers. `again` has the headers that some path reads before it finds a

@@ -7,7 +7,6 @@ use super::bridge::TASK_LEAVE;
 use super::context::Context;
 use super::event_headers::Chunk;
 use super::parsed_events::{ChunkId, Generated};
-use super::program_parsers::ParserPath;
 use super::scheduler_tables::Route;
 use super::slots::spreads;
 use crate::addressed;
@@ -97,14 +96,14 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
     };
     let program = states.context.program;
     let other = match program.main_parser {
-        Some(parser) => states.parser(parser, ParserPath::default(), 0),
+        Some(parser) => states.main_parser(parser),
         None => "reject".to_string(),
     };
     let addressed = match program.main_parser {
         Some(parser) if addressed::sends_packets(program) => {
             states.is_addressed = true;
             let differs = addressed::parsers_ask_for_port(program);
-            let own = differs.then(|| states.parser(parser, ParserPath::default(), 0));
+            let own = differs.then(|| states.main_parser(parser));
             states.is_addressed = false;
             Some(own.unwrap_or_else(|| other.clone()))
         }

@@ -27,7 +27,7 @@ const MAX_SELECT_BITS: u32 = 32;
 
 /// What is known on the path to a state.
 #[derive(Clone, Default)]
-pub(super) struct ParserPath {
+struct ParserPath {
     /// Text of the parser's locals.
     values: HashMap<LocalId, String>,
     /// Constants that fields are known to equal.
@@ -99,8 +99,13 @@ impl States<'_, '_> {
         self.context.found.push(Diagnostic::error(NOT_ON_TARGET, span, what).help(help));
     }
 
+    /// The states of the parser that reads packets; gives the first one's name.
+    pub(super) fn main_parser(&mut self, id: ParserId) -> String {
+        self.parser(id, ParserPath::default(), 0)
+    }
+
     /// The states of a parser of the program; gives the first one's name.
-    pub(super) fn parser(&mut self, id: ParserId, path: ParserPath, calls: u32) -> String {
+    fn parser(&mut self, id: ParserId, path: ParserPath, calls: u32) -> String {
         let parser = &self.context.program.parsers[id.0 as usize];
         if calls > MAX_CALLS {
             self.refuse(
