@@ -2,6 +2,7 @@
 //! Applications of a network file as applications of hosts. Receivers that the file does not name are added: a client's
 //! server listens.
 
+use hosts::Ipv4Network;
 use hosts::applications::frames::FrameSenderOptions;
 use hosts::applications::memcached::{
     MemcachedClientOptions, MemcachedServerOptions, Pacing, Protocol,
@@ -10,16 +11,20 @@ use hosts::applications::ping::PingOptions;
 use hosts::applications::requests::{RequestClientOptions, RequestServerOptions};
 use hosts::applications::tcp_bulk::TcpBulkOptions;
 use hosts::applications::tcp_server::TcpServerOptions;
+use hosts::applications::trace_sender::TraceSenderOptions;
 use hosts::applications::udp_sender::{Departures, PayloadSizes, UdpSenderOptions};
 use hosts::applications::udp_server::UdpServerOptions;
-use hosts::applications::{Application, Arrivals, FlowSizes, FlowsOptions};
+use hosts::applications::{Application, Arrivals, FlowsOptions};
+use hosts::packet_trace::{AddressPool, TraceOptions};
+use hosts::sizes::FlowSizes;
 use hosts::tcp::{Control, TcpOptions};
+use hosts::wire::MacAddress;
 use network::frame::Frame;
-use network_file::Located;
 use network_file::model::{
     self, Amount, ApplicationKind, CongestionControl, DatagramSize, DelayedAck, Destination,
     FlowRate, Network, UdpRate,
 };
+use network_file::{Located, Prefix};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -94,6 +99,10 @@ fn tcp(options: &model::TcpOptions) -> TcpOptions {
         sack: options.has_sack,
         ..TcpOptions::default()
     }
+}
+
+pub(crate) fn network_of(prefix: &Prefix) -> Option<Ipv4Network> {
+    Some(Ipv4Network { address: ipv4(prefix.address)?, prefix_bits: prefix.length })
 }
 
 /// Expands applications of one network.
@@ -346,6 +355,37 @@ impl Expander<'_> {
                 });
                 let options = FrameSenderOptions { frames: frames.collect() };
                 part(Application::FrameSender(options), Vec::new());
+            }
+            ApplicationKind::Trace {
+                flows,
+                packets,
+                duration_ps,
+                median,
+                source_net,
+                destination_net,
+                sources,
+                destinations,
+                destination_mac,
+            } => {
+                let pool = |network: &Option<Prefix>, hosts: &Option<u64>| AddressPool {
+                    network: network.as_ref().and_then(network_of).unwrap_or(Ipv4Network::ALL),
+                    hosts: *hosts,
+                };
+                let trace = TraceOptions {
+                    packets: packets.unwrap_or(flows.saturating_mul(24)),
+                    flows: *flows,
+                    duration_ps: *duration_ps,
+                    median: *median,
+                    sources: pool(source_net, sources),
+                    destinations: pool(destination_net, destinations),
+                    source_mac: MacAddress(self.network.hosts[host].mac.0),
+                    destination_mac: destination_mac
+                        .or(self.network.hosts[host].gateway_mac())
+                        .map_or(MacAddress::BROADCAST, |mac| MacAddress(mac.0)),
+                    seed: 0,
+                };
+                let options = TraceSenderOptions { trace, start_ps };
+                part(Application::TraceSender(options), Vec::new());
             }
             ApplicationKind::Send { frames } => {
                 let frames = frames.iter().flat_map(|frame| {

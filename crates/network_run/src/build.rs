@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds a network: nodes, links, applications and scheduled failures. The caller makes the devices.
 
-use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
+use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4, network_of};
 use crate::built::{Built, RunningApplication, RunningPart};
 use crate::controllers::{ControlInputs, ControlPlane};
 use crate::external::ExternalHost;
@@ -13,8 +13,8 @@ use hosts::applications::Application;
 use hosts::wire::MacAddress;
 use hosts::{Host, HostOptions, Ipv4Network, Route};
 use network::simulation::Simulation;
+use network_file::QueueLimit;
 use network_file::model::{self, ApplicationIndex, EventSubject, Network, Node};
-use network_file::{Prefix, QueueLimit};
 use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
 use std::collections::BTreeMap;
 
@@ -27,10 +27,6 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
     wrong: "",
     right: "",
 }];
-
-fn network_of(prefix: &Prefix) -> Option<Ipv4Network> {
-    Some(Ipv4Network { address: ipv4(prefix.address)?, prefix_bits: prefix.length })
-}
 
 /// The options of a host: its addresses, and the rate and queue of its link.
 fn host_options(network: &Network, number: usize) -> HostOptions {

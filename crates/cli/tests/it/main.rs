@@ -5,6 +5,7 @@ mod conduct;
 mod documents;
 mod engines;
 mod examples;
+mod gencap;
 mod lucid;
 mod lucid_emit;
 mod lucid_examples;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TCP flows for studies of completion times: sizes of a distribution with Poisson arrivals at a load, or a list.
 
-mod sizes;
-
 use super::{Measures, Report, SECOND_PS, option_error};
 use crate::error::AddError;
 use crate::program::{ConnectionId, Io, Program};
+use crate::sizes::FlowSizes;
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
 use arithmetic::random::stream::Stream;
 use rustc_hash::FxHashMap;
-pub use sizes::FlowSizes;
 use std::net::Ipv4Addr;
 
 /// A flow of a list.

@@ -79,6 +79,14 @@ pub struct Host {
     pub applications: Vec<Application>,
 }
 
+impl Host {
+    /// The Ethernet address of the gateway, if the host knows it without ARP.
+    pub fn gateway_mac(&self) -> Option<Mac> {
+        let gateway = self.gateway.as_ref()?.value;
+        self.arp.iter().find(|entry| entry.address == gateway).map(|entry| entry.mac)
+    }
+}
+
 /// A route of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRoute {

@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::tcp::{self, port, tos};
 use crate::codes;
+use crate::format::address::{Mac, Prefix};
 use crate::format::value::{Located, Record, Value, ValueKind};
 use crate::model::{
     Amount, Application, ApplicationKind, Arrivals, DatagramSize, Destination, FlowRate, FlowSizes,
@@ -144,7 +145,15 @@ fn read_kind(
     let tcp = || tcp::options(record, context.messages);
     let has_destinations = !matches!(
         kind,
-        "memcached_server" | "replay" | "incast" | "send" | "listen" | "sink" | "echo" | "command"
+        "memcached_server"
+            | "replay"
+            | "trace"
+            | "incast"
+            | "send"
+            | "listen"
+            | "sink"
+            | "echo"
+            | "command"
     );
     let to = if has_destinations { reader.destinations() } else { None };
     Some(match kind {
@@ -210,6 +219,17 @@ fn read_kind(
             capture: record.text("capture")?,
             scale: record.decimal("scale").unwrap_or(1.0),
         },
+        "trace" => ApplicationKind::Trace {
+            flows: reader.positive("flows")?,
+            packets: record.number("packets"),
+            duration_ps: reader.positive("duration")?,
+            median: record.decimal("median"),
+            source_net: reader.network_of_trace("source_net"),
+            destination_net: reader.network_of_trace("destination_net"),
+            sources: record.number("sources"),
+            destinations: record.number("destinations"),
+            destination_mac: mac(record, "destination_mac"),
+        },
         "incast" => ApplicationKind::Incast {
             from: reader.senders()?,
             bytes: reader.positive("bytes")?,
@@ -231,6 +251,13 @@ fn arrivals(record: &Record, default: Arrivals) -> Arrivals {
         Some("poisson") => Arrivals::Poisson,
         Some(_) => Arrivals::Constant,
         None => default,
+    }
+}
+
+fn mac(record: &Record, name: &str) -> Option<Mac> {
+    match record.get(name)?.kind {
+        ValueKind::Mac(mac) => Some(mac),
+        _ => None,
     }
 }
 
@@ -317,6 +344,17 @@ impl Reader<'_, '_> {
             return None;
         }
         Some(value)
+    }
+
+    /// A network of addresses of a trace.
+    fn network_of_trace(&self, name: &str) -> Option<Prefix> {
+        let ValueKind::Prefix(prefix) = self.record.get(name)?.kind else { return None };
+        if prefix.address.is_ipv4() {
+            return Some(prefix);
+        }
+        let help = "write a prefix such as 10.0.0.0/8";
+        self.error(codes::BAD_ADDRESS, name, "packet traces have IPv4 addresses".to_string(), help);
+        None
     }
 
     /// The payload of a datagram.

@@ -17,6 +17,7 @@ pub(super) fn all(context: &Context<'_>) {
             next_hops(host, context);
         }
         needed_addresses(number, context);
+        next_hops_of_traces(host, context);
     }
     unlinked_nodes(context);
     late(context);
@@ -116,6 +117,7 @@ fn needed_addresses(number: usize, context: &Context<'_>) {
         let needs_none = matches!(
             kind,
             ApplicationKind::Replay { .. }
+                | ApplicationKind::Trace { .. }
                 | ApplicationKind::Send { .. }
                 | ApplicationKind::Listen { .. }
                 | ApplicationKind::Command { .. }
@@ -137,6 +139,21 @@ fn needed_addresses(number: usize, context: &Context<'_>) {
             for sender in from.iter().filter(|sender| lacks_address(sender.value)) {
                 missing(&hosts[sender.value], sender.span, kind.name(), "an");
             }
+        }
+    }
+}
+
+/// Reports traces without an Ethernet address to send to.
+fn next_hops_of_traces(host: &Host, context: &Context<'_>) {
+    for application in &host.applications {
+        let ApplicationKind::Trace { destination_mac: None, .. } = application.kind else {
+            continue;
+        };
+        // Neighbours of generated hosts are known only in a file without errors.
+        if host.gateway_mac().is_none() && !context.messages.has_errors() {
+            let message = "a trace has no Ethernet address to send to";
+            let help = "write `destination_mac: \"02:00:00:00:00:01\"`, or the gateway in `arp` of the host";
+            context.messages.error(codes::MISSING, application.span, message, help);
         }
     }
 }
