@@ -4,10 +4,12 @@
 
 mod addresses;
 mod flow;
+mod ipv4_network;
 mod plan;
 mod summary;
 
 pub use addresses::AddressPool;
+pub use ipv4_network::Ipv4Network;
 pub use summary::TraceSummary;
 
 use crate::wire::MacAddress;

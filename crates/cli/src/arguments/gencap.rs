@@ -2,8 +2,7 @@
 //! The options of `plane gencap`.
 
 use clap::Args;
-use hosts::Ipv4Network;
-use hosts::packet_trace::{AddressPool, TraceOptions};
+use hosts::packet_trace::{AddressPool, Ipv4Network, TraceOptions};
 use hosts::wire::MacAddress;
 use source::quantity::{Decimals, Notation, Units};
 use std::path::PathBuf;

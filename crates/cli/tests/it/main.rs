@@ -16,6 +16,7 @@ mod messages;
 mod net;
 mod net_controllers;
 mod net_examples;
+mod net_ipv6;
 mod net_live;
 mod net_sweeps;
 mod net_theory;

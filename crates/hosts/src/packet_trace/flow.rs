@@ -206,7 +206,8 @@ impl Flow {
             self.acknowledgement = self.acknowledgement.wrapping_add(2 * 1448);
         }
         let payload = View { bytes: &[], absent_bytes: payload_bytes.into() };
-        tcp.write(self.header.source, self.header.destination, payload, &mut frame.bytes)
+        let (source, destination) = (self.header.source.into(), self.header.destination.into());
+        tcp.write(source, destination, payload, &mut frame.bytes)
     }
 
     fn write_datagram(&mut self, size: f64, frame: &mut Frame) -> u32 {
@@ -218,7 +219,8 @@ impl Flow {
         };
         let udp = UdpHeader { source_port: self.ports.0, destination_port: self.ports.1 };
         let payload = View { bytes: &[], absent_bytes: payload_bytes.into() };
-        udp.write(self.header.source, self.header.destination, payload, &mut frame.bytes)
+        let (source, destination) = (self.header.source.into(), self.header.destination.into());
+        udp.write(source, destination, payload, &mut frame.bytes)
     }
 
     /// A payload between the small and the large ones.

@@ -28,11 +28,13 @@ fn key(frame: &Frame) -> (Key, Option<TcpHeader>) {
     let (source, destination) = (header.source, header.destination);
     let (ports, tcp) = match header.protocol {
         ipv4::TCP => {
-            let (tcp, _) = TcpHeader::read(source, destination, payload).expect("TCP");
+            let (tcp, _) =
+                TcpHeader::read(source.into(), destination.into(), payload).expect("TCP");
             ((tcp.source_port, tcp.destination_port), Some(tcp))
         }
         _ => {
-            let (udp, _) = UdpHeader::read(source, destination, payload).expect("UDP");
+            let (udp, _) =
+                UdpHeader::read(source.into(), destination.into(), payload).expect("UDP");
             ((udp.source_port, udp.destination_port), None)
         }
     };

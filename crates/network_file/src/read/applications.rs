@@ -181,12 +181,12 @@ fn read_kind(
             tcp: tcp(),
         },
         "udp" => ApplicationKind::Udp {
+            size: reader.datagram_size(reader.default_datagram(to.as_deref().unwrap_or(&[]))),
             to: to?,
             rate: match (reader.positive("rate")?, reader.is_frequency()) {
                 (rate, true) => UdpRate::Datagrams(rate),
                 (rate, false) => UdpRate::Bits(rate),
             },
-            size: reader.datagram_size(1_470),
             amount: reader.amount(&["duration", "count"]),
             arrivals: arrivals(record, Arrivals::Constant),
             port: port(record, "port"),
@@ -288,10 +288,7 @@ impl Reader<'_, '_> {
             if self.context.find(&text.value).is_none()
                 && let Ok(address) = text.value.trim().parse()
             {
-                let accepted = super::addresses::accepted(address, span, self.context);
-                list.extend(
-                    accepted.map(|value| Located { value: Destination::Address(value), span }),
-                );
+                list.push(Located { value: Destination::Address(address), span });
                 continue;
             }
             match self.context.host(&text, "applications send to hosts or addresses") {
@@ -366,6 +363,18 @@ impl Reader<'_, '_> {
             self.error(codes::BAD_VALUE, name, message, "");
         }
         size.min(MAX_DATAGRAM_BYTES)
+    }
+
+    /// The payload that iperf sends: what leaves room for the headers in 1,500 bytes.
+    fn default_datagram(&self, destinations: &[Located<Destination>]) -> u64 {
+        let hosts = &self.context.network.hosts;
+        let is_ipv6 = |to: &Located<Destination>| match to.value {
+            Destination::Host(to) => {
+                hosts[to].address_for(&hosts[self.host]).is_some_and(|address| address.is_ipv6())
+            }
+            Destination::Address(address) => address.is_ipv6(),
+        };
+        if destinations.iter().any(is_ipv6) { 1_450 } else { 1_470 }
     }
 
     /// The field `size` of UDP.
