@@ -113,5 +113,5 @@ pub use pass_timing::PassTiming;
 pub use statistics::{PortStatistics, Statistics};
 pub use tap::{EgressPacket, ExternAction, Tapped, TappedEvent};
 pub use trace::PacketTrace;
-pub use traffic_manager::{CongestionSignal, QueueStatistics};
+pub use traffic_manager::{CongestionSignal, DepthTimes, QueueStatistics};
 pub use wire::OutputPath;

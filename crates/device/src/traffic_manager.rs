@@ -2,12 +2,14 @@
 //! `TrafficManager`: output paths with rates, latencies, priority queues, pause states and a shared buffer. It stores
 //! packets of any type and schedules which path may send when.
 
+mod depth_times;
 mod gates;
 mod paths;
 mod planned;
 mod queue;
 
 pub use crate::wire::{OutputPath, PICOSECONDS_PER_SECOND, transmission_ps};
+pub use depth_times::DepthTimes;
 pub(crate) use gates::{GATE_ROWS, GateKind};
 pub(crate) use planned::DEPTH;
 pub use queue::QueueStatistics;
@@ -446,6 +448,14 @@ impl<T> TrafficManager<T> {
         match self.paths.get(path) {
             Some(state) => Some(state.queues.get(queue as usize)?.statistics(now_ps)),
             None => (queue < self.queue_count(path)).then(QueueStatistics::default),
+        }
+    }
+
+    /// Returns for how long a queue had how many packets; `None` if it does not exist.
+    pub fn depth_times(&self, path: OutputPath, queue: u32, now_ps: u64) -> Option<DepthTimes> {
+        match self.paths.get(path) {
+            Some(state) => Some(state.queues.get(queue as usize)?.depth_times(now_ps)),
+            None => (queue < self.queue_count(path)).then(DepthTimes::default),
         }
     }
 

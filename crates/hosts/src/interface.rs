@@ -219,6 +219,11 @@ impl Interface {
         outbox.send(self.port, self.busy_until_ps, frame);
     }
 
+    /// When the last bit of the last frame leaves.
+    pub(crate) fn idle_from_ps(&self) -> u64 {
+        self.busy_until_ps
+    }
+
     /// The counters at a time, without frames that leave later.
     pub(crate) fn statistics_at(&self, now_ps: u64) -> InterfaceStatistics {
         let mut statistics = self.statistics;

@@ -389,10 +389,16 @@ impl Stack {
     pub(crate) fn flush(&mut self, id: usize, outbox: &mut Outbox) {
         let now_ps = outbox.now_ps();
         let Some(ends) = self.sockets.ends(id) else { return };
-        while let Some(connection) = self.sockets.connection_mut(id)
-            && let Some(outgoing) = connection.poll(now_ps)
-        {
+        let interface = self.routing.hop(ends.1).map_or(0, |hop| hop.interface);
+        while let Some(outgoing) = self.sockets.poll(id, now_ps) {
+            let sent_before = self.interfaces[interface].statistics.sent;
             self.send_segment(ends, &outgoing, outbox);
+            // Segments that wait for a neighbour's address, are dropped or go to this host are not in the port.
+            let payload_bytes = outgoing.payload.length();
+            let interface = &self.interfaces[interface];
+            if payload_bytes > 0 && interface.statistics.sent > sent_before {
+                self.sockets.note_in_port(id, interface.idle_from_ps(), payload_bytes);
+            }
         }
         if let Some(time_ps) = self.sockets.timer_to_set(id) {
             self.set_timer(time_ps, TimerTarget::Connection { id });

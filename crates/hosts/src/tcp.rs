@@ -12,11 +12,13 @@ mod recovery;
 mod round_trip;
 mod scoreboard;
 mod sender;
+mod small_queue;
 mod statistics;
 mod stream;
 
 pub use connection::{Connection, Outgoing, TcpEvents, TcpState};
 pub use options::{Control, TcpOptions};
+pub(crate) use small_queue::SmallQueue;
 pub use statistics::TcpStatistics;
 pub use stream::Payload;
 

@@ -89,6 +89,7 @@ fn tcp(options: &model::TcpOptions) -> TcpOptions {
             DelayedAck::Longest(time_ps) => time_ps,
         },
         sack: options.has_sack,
+        small_queue: options.has_small_queue,
         ..TcpOptions::default()
     }
 }

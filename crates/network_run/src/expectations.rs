@@ -222,6 +222,7 @@ fn application_value(parts: &[&PartResult], metric: Metric) -> Option<Value> {
         | Metric::Dropped
         | Metric::Queue
         | Metric::MeanQueue
+        | Metric::P99Queue
         | Metric::Count
         | Metric::Value => return None,
     })
@@ -248,6 +249,7 @@ fn link_value(directions: &[DirectionResult], metric: Metric) -> Option<Value> {
         Metric::Dropped => Value::Count(sum(&|one| one.dropped)),
         Metric::Queue => Value::Count(largest(&|one| one.peak_queue as f64) as u64),
         Metric::MeanQueue => Value::Number(largest(&|one| one.mean_queue)),
+        Metric::P99Queue => Value::Count(largest(&|one| one.p99_queue as f64) as u64),
         _ => return None,
     })
 }

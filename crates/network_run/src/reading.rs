@@ -7,7 +7,7 @@ use crate::numbering::node_id;
 use crate::results::{
     ApplicationResult, DirectionResult, FlowResult, Measured, PartResult, Results, SwitchResult,
 };
-use device::OutputPath;
+use device::{DepthTimes, OutputPath};
 use hosts::Host;
 use hosts::applications::Report;
 use hosts::applications::ping::PingReply;
@@ -266,6 +266,7 @@ impl Built {
     fn fill_port(&self, switch: usize, end: &End, result: &mut DirectionResult) {
         let path = OutputPath::Port(end.port);
         let mut waited_ps = 0;
+        let mut depths: Vec<DepthTimes> = Vec::new();
         for device in self.devices(switch) {
             if let Some(port) = device.statistics().ports.get(&end.port) {
                 result.sent += port.sent_packets;
@@ -276,9 +277,17 @@ impl Built {
                 result.peak_queue = result.peak_queue.max(statistics.peak_packets);
                 result.dropped += statistics.refused_packets;
                 waited_ps += statistics.waited_ps;
+                if statistics.waited_ps > 0
+                    && let Some(times) = device.queue_depth_times(path, queue)
+                {
+                    depths.resize_with(depths.len().max(queue as usize + 1), DepthTimes::default);
+                    depths[queue as usize].merge(&times);
+                }
             }
         }
         let time_ps = self.simulation.now_ps();
+        let p99 = depths.iter().map(|times| times.percentile(0.99, time_ps)).max();
+        result.p99_queue = p99.unwrap_or(0);
         if time_ps > 0 {
             result.mean_queue = waited_ps as f64 / time_ps as f64;
         }

@@ -170,6 +170,8 @@ pub struct DirectionResult {
     pub peak_queue: u64,
     /// The mean number of packets that waited.
     pub mean_queue: f64,
+    /// The number that was not exceeded for 99 % of the time, the largest of the port's queues.
+    pub p99_queue: u64,
 }
 
 /// A switch.

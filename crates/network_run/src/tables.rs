@@ -297,6 +297,7 @@ fn links(network: &Network, results: &Results) -> Table {
             ("lost down", "lost_while_down"),
             ("queue full", "queue_full"),
             ("queue mean", "queue_mean_packets"),
+            ("p99", "queue_p99_packets"),
             ("max", "queue_max_packets"),
         ],
     );
@@ -319,6 +320,7 @@ fn links(network: &Network, results: &Results) -> Table {
                 Cell::Count(direction.link.lost_while_down),
                 Cell::Count(direction.dropped),
                 Cell::Number(direction.mean_queue),
+                Cell::Count(direction.p99_queue),
                 Cell::Count(direction.peak_queue),
             ];
             rows.push((direction.utilization.unwrap_or(0.0), row));
@@ -331,7 +333,7 @@ fn links(network: &Network, results: &Results) -> Table {
         table.notes.push(format!("{unused} directions of links carried nothing"));
     }
     table.notes.push(
-        "a queue holds packets that wait for the port, not the one on the wire; means are over time"
+        "a queue holds packets that wait for the port, not the one on the wire; mean and p99 are over time"
             .to_string(),
     );
     table

@@ -2,7 +2,7 @@
 //! The front end in one call: preprocess, parse, check. Files come through an [`IncludeLoader`].
 
 use crate::codes::syntax;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Foreign};
 use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess_dialect};
 use crate::typed::TypedProgram;
 use source::{Code, Diagnostic, Diagnostics, Severity, SourceMap, Span};
@@ -57,7 +57,7 @@ pub fn compile_dialect(
     let mut map = SourceMap::new();
     let mut diagnostics = Diagnostics::new();
     let main = map.add(name, text);
-    let foreign = dialect.map_or("", |dialect| dialect.characters());
+    let foreign = Foreign::of(dialect);
     let tokens = preprocess_dialect(&mut map, loader, main, options, foreign, &mut diagnostics);
     let tree = crate::parser::parse_dialect(tokens, dialect, &mut diagnostics);
     let is_recovered = |diagnostic: &Diagnostic| {

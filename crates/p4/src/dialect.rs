@@ -8,6 +8,7 @@
 use crate::ast::{Block, Expression, Extension, Name, Parameter, Program, TypeRef};
 use crate::token::{Token, TokenKind};
 pub use source::parse::Unparsed;
+use std::ops::Range;
 
 /// A place where a form of a dialect may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,19 @@ pub trait Dialect: Sync {
         ""
     }
 
+    /// Returns the places of texts in another language, such as C, from an opening brace to behind the one that closes it,
+    /// in order. Each is one token of the kind [`TokenKind::Verbatim`]; nothing reads its inside.
+    fn verbatim(&self, text: &str) -> Vec<Range<usize>> {
+        let _ = text;
+        Vec::new()
+    }
+
+    /// Whether a word before a declaration is an annotation of it: `word declaration` is short for `@word declaration`.
+    fn is_annotation(&self, word: &Token, next: &Token) -> bool {
+        let _ = (word, next);
+        false
+    }
+
     /// Returns the form that begins at the next token, if it is one of the dialect's. It goes
     /// before what P4_16 has at that place. `ahead` looks at the tokens from the next one on.
     fn form<'t>(
@@ -58,6 +72,35 @@ pub trait Dialect: Sync {
     fn is_variable(&self, extension: &Extension) -> bool {
         let _ = extension;
         false
+    }
+}
+
+/// The tokens that a text may have beyond those of P4_16.
+#[derive(Clone, Copy, Default)]
+pub struct Foreign<'d> {
+    characters: &'d str,
+    dialect: Option<&'d dyn Dialect>,
+}
+
+impl<'d> Foreign<'d> {
+    /// The tokens of a dialect.
+    pub fn of(dialect: Option<&'d dyn Dialect>) -> Foreign<'d> {
+        Foreign { characters: dialect.map_or("", |dialect| dialect.characters()), dialect }
+    }
+
+    /// These characters, each a token.
+    pub fn characters(characters: &'d str) -> Foreign<'d> {
+        Foreign { characters, dialect: None }
+    }
+
+    /// Whether an unknown text has only characters that are allowed.
+    pub(crate) fn allows(&self, text: &str) -> bool {
+        text.chars().all(|character| self.characters.contains(character))
+    }
+
+    /// The places of texts in another language.
+    pub(crate) fn verbatim(&self, text: &str) -> Vec<Range<usize>> {
+        self.dialect.map_or_else(Vec::new, |dialect| dialect.verbatim(text))
     }
 }
 
@@ -110,6 +153,13 @@ pub trait ExtensionReader {
     ///
     /// There is none.
     fn block(&mut self, what: &str) -> Result<&Block, Unparsed>;
+
+    /// Takes a text of [`Dialect::verbatim`]; `place` ends the sentence "expected `{` ...".
+    ///
+    /// # Errors
+    ///
+    /// No such text stands here.
+    fn verbatim(&mut self, place: &str) -> Result<(), Unparsed>;
 
     /// Takes tokens from an opening parenthesis, bracket or brace to the one that closes it: text in
     /// another language.

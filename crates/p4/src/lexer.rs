@@ -7,6 +7,7 @@ pub(crate) mod cursor;
 pub(crate) mod excluded;
 
 use crate::codes::lexical;
+use crate::dialect::Foreign;
 use crate::token::{Token, TokenKind};
 use cursor::{Cursor, Lexeme, LexemeKind};
 use rustc_hash::FxHashSet;
@@ -49,19 +50,18 @@ pub fn lex_with_comments(
     file: FileId,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Token>, Vec<Trivia>) {
-    lex_with_characters(map, file, "", diagnostics)
+    lex_foreign(map, file, Foreign::default(), diagnostics)
 }
 
-/// Like [`lex_with_comments`]; each character in `foreign` is a token of the kind
-/// [`TokenKind::Foreign`].
-pub fn lex_with_characters(
+/// Like [`lex_with_comments`], with tokens beyond those of P4_16.
+pub fn lex_foreign(
     map: &SourceMap,
     file: FileId,
-    foreign: &str,
+    foreign: Foreign<'_>,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Token>, Vec<Trivia>) {
     let text = map.text(file).clone();
-    let mut cursor = Cursor::new(file, text.clone());
+    let mut cursor = Cursor::new(file, text.clone()).with_verbatim(foreign.verbatim(&text));
     let mut spellings: FxHashSet<Arc<str>> = FxHashSet::default();
     let mut tokens = Vec::new();
     let mut trivia = Vec::new();
@@ -105,7 +105,8 @@ pub fn lex_with_characters(
                 TokenKind::String
             }
             LexemeKind::Symbol(kind) => kind,
-            LexemeKind::Unknown if is_foreign(map.slice(span), foreign) => TokenKind::Foreign,
+            LexemeKind::Verbatim => TokenKind::Verbatim,
+            LexemeKind::Unknown if foreign.allows(map.slice(span)) => TokenKind::Foreign,
             LexemeKind::Character
             | LexemeKind::Unknown
             | LexemeKind::Hash
@@ -163,11 +164,6 @@ pub(crate) fn with_references(tokens: Vec<Token>) -> Vec<Token> {
         }
     }
     folded
-}
-
-/// Whether an unknown text has only characters that are allowed beyond those of P4_16.
-pub(crate) fn is_foreign(text: &str, foreign: &str) -> bool {
-    text.chars().all(|character| foreign.contains(character))
 }
 
 /// Returns the [`Token::text`] of a lexeme: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3) and

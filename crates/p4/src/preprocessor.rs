@@ -14,9 +14,10 @@ mod names;
 mod substitution;
 
 use crate::codes::lexical;
+use crate::dialect::Foreign;
 use crate::lexer::cursor::{Cursor, Lexeme, LexemeKind};
 use crate::lexer::{
-    AnnotationBody, is_foreign, spelling, unknown_text, unterminated_comment, unterminated_string,
+    AnnotationBody, spelling, unknown_text, unterminated_comment, unterminated_string,
     with_references,
 };
 use crate::token::{Token, TokenKind};
@@ -70,16 +71,16 @@ pub fn preprocess(
     options: &PreprocessorOptions,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
-    preprocess_dialect(map, loader, main, options, "", diagnostics)
+    preprocess_dialect(map, loader, main, options, Foreign::default(), diagnostics)
 }
 
-/// Like [`preprocess`]; the characters in `foreign` are tokens of a dialect.
+/// Like [`preprocess`], with tokens beyond those of P4_16.
 pub fn preprocess_dialect(
     map: &mut SourceMap,
     loader: &dyn IncludeLoader,
     main: FileId,
     options: &PreprocessorOptions,
-    foreign: &str,
+    foreign: Foreign<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
     let end = Span::new(main, 0, u32::try_from(map.text(main).len()).unwrap_or(u32::MAX));
@@ -101,6 +102,7 @@ enum PreprocessingTokenKind {
     Number,
     String,
     Character,
+    Verbatim,
     Symbol(TokenKind),
     Hash,
     HashHash,
@@ -146,8 +148,8 @@ struct Preprocessor<'run> {
     map: &'run mut SourceMap,
     loader: &'run dyn IncludeLoader,
     options: &'run PreprocessorOptions,
-    /// Characters of a dialect.
-    foreign: &'run str,
+    /// Tokens of a dialect.
+    foreign: Foreign<'run>,
     diagnostics: &'run mut Diagnostics,
     names: Names,
     known: KnownNames,
@@ -187,7 +189,7 @@ impl<'run> Preprocessor<'run> {
             map,
             loader,
             options,
-            foreign: "",
+            foreign: Foreign::default(),
             diagnostics,
             names,
             known,
@@ -229,10 +231,11 @@ impl<'run> Preprocessor<'run> {
             PreprocessingTokenKind::Word => self.names.kind(token.symbol),
             PreprocessingTokenKind::Number => TokenKind::Integer,
             PreprocessingTokenKind::String => TokenKind::String,
+            PreprocessingTokenKind::Verbatim => TokenKind::Verbatim,
             PreprocessingTokenKind::Symbol(kind) => kind,
             PreprocessingTokenKind::Placemarker => return,
             PreprocessingTokenKind::Unknown
-                if is_foreign(self.names.text(token.symbol), self.foreign) =>
+                if self.foreign.allows(self.names.text(token.symbol)) =>
             {
                 TokenKind::Foreign
             }
@@ -325,6 +328,7 @@ impl<'run> Preprocessor<'run> {
                 PreprocessingTokenKind::String
             }
             LexemeKind::Character => PreprocessingTokenKind::Character,
+            LexemeKind::Verbatim => PreprocessingTokenKind::Verbatim,
             LexemeKind::Symbol(kind) => PreprocessingTokenKind::Symbol(kind),
             LexemeKind::Hash => PreprocessingTokenKind::Hash,
             LexemeKind::HashHash => PreprocessingTokenKind::HashHash,

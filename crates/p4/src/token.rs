@@ -55,6 +55,8 @@ macro_rules! token_kinds {
             Unknown,
             /// A character that P4_16 does not have and a dialect or a text with holes uses.
             Foreign,
+            /// A text of another language in braces, as a dialect has it; the text includes the braces.
+            Verbatim,
             /// `${name}` in a piece of a program, where an expression is put in. The text is the name.
             Hole,
             /// `${name}` in a piece of a program, where a type is put in.
@@ -77,6 +79,7 @@ macro_rules! token_kinds {
                     TokenKind::Pragma => "#pragma",
                     TokenKind::Unknown => "unknown character",
                     TokenKind::Foreign => "character of a dialect",
+                    TokenKind::Verbatim => "{",
                     TokenKind::Hole | TokenKind::TypeHole | TokenKind::ListHole => "hole",
                     TokenKind::End => "end of file",
                     $(TokenKind::$keyword => $spelling,)*

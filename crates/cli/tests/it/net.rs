@@ -104,6 +104,30 @@ fn an_idle_path_takes_its_time() {
     assert_eq!(results["complete"], Value::Bool(true));
 }
 
+/// Eleven frames of 1,000 bits arrive at once at a port of 1 Mb/s: ten wait for a millisecond, nine for the next, and so on.
+/// A late datagram ends the run.
+#[test]
+fn the_99th_percentile_of_a_queue_is_over_the_time_of_the_run() {
+    let router = root().join("examples/router/router.p4").canonicalize().expect("the router");
+    let text = format!(
+        "topology: {{kind: line, switches: 1, hosts_per_switch: 1, program: {}, rate: 1Tbps, latency: 0s}}
+hosts:
+  h1: {{applications: [{{udp: {{to: h2, rate: 1Gbps, size: 83, count: 11}}}}, {{udp: {{to: h2, rate: 1pps, count: 1, start: LATE}}}}]}}
+  h2: {{address: 10.0.9.9/24, gateway: 10.0.9.1}}
+links: [{{ends: [\"s1:2\", h2], rate: 1Mbps, latency: 0s}}]
+",
+        router.display()
+    );
+    for (late, p99) in [("40ms", 10), ("150ms", 9), ("350ms", 7), ("5s", 0)] {
+        let expect = format!("expect: [{{port: \"s1:2\", queue: 10, p99_queue: {p99}}}]\n");
+        let file = format!("{}{expect}", text.replace("LATE", late));
+        for words in [["-q"].as_slice(), &["-q", "--engine", "interp"]] {
+            let (status, out, errors) = run_files(&[("n.yaml", &file)], words);
+            assert_eq!(status, Some(0), "{late}: {out}{errors}");
+        }
+    }
+}
+
 #[test]
 fn both_engines_agree() {
     let file = two_hosts(

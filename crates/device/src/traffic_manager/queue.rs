@@ -2,6 +2,7 @@
 //! `Queue`: a queue of a path with its packets, pauses and statistics. The parent module chooses among the queues of a
 //! path.
 
+use super::depth_times::DepthTimes;
 use crate::options::PortOptions;
 use crate::wire::PICOSECONDS_PER_SECOND;
 use std::collections::VecDeque;
@@ -71,6 +72,9 @@ pub(super) struct Queue<T> {
     /// Counters and peaks so far; its current depths are not used.
     counted: QueueStatistics,
     bytes: u64,
+    depth_times: DepthTimes,
+    /// Until when `depth_times` are complete.
+    accounted_ps: u64,
 }
 
 impl<T> Queue<T> {
@@ -89,6 +93,8 @@ impl<T> Queue<T> {
             paused_since_ps: None,
             counted: QueueStatistics::default(),
             bytes: 0,
+            depth_times: DepthTimes::default(),
+            accounted_ps: 0,
         }
     }
 
@@ -116,6 +122,8 @@ impl<T> Queue<T> {
 
     /// Adds a packet whose departure is decided.
     pub fn plan(&mut self, planned: Planned) {
+        self.start_planned(planned.enqueued_ps);
+        self.account(planned.enqueued_ps);
         self.bytes = self.bytes.saturating_add(planned.length_bytes);
         self.planned.push_back(planned);
     }
@@ -134,8 +142,9 @@ impl<T> Queue<T> {
             }
             // It has waited, or it would not be here.
             self.counted.waited_ps += u128::from(first.starts_ps.saturating_sub(first.enqueued_ps));
-            let length_bytes = first.length_bytes;
+            let (length_bytes, first_starts_ps) = (first.length_bytes, first.starts_ps);
             self.count_depth();
+            self.account(first_starts_ps);
             self.planned.pop_front();
             self.bytes = self.bytes.saturating_sub(length_bytes);
         }
@@ -172,6 +181,7 @@ impl<T> Queue<T> {
     }
 
     pub fn push(&mut self, waiting: Waiting<T>) {
+        self.account(waiting.enqueued_ps);
         self.bytes = self.bytes.saturating_add(waiting.length_bytes);
         self.packets.push_back(waiting);
     }
@@ -179,6 +189,8 @@ impl<T> Queue<T> {
     /// Takes the first packet. If it has waited, all packets in the queue have been there together, so the peak counts
     /// them.
     pub fn pop(&mut self, now_ps: u64) -> Option<Waiting<T>> {
+        self.start_planned(now_ps);
+        self.account(now_ps);
         let has_waited = self.packets.front().is_some_and(|head| head.enqueued_ps < now_ps);
         if has_waited {
             self.count_depth();
@@ -187,6 +199,28 @@ impl<T> Queue<T> {
         self.counted.waited_ps += u128::from(now_ps.saturating_sub(waiting.enqueued_ps));
         self.bytes = self.bytes.saturating_sub(waiting.length_bytes);
         Some(waiting)
+    }
+
+    /// Accounts for the time until now, in which the depth was what it is.
+    #[inline]
+    fn account(&mut self, now_ps: u64) {
+        let time_ps = now_ps.saturating_sub(self.accounted_ps);
+        self.depth_times.add(self.depth(), time_ps);
+        self.accounted_ps += time_ps;
+    }
+
+    /// Returns for how long the queue had how many packets, until now.
+    pub fn depth_times(&self, now_ps: u64) -> DepthTimes {
+        let mut times = self.depth_times.clone();
+        let mut accounted_ps = self.accounted_ps;
+        let left = self.planned.iter().take(self.left_until(now_ps)).enumerate();
+        for (before, planned) in left {
+            let time_ps = planned.starts_ps.saturating_sub(accounted_ps);
+            times.add(self.depth() - before, time_ps);
+            accounted_ps += time_ps;
+        }
+        times.add(self.depth_at(now_ps), now_ps.saturating_sub(accounted_ps));
+        times
     }
 
     fn count_depth(&mut self) {

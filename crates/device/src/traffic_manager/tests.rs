@@ -173,6 +173,13 @@ proptest! {
         send_until(&mut manager, u64::MAX)?;
         prop_assert_eq!(sent.len(), packets.len());
         prop_assert_eq!(manager.buffered_bytes(), 0);
+        for (port, queue) in (0..3).flat_map(|port| (0..4).map(move |queue| (port, queue))) {
+            let path = OutputPath::Port(port);
+            let statistics = manager.queue_statistics(path, queue, u64::MAX);
+            let times = manager.depth_times(path, queue, u64::MAX).expect("a queue");
+            // Little: the sum of packets over time is the sum of the times that packets waited.
+            prop_assert_eq!(times.packet_time_ps(), statistics.expect("a queue").waited_ps);
+        }
         for port in 0..3 {
             let mine: Vec<_> =
                 sent.iter().filter(|packet| packet.2 == OutputPath::Port(port)).collect();

@@ -2,7 +2,7 @@
 //! [`Sockets`]: connections by addresses and ports, listeners and UDP sockets by port.
 
 use crate::ports::Binding;
-use crate::tcp::{Connection, TcpEvents, TcpOptions};
+use crate::tcp::{Connection, Outgoing, SmallQueue, TcpEvents, TcpOptions};
 use crate::wire::tcp::TcpHeader;
 use rustc_hash::FxHashMap;
 use slab::Slab;
@@ -20,6 +20,9 @@ struct Entry {
     key: Key,
     /// The earliest timer that the host has for the connection.
     timer_ps: Option<u64>,
+    in_port: SmallQueue,
+    /// When it has room in the port, if it waits for that.
+    blocked_until_ps: Option<u64>,
 }
 
 struct Listener {
@@ -102,7 +105,14 @@ impl Sockets {
     fn add(&mut self, program: usize, ends: (IpAddr, IpAddr), connection: Connection) -> usize {
         let (local_port, remote_port) = connection.ports();
         let key = (ends.0, ends.1, local_port, remote_port);
-        let id = self.connections.insert(Entry { connection, program, key, timer_ps: None });
+        let id = self.connections.insert(Entry {
+            connection,
+            program,
+            key,
+            timer_ps: None,
+            in_port: SmallQueue::default(),
+            blocked_until_ps: None,
+        });
         self.by_key.insert(key, id);
         id
     }
@@ -143,12 +153,34 @@ impl Sockets {
         events.any().then_some((entry.program, events))
     }
 
+    /// Returns the next segment of a connection to send now.
+    #[inline]
+    pub(super) fn poll(&mut self, id: usize, now_ps: u64) -> Option<Outgoing> {
+        let entry = self.connections.get_mut(id)?;
+        let limit_bytes = entry.connection.port_limit_bytes();
+        entry.blocked_until_ps = limit_bytes
+            .and_then(|limit_bytes| entry.in_port.blocked_until_ps(now_ps, limit_bytes))
+            .filter(|_| entry.connection.has_unsent());
+        entry.connection.poll(now_ps, entry.blocked_until_ps.is_none())
+    }
+
+    /// Notes that a segment of a connection leaves the port at a time.
+    #[inline]
+    pub(super) fn note_in_port(&mut self, id: usize, leaves_ps: u64, payload_bytes: u64) {
+        if let Some(entry) = self.connections.get_mut(id)
+            && entry.connection.port_limit_bytes().is_some()
+        {
+            entry.in_port.push(leaves_ps, payload_bytes);
+        }
+    }
+
     /// The time at which the host has to set a timer. A timer that comes too early is set again when it expires, so
     /// that most changes of a connection's timers cost nothing.
     #[inline]
     pub(super) fn timer_to_set(&mut self, id: usize) -> Option<u64> {
         let entry = self.connections.get_mut(id)?;
-        let next_ps = entry.connection.next_timer_ps()?;
+        let timers = [entry.connection.next_timer_ps(), entry.blocked_until_ps];
+        let next_ps = timers.into_iter().flatten().min()?;
         if entry.timer_ps.is_some_and(|set_ps| set_ps <= next_ps) {
             return None;
         }

@@ -269,6 +269,18 @@ impl Connection {
         self.sender.congestion_window()
     }
 
+    /// The most bytes of payload that it has in its host's port, if it limits them.
+    #[inline]
+    pub(crate) fn port_limit_bytes(&self) -> Option<u64> {
+        self.options.small_queue.then(|| self.sender.port_limit_bytes())
+    }
+
+    /// Whether segments with payload wait for the windows or for the port.
+    #[inline]
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.sender.has_unsent()
+    }
+
     /// The smoothed round-trip time, in picoseconds.
     pub fn smoothed_round_trip_ps(&self) -> Option<u64> {
         self.sender.round_trip.smoothed_ps()

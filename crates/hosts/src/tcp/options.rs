@@ -68,6 +68,9 @@ pub struct TcpOptions {
     pub window_scaling: bool,
     /// Whether a small segment waits until everything sent is acknowledged (Nagle; RFC 9293 section 3.7.4).
     pub nagle: bool,
+    /// Whether to limit what the connection has in its host's port (Linux's TCP small queues): two segments, or what it sends
+    /// in a millisecond if that is more.
+    pub small_queue: bool,
     /// How long the end that closed first keeps the connection's ports (TIME-WAIT); RFC 9293 has four minutes.
     pub time_wait_ps: u64,
     /// Timeouts of one segment in a row until the connection is given up (Linux: 15).
@@ -91,6 +94,7 @@ impl Default for TcpOptions {
             timestamps: true,
             window_scaling: true,
             nagle: false,
+            small_queue: true,
             time_wait_ps: 100 * MS,
             most_timeouts: 15,
             most_handshake_timeouts: 6,

@@ -10,6 +10,8 @@ use super::round_trip::RoundTrip;
 use super::scoreboard::{DUPLICATE_THRESHOLD, Delivered, Scoreboard};
 use super::statistics::TcpStatistics;
 
+const MILLISECOND_PS: u64 = 1_000_000_000;
+
 /// An acknowledgement in positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived<'a> {
@@ -121,6 +123,22 @@ impl Sender {
     /// The congestion window in bytes.
     pub(super) fn congestion_window(&self) -> u64 {
         self.window.bytes
+    }
+
+    /// The bytes that Linux lets a connection have in its host's port: two segments, or a millisecond of its pacing rate if that
+    /// is more: 1.2 windows a round trip, 2 in slow start below half of the threshold.
+    pub(super) fn port_limit_bytes(&self) -> u64 {
+        let least = 2 * self.segment_bytes;
+        let Some(round_trip_ps) = self.round_trip.smoothed_ps() else { return u64::MAX };
+        let is_early = self.window.bytes < self.window.slow_start_threshold / 2;
+        let tenths = if is_early { 20 } else { 12 };
+        let product = u128::from(self.window.bytes) * tenths * u128::from(MILLISECOND_PS / 10);
+        (product / u128::from(round_trip_ps.max(1))).min(u64::MAX.into()).max(least.into()) as u64
+    }
+
+    /// Whether bytes or lost segments wait to be sent.
+    pub(super) fn has_unsent(&self) -> bool {
+        self.next < self.end() || self.board.lost_bytes() > 0
     }
 
     /// Whether FIN left.

@@ -104,7 +104,7 @@ impl Channel {
         assert_eq!(count, bytes.len() as u64);
         self.read[end].extend(bytes);
         while let Some(connection) = &mut self.ends[end]
-            && let Some(outgoing) = connection.poll(self.now_ps)
+            && let Some(outgoing) = connection.poll(self.now_ps, true)
         {
             self.fly(end, outgoing);
         }
@@ -333,7 +333,7 @@ fn marks_reduce_the_window_once_a_round_trip() {
 #[test]
 fn a_refused_connection_is_over() {
     let mut connection = Connection::connect(TcpOptions::default(), (1, 2), 50, 1460, false);
-    let syn = connection.poll(0).expect("SYN");
+    let syn = connection.poll(0, true).expect("SYN");
     let mut answer = syn.header;
     answer.flags = Flags::RST | Flags::ACK;
     answer.acknowledgement = 50;
@@ -367,12 +367,12 @@ fn only_the_expected_number_resets() {
     let connection = channel.ends[1].as_mut().expect("a server");
     // It had nothing to write, and closed.
     assert_eq!(connection.state(), TcpState::FinWait2);
-    let expected = connection.poll(channel.now_ps);
+    let expected = connection.poll(channel.now_ps, true);
     assert_eq!(expected, None);
     reset.flags = Flags::RST;
     reset.sequence = reset.sequence.wrapping_add(10_000);
     connection.receive(channel.now_ps, &reset, Default::default(), Ecn::NotCapable);
-    let answer = connection.poll(channel.now_ps).expect("a challenge");
+    let answer = connection.poll(channel.now_ps, true).expect("a challenge");
     assert_eq!(answer.header.flags, Flags::ACK);
     reset.sequence = answer.header.acknowledgement;
     connection.receive(channel.now_ps, &reset, Default::default(), Ecn::NotCapable);

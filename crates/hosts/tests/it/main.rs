@@ -8,4 +8,5 @@ mod applications;
 mod ipv6;
 mod pairs;
 mod published;
+mod small_queues;
 mod smoltcp_peer;

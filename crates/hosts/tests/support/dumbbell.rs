@@ -44,6 +44,7 @@ pub fn ns3_tcp(control: Control) -> TcpOptions {
         least_timeout_ps: SECOND,
         handshake_timeout_ps: 3 * SECOND,
         maximum_segment_bytes: Some(1460),
+        small_queue: false,
         ..TcpOptions::default()
     }
 }

@@ -56,6 +56,8 @@ pub struct Description {
     pub whole_byte_headers: bool,
     /// Whether tables have at most one `lpm` key.
     pub single_prefix_key: bool,
+    /// The most bits of arguments of one action; `None` is no limit.
+    pub action_data_bits: Option<u32>,
 }
 
 /// A programmable block of a package.

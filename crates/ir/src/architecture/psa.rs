@@ -29,6 +29,7 @@ pub(super) static DESCRIPTION: Description = Description {
     calculation_stem: None,
     whole_byte_headers: false,
     single_prefix_key: false,
+    action_data_bits: None,
 };
 
 const INGRESS_PARSER: BlockRole = BlockRole {

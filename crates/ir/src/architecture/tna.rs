@@ -56,6 +56,7 @@ pub(super) static DESCRIPTION: Description = Description {
     calculation_stem: None,
     whole_byte_headers: false,
     single_prefix_key: false,
+    action_data_bits: Some(512),
 };
 
 const INGRESS_HEADERS: &str = "ingress.hdr";

@@ -47,6 +47,7 @@ pub(super) static DESCRIPTION: Description = Description {
     calculation_stem: Some("calc"),
     whole_byte_headers: true,
     single_prefix_key: true,
+    action_data_bits: None,
 };
 
 /// Storage of the third parameter of the parser, ingress and egress.

@@ -59,6 +59,11 @@ static TCP_OPTIONS: &[FieldShape] = &[
         "Explicit congestion notification (RFC 3168); true for dctcp, else false.",
     ),
     field("sack", Shape::Truth, "Selective acknowledgements; true if absent."),
+    field(
+        "small_queue",
+        Shape::Truth,
+        "Whether a flow has at most two segments in its host's port, or 1 ms of its rate; true if absent.",
+    ),
     field("port", PORT, "Destination port."),
     field("tos", Shape::Count { least: 0, most: 255 }, "Type of service byte of IPv4."),
 ];

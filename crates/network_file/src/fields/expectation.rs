@@ -35,6 +35,11 @@ pub static METRICS: &[FieldShape] = &[
     field("dropped", COUNT, "Packets that the full queue of the port dropped."),
     field("queue", COUNT, "Greatest number of packets that waited at the port."),
     field("mean_queue", COUNT, "Mean number of packets that waited at the port, over time."),
+    field(
+        "p99_queue",
+        COUNT,
+        "Number of waiting packets that was not exceeded for 99 % of the time.",
+    ),
     field("count", COUNT, "Packets that the host received, or of the counter."),
     field("value", COUNT, "Value of the register."),
 ];
@@ -77,7 +82,7 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { name: "link", metrics: &["loss", "lost", "delivered", "use"], fields: &[] },
     Subject {
         name: "port",
-        metrics: &["sent", "received", "dropped", "queue", "mean_queue"],
+        metrics: &["sent", "received", "dropped", "queue", "mean_queue", "p99_queue"],
         fields: &[],
     },
     Subject { name: "host", metrics: &["count"], fields: &["where", "after", "before"] },

@@ -255,6 +255,8 @@ pub struct TcpOptions {
     pub has_ecn: bool,
     /// Selective acknowledgements.
     pub has_sack: bool,
+    /// TCP small queues.
+    pub has_small_queue: bool,
     /// Destination port.
     pub port: Option<u16>,
     /// Type of service byte of IPv4.
@@ -274,6 +276,7 @@ impl Default for TcpOptions {
             delayed_ack: DelayedAck::Longest(40 * MILLISECOND_PS),
             has_ecn: false,
             has_sack: true,
+            has_small_queue: true,
             port: None,
             tos: 0,
         }

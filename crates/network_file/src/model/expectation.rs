@@ -107,6 +107,7 @@ pub enum Metric {
     Dropped,
     Queue,
     MeanQueue,
+    P99Queue,
     Count,
     Value,
 }
@@ -134,6 +135,7 @@ impl Metric {
         ("dropped", Metric::Dropped),
         ("queue", Metric::Queue),
         ("mean_queue", Metric::MeanQueue),
+        ("p99_queue", Metric::P99Queue),
         ("count", Metric::Count),
         ("value", Metric::Value),
     ];

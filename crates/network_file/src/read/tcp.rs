@@ -59,6 +59,7 @@ pub(super) fn options(record: &Record, messages: &Messages) -> TcpOptions {
         },
         has_ecn: record.truth("ecn").unwrap_or(is_dctcp),
         has_sack: record.truth("sack").unwrap_or(true),
+        has_small_queue: record.truth("small_queue").unwrap_or(true),
         port: port(record, "port"),
         tos: tos(record),
     }

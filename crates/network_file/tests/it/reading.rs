@@ -199,6 +199,7 @@ fn applications() {
             delayed_ack: DelayedAck::Off,
             has_ecn: true,
             has_sack: false,
+            has_small_queue: false,
             port: Some(5_001),
             tos: 2,
         }
@@ -316,7 +317,7 @@ fn expectations() {
     let Subject::Counter(cell) = &network.expectations[6].subject else { panic!("a counter") };
     assert_eq!((cell.switch, cell.index, cell.at_ps), (0, 100, Some(2 * SECOND_PS)));
     let count = network.expectations.iter().map(|each| each.conditions.len()).sum::<usize>();
-    assert_eq!((network.expectations.len(), count), (8, 28));
+    assert_eq!((network.expectations.len(), count), (8, 29));
 }
 
 #[test]

@@ -290,6 +290,7 @@ impl Chooser<'_> {
             ("initial_window", tcp.initial_window != usual.initial_window),
             ("min_rto", tcp.min_rto_ps != usual.min_rto_ps),
             ("delayed_ack", tcp.delayed_ack != usual.delayed_ack),
+            ("small_queue", tcp.has_small_queue != usual.has_small_queue),
         ];
         if let Some((name, _)) = fixed.into_iter().find(|(_, is_set)| *is_set) {
             let why = format!("iperf3 does not set `{name}`; it is the kernel's");

@@ -208,6 +208,7 @@ events: [{at: 1s, link: \"s1:2\", state: down, for: 500ms}]
         dropped,
         peak_queue: dropped,
         mean_queue: 0.5,
+        p99_queue: 2,
         ..DirectionResult::default()
     };
     let results = Results {

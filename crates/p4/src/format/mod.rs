@@ -14,7 +14,7 @@ mod structure;
 mod wrap;
 
 use crate::codes::syntax;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Foreign};
 use crate::lexer;
 use crate::token::{Token, TokenKind};
 use pieces::Piece;
@@ -36,7 +36,7 @@ pub fn format_source(text: &str) -> Result<String, Diagnostics> {
 ///
 /// As of [`format_source`].
 pub fn format_dialect(text: &str, dialect: Option<&dyn Dialect>) -> Result<String, Diagnostics> {
-    let foreign = dialect.map_or("", |dialect| dialect.characters());
+    let foreign = Foreign::of(dialect);
     let formatted = format_tokens(text, foreign)?;
     let mistakes = readable::certain_mistakes(text, dialect);
     if mistakes.has_errors() {
@@ -48,11 +48,11 @@ pub fn format_dialect(text: &str, dialect: Option<&dyn Dialect>) -> Result<Strin
 }
 
 /// Formats whatever has only tokens of P4.
-fn format_tokens(text: &str, foreign: &str) -> Result<String, Diagnostics> {
+fn format_tokens(text: &str, foreign: Foreign<'_>) -> Result<String, Diagnostics> {
     let mut map = SourceMap::new();
     let file = map.add("source", text);
     let mut diagnostics = Diagnostics::new();
-    let (tokens, trivia) = lexer::lex_with_characters(&map, file, foreign, &mut diagnostics);
+    let (tokens, trivia) = lexer::lex_foreign(&map, file, foreign, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -88,11 +88,11 @@ pub(crate) fn single_line(pieces: Vec<Piece<'_>>) -> String {
 }
 
 /// Whether formatted text has the tokens it was made from.
-fn same_tokens(before: &[Token], formatted: &str, foreign: &str) -> bool {
+fn same_tokens(before: &[Token], formatted: &str, foreign: Foreign<'_>) -> bool {
     let mut map = SourceMap::new();
     let file = map.add("formatted", formatted);
     let mut diagnostics = Diagnostics::new();
-    let after = lexer::lex_with_characters(&map, file, foreign, &mut diagnostics).0;
+    let after = lexer::lex_foreign(&map, file, foreign, &mut diagnostics).0;
     !diagnostics.has_errors() && spelled(before).eq(spelled(&after))
 }
 

@@ -3,7 +3,7 @@
 //! macro, condition or missing include can be its cause.
 
 use crate::codes::{lexical, syntax};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Foreign};
 use crate::interfaces::InterfacesOnly;
 use crate::lexer::excluded::{directive_name, next_directive};
 use crate::parser;
@@ -18,7 +18,7 @@ pub(super) fn certain_mistakes(text: &str, dialect: Option<&dyn Dialect>) -> Dia
     let file = map.add("source", text);
     let mut diagnostics = Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let foreign = dialect.map_or("", |dialect| dialect.characters());
+    let foreign = Foreign::of(dialect);
     let tokens =
         preprocess_dialect(&mut map, &InterfacesOnly, file, &options, foreign, &mut diagnostics);
     if diagnostics.iter().any(|found| found.code == lexical::EXPANSION_LIMIT) {

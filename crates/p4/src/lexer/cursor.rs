@@ -6,6 +6,7 @@
 use crate::token::TokenKind;
 use logos::{Lexer, Logos};
 use source::{FileId, Span};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The kinds of lexemes.
@@ -31,6 +32,8 @@ pub(crate) enum LexemeKind {
     LineComment,
     /// `/* ... */`
     BlockComment { closed: bool },
+    /// A text of another language in braces.
+    Verbatim,
     /// A run of characters outside of P4's alphabet.
     Unknown,
     /// The end of the text.
@@ -228,6 +231,8 @@ pub(crate) struct Cursor {
     /// A string was found that nothing closes. From then on strings end with their line: without
     /// this, a file of stray quotes would be searched to its end once for each of them.
     unclosed_string_seen: bool,
+    /// Texts of another language that are one lexeme each, the next one last.
+    verbatim: Vec<Range<usize>>,
 }
 
 impl Cursor {
@@ -241,7 +246,14 @@ impl Cursor {
             first_on_line: true,
             single_line: false,
             unclosed_string_seen: false,
+            verbatim: Vec::new(),
         }
+    }
+
+    /// The same place in a text where these parts, in order, are one lexeme each.
+    pub fn with_verbatim(self, mut verbatim: Vec<Range<usize>>) -> Cursor {
+        verbatim.reverse();
+        Cursor { verbatim, ..self }
     }
 
     /// Returns the file whose text this is.
@@ -319,8 +331,19 @@ impl Cursor {
                 LexemeKind::LineComment | LexemeKind::BlockComment { .. } | LexemeKind::End => {}
                 _ => self.first_on_line = false,
             }
-            self.offset = from + end;
-            let (start, end) = ((from + start) as u32, (from + end) as u32);
+            let (start, mut end) = (from + start, from + end);
+            while self.verbatim.last().is_some_and(|range| range.start < start) {
+                self.verbatim.pop();
+            }
+            let kind = match self.verbatim.pop_if(|range| range.start == start) {
+                Some(range) => {
+                    end = range.end;
+                    LexemeKind::Verbatim
+                }
+                None => kind,
+            };
+            self.offset = end;
+            let (start, end) = (start as u32, end as u32);
             return Lexeme { kind, start, end, first_on_line, spaced };
         }
     }

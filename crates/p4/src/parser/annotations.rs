@@ -20,6 +20,13 @@ impl Parser<'_> {
             if let Some(pragmas) = self.pragmas.remove(&self.cursor.position) {
                 annotations.extend(pragmas.iter().filter_map(pragma));
             }
+            if self.at_annotation_word() {
+                start = start.or(Some(self.span()));
+                let name = self.take_name();
+                let span = name.span;
+                annotations.push(Annotation { name, body: AnnotationBody::Empty, span });
+                continue;
+            }
             if !self.at(TokenKind::At) {
                 self.annotations_start = start;
                 return Ok(annotations);
@@ -27,6 +34,14 @@ impl Parser<'_> {
             start = start.or(Some(self.span()));
             annotations.push(self.annotation()?);
         }
+    }
+
+    /// Whether a word of the dialect that is an annotation stands here.
+    fn at_annotation_word(&self) -> bool {
+        self.dialect.is_some_and(|dialect| {
+            let next = self.token_at(self.cursor.position + 1);
+            dialect.is_annotation(self.token(), next)
+        })
     }
 
     fn annotation(&mut self) -> Parsed<Annotation> {

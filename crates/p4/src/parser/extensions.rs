@@ -146,6 +146,14 @@ impl ExtensionReader for Reader<'_, '_> {
         }
     }
 
+    fn verbatim(&mut self, place: &str) -> Result<(), Unparsed> {
+        if self.parser.kind() != T::Verbatim {
+            return Err(self.parser.unexpected(&format!("`{{` {place}")));
+        }
+        self.take();
+        Ok(())
+    }
+
     fn balanced(&mut self) -> Result<(), Unparsed> {
         if !matches!(self.parser.kind(), T::OpenParen | T::OpenBracket | T::OpenBrace) {
             return Err(self.parser.unexpected("a bracket"));

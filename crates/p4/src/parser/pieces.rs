@@ -11,7 +11,7 @@ use crate::ast::{
     Declaration, DeclarationKind, Expression, Program, State, Statement, TableProperty,
     TypeParameter, TypeRef, TypedefTarget,
 };
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Foreign};
 use crate::lexer;
 use crate::token::{Token, TokenKind as T};
 use rustc_hash::FxHashMap;
@@ -35,7 +35,7 @@ pub fn tokens_in_file(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
     let file = map.add(name, text);
-    lexer::lex_with_characters(map, file, HOLE, diagnostics).0
+    lexer::lex_foreign(map, file, Foreign::characters(HOLE), diagnostics).0
 }
 
 /// Returns the tokens of a text, all at one place: that of the source the text stands for, or

@@ -42,7 +42,8 @@ impl Preprocessor<'_> {
             ));
             return;
         }
-        let cursor = Cursor::new(file, text);
+        let verbatim = self.foreign.verbatim(&text);
+        let cursor = Cursor::new(file, text).with_verbatim(verbatim);
         self.readers.push(Reader { cursor, conditions: Vec::new(), included_at });
     }
 

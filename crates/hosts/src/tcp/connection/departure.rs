@@ -8,9 +8,9 @@ use crate::wire::ipv4::Ecn;
 use crate::wire::tcp::{Flags, Options, SackBlocks, TcpHeader};
 
 impl Connection {
-    /// Returns the next segment to send now, if there is one.
+    /// Returns the next segment to send now, if there is one; without room in the port none with payload.
     #[inline]
-    pub fn poll(&mut self, now_ps: u64) -> Option<Outgoing> {
+    pub fn poll(&mut self, now_ps: u64, port_has_room: bool) -> Option<Outgoing> {
         if std::mem::take(&mut self.must_send_reset) {
             let flags = Flags::RST | Flags::ACK;
             return Some(self.outgoing(now_ps, flags, self.sender.next, Payload::default()));
@@ -31,7 +31,7 @@ impl Connection {
             };
             return Some(outgoing);
         }
-        if let Some(part) = self.sender.next_part(now_ps) {
+        if port_has_room && let Some(part) = self.sender.next_part(now_ps) {
             let payload_end = part.end.min(self.sender.written);
             let payload = self.stream.payload(part.start, payload_end);
             let mut flags = Flags::ACK;

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The compiler from P4R to P4_16 (Mantis §4, §5). It makes two programs of one text. The program *as written* has values,
+//! selectors and measurements, and reads a malleable field by a chain of conditions; its tables are those of the text, and
+//! the control plane speaks of it. The program *as run* has expanded and versioned tables. [`Plan`] says how the second
+//! carries out what is said of the first.
+
+mod applies;
+mod finishing;
+mod init;
+mod measure;
+mod packing;
+mod plan;
+mod references;
+mod resolve;
+mod tables;
+mod translator;
+mod usage;
+
+use crate::interface::Interface;
+use crate::language::{Gress, P4rProgram};
+use finishing as finish_control;
+use ir::ready::ReadyProgram;
+use p4::ast::{Argument, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId};
+use p4::compile::Compilation;
+use p4::rewrite::Rewritten;
+use p4::typed::{Callee, TypedProgram};
+use p4::visit_mut::{VisitMut, walk_expression};
+pub use packing::{BinLimits, sorted_first_fit};
+pub use plan::*;
+use source::{Diagnostics, SourceMap, Span};
+use std::collections::BTreeSet;
+use tables::ExpandedTable;
+use translator::{Choice, STATE, STATE_TYPE, Translator};
+
+/// Which program to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The one that the control plane speaks of.
+    Written,
+    /// The one that runs.
+    Run,
+}
+
+/// Limits of a target that the compiler keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of the arguments of an init action.
+    pub init: BinLimits,
+}
+
+impl Limits {
+    /// Those of an architecture.
+    pub fn of(architecture: &str) -> Limits {
+        let description = ir::architecture::named(architecture);
+        let bits = description.and_then(|description| description.action_data_bits);
+        Limits { init: BinLimits { bits: bits.unwrap_or(u32::MAX), items: usize::MAX } }
+    }
+}
+
+/// A compiled P4R program.
+#[derive(Clone, Debug)]
+pub struct CompiledProgram {
+    /// The program as written.
+    pub written: ReadyProgram,
+    /// The program as run.
+    pub run: ReadyProgram,
+    /// The program as run, as text that other compilers take.
+    pub text: String,
+    /// The program as written, as text.
+    pub written_text: String,
+    /// The files of both, for messages.
+    pub map: SourceMap,
+    /// How the one carries out the other.
+    pub plan: Plan,
+    /// What reactions see.
+    pub interface: Interface,
+    /// Warnings about the program as written.
+    pub warnings: Diagnostics,
+}
+
+/// One translated program.
+struct Translation {
+    rewritten: Rewritten,
+    tables: Vec<ExpandedTable>,
+    pipelines: Vec<PipelinePlan>,
+    packs: Vec<MeasuredPack>,
+    registers: Vec<(NodeId, MeasuredRegister)>,
+}
+
+/// Compiles a program.
+///
+/// # Errors
+///
+/// What is wrong with it, with the map to show it with.
+#[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
+pub fn compile(
+    program: &P4rProgram,
+    limits: Limits,
+) -> Result<CompiledProgram, (Diagnostics, SourceMap)> {
+    let written = translate(program, Mode::Written, limits)?;
+    let run = translate(program, Mode::Run, limits)?;
+    let written_text = written.rewritten.print();
+    let text = run.rewritten.print();
+    let mut compilation = Compilation {
+        map: written.rewritten.map.clone(),
+        diagnostics: Diagnostics::new(),
+        program: Some(written.rewritten.program.clone()),
+    };
+    let ready_written = ReadyProgram::of(&mut compilation);
+    let warnings = compilation.diagnostics;
+    let Some(ready_written) = ready_written.filter(|_| !warnings.has_errors()) else {
+        return Err((warnings, compilation.map));
+    };
+    let mut found = Diagnostics::new();
+    let ready_run = ReadyProgram::lower(run.rewritten.program.clone(), &mut found);
+    let map = run.rewritten.map.clone();
+    let Some(ready_run) = ready_run.filter(|_| !found.has_errors()) else {
+        return Err((found, map));
+    };
+    let (plan, interface) = match resolve::resolve(program, &run, &ready_written, &ready_run) {
+        Ok(resolved) => resolved,
+        Err(found) => return Err((found, map)),
+    };
+    Ok(CompiledProgram {
+        written: ready_written,
+        run: ready_run,
+        text,
+        written_text,
+        map,
+        plan,
+        interface,
+        warnings,
+    })
+}
+
+#[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
+fn translate(
+    program: &P4rProgram,
+    mode: Mode,
+    limits: Limits,
+) -> Result<Translation, (Diagnostics, SourceMap)> {
+    let mut translator = Translator::new(program);
+    let mut done = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let all: Vec<Declaration> = program.typed.program.declarations.clone();
+    let mut is_first = true;
+    for declaration in &all {
+        match &declaration.kind {
+            DeclarationKind::Extension(_) => {
+                let removed = translator.rewriter.remove(declaration.id);
+                debug_assert!(removed.is_ok(), "{removed:?}");
+            }
+            DeclarationKind::Control(_) if translator.usage.needing.contains(&declaration.id) => {
+                if std::mem::take(&mut is_first) {
+                    let state = translator.state_type();
+                    let put = translator.rewriter.insert_before(declaration.id, state);
+                    debug_assert!(put.is_ok(), "{put:?}");
+                }
+                translate_control(&mut translator, declaration, mode, limits, &mut done);
+            }
+            DeclarationKind::Instance { .. } => {
+                if let Some((node, register, text)) = translator.register_copies(declaration) {
+                    let copies = translator.declarations(Span::NONE, &text);
+                    let put = translator.rewriter.insert_after(declaration.id, copies);
+                    debug_assert!(put.is_ok(), "{put:?}");
+                    done.3.push((node, register));
+                }
+            }
+            _ => {}
+        }
+    }
+    let Translator { rewriter, found, faults, .. } = translator;
+    if found.has_errors() || faults.has_errors() {
+        let map = rewriter.map().clone();
+        let mut all = found;
+        all.append(faults);
+        return Err((all, map));
+    }
+    let rewritten = rewriter.finish()?;
+    let (tables, pipelines, packs, registers) = done;
+    Ok(Translation { rewritten, tables, pipelines, packs, registers })
+}
+
+type Done =
+    (Vec<ExpandedTable>, Vec<PipelinePlan>, Vec<MeasuredPack>, Vec<(NodeId, MeasuredRegister)>);
+
+fn translate_control(
+    translator: &mut Translator<'_>,
+    declaration: &Declaration,
+    mode: Mode,
+    limits: Limits,
+    done: &mut Done,
+) {
+    let id = declaration.id;
+    let mut changed = declaration.clone();
+    let mut expanded = Vec::new();
+    if let DeclarationKind::Control(control) = &mut changed.kind {
+        match mode {
+            Mode::Run => {
+                expanded = translator.expand_tables(control);
+                let mut applies = applies::Applies { translator, tables: &expanded };
+                control
+                    .body
+                    .statements
+                    .iter_mut()
+                    .for_each(|statement| applies.statement(statement));
+            }
+            Mode::Written => finish_control::name_keys(translator, control),
+        }
+        done.3.extend(translator.mirror_registers(control));
+    }
+    translator.replace_references(&mut changed, &Choice::new(), false);
+    let pipelines: Vec<Gress> = {
+        let pipelines = translator.program.pipelines.iter();
+        pipelines.filter(|pipeline| pipeline.control == id).map(|pipeline| pipeline.gress).collect()
+    };
+    let reaching: Vec<Gress> = {
+        let reachable = translator.usage.reachable.iter();
+        reachable.filter(|(_, controls)| controls.contains(&id)).map(|(gress, _)| *gress).collect()
+    };
+    PassState { translator }.declaration(&mut changed);
+    if let DeclarationKind::Control(control) = &mut changed.kind {
+        match pipelines.first() {
+            Some(gress) => {
+                done.2.extend(translator.add_measurements(*gress, control));
+                done.1.push(translator.add_init(*gress, control, mode, limits.init));
+            }
+            None => {
+                let measures = reaching.iter().any(|gress| {
+                    let reactions = &translator.program.declarations.reactions;
+                    reactions
+                        .iter()
+                        .any(|reaction| finish_control::measures_fields(reaction, *gress))
+                });
+                if measures {
+                    translator.refuse_exits(declaration);
+                }
+                let text = format!("control x(inout {STATE_TYPE} {STATE}) {{ apply {{ }} }}");
+                let made = translator.declarations(Span::NONE, &text).pop();
+                if let Some(Declaration { kind: DeclarationKind::Control(made), .. }) = made {
+                    control.signature.parameters.extend(made.signature.parameters);
+                }
+            }
+        }
+        finish_control::remove_unused_actions(control, &expanded);
+    }
+    done.0.extend(expanded);
+    let replaced = translator.rewriter.replace(id, changed);
+    debug_assert!(replaced.is_ok(), "{replaced:?}");
+}
+
+/// Passes the state to controls that need it.
+struct PassState<'t, 'p> {
+    translator: &'t mut Translator<'p>,
+}
+
+impl PassState<'_, '_> {
+    fn applies_needing(&self, typed: &TypedProgram, expression: &Expression) -> bool {
+        let needing: &BTreeSet<NodeId> = &self.translator.usage.needing;
+        match typed.calls.get(&self.translator.model(expression.id)).map(|call| call.callee) {
+            Some(Callee::BlockApply(node) | Callee::DirectApply(node)) => needing.contains(&node),
+            _ => false,
+        }
+    }
+}
+
+impl VisitMut for PassState<'_, '_> {
+    fn expression(&mut self, expression: &mut Expression) {
+        let typed = self.translator.program.typed.clone();
+        if self.applies_needing(&typed, expression) {
+            let span = expression.span;
+            let state = self.translator.expression(span, STATE, Vec::new());
+            if let (ExpressionKind::Call(call), Some(value)) = (&mut expression.kind, state) {
+                let is_named = call.arguments.iter().any(|argument| argument.name.is_some());
+                let name = is_named.then(|| p4::ast::Name { text: STATE.into(), span });
+                call.arguments.push(Argument { name, value });
+            }
+        }
+        walk_expression(self, expression);
+    }
+}

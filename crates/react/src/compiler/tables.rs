@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables that malleables change (Mantis §4.1 Figures 5 and 6, §5.1.2): a malleable field in a key becomes a column for
+//! each alternative, an action that uses fields an action for each combination of alternatives, selectors and the version
+//! join the key. A default action that uses fields, or that a reaction may set, moves to a table that is applied on a
+//! miss; `applies` changes the places where tables are applied.
+
+use super::plan::KeyPlan;
+use super::translator::{Choice, STATE, Translator, VERSION};
+use super::usage::malleables;
+use crate::language::check::is_malleable;
+use p4::ast::{
+    ActionRef, ControlDeclaration, Declaration, DeclarationKind, Entry, Expression, ExpressionKind,
+    KeyElement, NodeId, TableDeclaration, TableProperty, TablePropertyKind,
+};
+use p4::typed::{Callee, Constant, Definition};
+use source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An action of an expanded table.
+#[derive(Clone, Debug)]
+pub(super) struct ExpandedAction {
+    /// The declaration as written.
+    pub(super) action: NodeId,
+    /// The malleable fields that it uses.
+    pub(super) fields: Vec<usize>,
+    /// The declarations as run, with their names.
+    pub(super) specialised: Vec<(NodeId, String)>,
+    /// `@tableonly`
+    table_only: bool,
+    /// `@defaultonly`
+    default_only: bool,
+}
+
+/// What became of a table.
+#[derive(Clone, Debug)]
+pub(super) struct ExpandedTable {
+    /// Its declaration.
+    pub(super) table: NodeId,
+    /// Its name.
+    pub(super) name: String,
+    pub(super) is_malleable: bool,
+    pub(super) keys: Vec<KeyPlan>,
+    pub(super) selectors: Vec<usize>,
+    pub(super) actions: Vec<ExpandedAction>,
+    /// The declaration and the name of the table that is applied on a miss.
+    pub(super) default_table: Option<(NodeId, String)>,
+    pub(super) default_selectors: Vec<usize>,
+}
+
+/// The name of the action of a miss in tables with a default table.
+pub(super) const MISS: &str = "p4r_miss";
+
+/// The most combinations of alternatives for which an action is specialised; beyond, fields are read by chains.
+const MAX_COMBINATIONS: usize = 64;
+
+impl Translator<'_> {
+    /// Expands the tables of a control.
+    pub(super) fn expand_tables(&mut self, control: &mut ControlDeclaration) -> Vec<ExpandedTable> {
+        let mut expanded = Vec::new();
+        let mut made: BTreeMap<NodeId, Vec<(NodeId, String)>> = BTreeMap::new();
+        let mut locals = Vec::with_capacity(control.locals.len());
+        let actions = action_fields(self, control);
+        for mut local in std::mem::take(&mut control.locals) {
+            if !matches!(local.kind, DeclarationKind::Table(_)) {
+                locals.push(local);
+                continue;
+            }
+            let is_malleable = is_malleable(&local.annotations);
+            local.annotations.retain(|one| &*one.name.text != crate::language::dialect::MALLEABLE);
+            let name = local.name.text.to_string();
+            let is_changed = is_malleable
+                || !malleables(&local).is_empty()
+                || listed(self, &local).iter().any(|action| actions.contains_key(action));
+            let DeclarationKind::Table(table) = &mut local.kind else { continue };
+            if !is_changed {
+                locals.push(local);
+                continue;
+            }
+            let outcome = self.expand_table(
+                local.id,
+                &name,
+                is_malleable,
+                table,
+                &actions,
+                &mut made,
+                &mut locals,
+            );
+            locals.push(local);
+            locals.extend(outcome.1);
+            expanded.push(outcome.0);
+        }
+        if expanded.iter().any(|table| table.default_table.is_some()) {
+            let mut miss = self.locals(Span::NONE, &format!("action {MISS}() {{ }}"));
+            miss.append(&mut locals);
+            locals = miss;
+        }
+        control.locals = locals;
+        expanded
+    }
+
+    /// Expands one table; also returns the table that is applied on a miss.
+    #[allow(clippy::too_many_arguments, reason = "the state of one pass over a control")]
+    fn expand_table(
+        &mut self,
+        id: NodeId,
+        name: &str,
+        is_malleable: bool,
+        table: &mut TableDeclaration,
+        action_fields: &BTreeMap<NodeId, Vec<usize>>,
+        made: &mut BTreeMap<NodeId, Vec<(NodeId, String)>>,
+        locals: &mut Vec<Declaration>,
+    ) -> (ExpandedTable, Option<Declaration>) {
+        let mut keys = Vec::new();
+        let mut actions = Vec::new();
+        for property in &table.properties {
+            if let TablePropertyKind::Actions(refs) = &property.kind {
+                for action in refs {
+                    let expanded = self.specialise(action, action_fields, made, locals);
+                    actions.extend(expanded);
+                }
+            }
+        }
+        let key_fields: BTreeSet<usize> = table
+            .properties
+            .iter()
+            .flat_map(|property| match &property.kind {
+                TablePropertyKind::Key(elements) => elements.as_slice(),
+                _ => &[],
+            })
+            .flat_map(|element| self.fields_of(&malleables(&element.expression)))
+            .collect();
+        let for_entries = || actions.iter().filter(|action| !action.default_only);
+        let used: BTreeSet<usize> =
+            for_entries().flat_map(|action| &action.fields).copied().collect();
+        let selectors: Vec<usize> = key_fields.union(&used).copied().collect();
+        // A selector that some action leaves open is a wildcard in its rows.
+        let is_open = |field: &usize| {
+            !key_fields.contains(field)
+                && for_entries().any(|action| !action.fields.contains(field))
+        };
+        let open: BTreeSet<usize> =
+            selectors.iter().filter(|field| is_open(field)).copied().collect();
+        let has_columns = !key_fields.is_empty();
+        let becomes_ternary = has_columns || !open.is_empty();
+        let mut has_key = false;
+        for property in &mut table.properties {
+            if let TablePropertyKind::Key(elements) = &mut property.kind {
+                has_key = true;
+                keys = self.expand_keys(elements, becomes_ternary);
+                self.add_selectors(elements, &selectors, &open, is_malleable);
+            }
+        }
+        if !has_key && (is_malleable || !selectors.is_empty()) {
+            let mut elements = Vec::new();
+            self.add_selectors(&mut elements, &selectors, &open, is_malleable);
+            let id = self.rewriter.fresh_id();
+            let kind = TablePropertyKind::Key(elements);
+            let (annotations, span) = (Vec::new(), Span::NONE);
+            table
+                .properties
+                .insert(0, TableProperty { id, span, annotations, is_const: false, kind });
+        }
+        let default = default_of(table);
+        let default_is_const = default.as_ref().is_some_and(|default| default.is_const);
+        let for_default: Vec<&ExpandedAction> =
+            actions.iter().filter(|action| !action.table_only).collect();
+        let const_action = default.as_ref().filter(|_| default_is_const).and_then(|default| {
+            let node = action_of(self, &default.value)?;
+            actions.iter().find(|action| action.action == node)
+        });
+        let needs_default_table = match default_is_const {
+            true => const_action.is_some_and(|action| !action.fields.is_empty()),
+            false => is_malleable || for_default.iter().any(|action| !action.fields.is_empty()),
+        };
+        let default_selectors: Vec<usize> = match needs_default_table {
+            true => for_default
+                .iter()
+                .flat_map(|action| &action.fields)
+                .copied()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+            false => Vec::new(),
+        };
+        let mut default_table = None;
+        if needs_default_table {
+            default_table =
+                self.default_table(name, &for_default, &default_selectors, is_malleable);
+        }
+        let rows = actions.iter().map(|action| {
+            let fields: BTreeSet<usize> =
+                key_fields.iter().chain(&action.fields).copied().collect();
+            self.combinations(&fields.into_iter().collect::<Vec<usize>>())
+        });
+        let rows = rows.max().unwrap_or(1) * if is_malleable { 2 } else { 1 };
+        self.finish_properties(
+            table,
+            &actions,
+            default_table.is_some(),
+            rows,
+            is_malleable,
+            &keys,
+            &selectors,
+        );
+        let named = |declaration: &Declaration| (declaration.id, declaration.name.text.to_string());
+        let expanded = ExpandedTable {
+            table: id,
+            name: name.to_string(),
+            is_malleable,
+            keys,
+            selectors,
+            actions,
+            default_table: default_table.as_ref().map(named),
+            default_selectors,
+        };
+        (expanded, default_table)
+    }
+
+    fn fields_of(&self, names: &BTreeSet<std::sync::Arc<str>>) -> Vec<usize> {
+        names.iter().filter_map(|name| self.field_index(name)).collect()
+    }
+
+    /// Makes the actions for the combinations of alternatives of an action's fields, once for all tables.
+    fn specialise(
+        &mut self,
+        reference: &ActionRef,
+        action_fields: &BTreeMap<NodeId, Vec<usize>>,
+        made: &mut BTreeMap<NodeId, Vec<(NodeId, String)>>,
+        locals: &mut Vec<Declaration>,
+    ) -> Option<ExpandedAction> {
+        let action = match self.program.typed.calls.get(&reference.id).map(|call| call.callee) {
+            Some(Callee::Action(node)) => node,
+            _ => match self.program.typed.definitions.get(&reference.id) {
+                Some(Definition::Node(node)) => *node,
+                _ => return None,
+            },
+        };
+        let has = |name: &str| reference.annotations.iter().any(|one| &*one.name.text == name);
+        let fields = action_fields.get(&action).cloned().unwrap_or_default();
+        let fields = match self.combinations(&fields) > MAX_COMBINATIONS {
+            true => Vec::new(),
+            false => fields,
+        };
+        let specialised = match made.get(&action) {
+            Some(specialised) => specialised.clone(),
+            None if fields.is_empty() => vec![(action, reference.path.name.text.to_string())],
+            None => {
+                let original = locals.iter().find(|local| local.id == action).cloned();
+                let mut specialised = Vec::new();
+                for index in 0..self.combinations(&fields) {
+                    let Some(original) = &original else { break };
+                    let choice = self.choice(&fields, index);
+                    let suffix = self.choice_name(&fields, &choice);
+                    let mut copy = self.rewriter.copy(original);
+                    copy.name.text = format!("{}__{suffix}", original.name.text).into();
+                    copy.annotations.retain(|one| !matches!(&*one.name.text, "name" | "id"));
+                    self.replace_references(&mut copy, &choice, true);
+                    specialised.push((copy.id, copy.name.text.to_string()));
+                    locals.push(copy);
+                }
+                made.insert(action, specialised.clone());
+                specialised
+            }
+        };
+        let (table_only, default_only) = (has("tableonly"), has("defaultonly"));
+        Some(ExpandedAction { action, fields, specialised, table_only, default_only })
+    }
+
+    /// Makes columns of keys with malleable fields; returns a plan for each key as written.
+    fn expand_keys(
+        &mut self,
+        elements: &mut Vec<KeyElement>,
+        becomes_ternary: bool,
+    ) -> Vec<KeyPlan> {
+        let mut plans = Vec::new();
+        let mut columns = Vec::new();
+        for mut element in std::mem::take(elements) {
+            let fields = self.fields_of(&malleables(&element.expression));
+            if fields.is_empty() {
+                if becomes_ternary && &*element.match_kind.text == "lpm" {
+                    element.match_kind.text = "ternary".into();
+                }
+                let (choice, in_action) = (Choice::new(), false);
+                self.replace_references(&mut element.expression, &choice, in_action);
+                columns.push(element);
+                plans.push(KeyPlan::Plain);
+                continue;
+            }
+            let name = key_name(self, &element);
+            for index in 0..self.combinations(&fields) {
+                let choice = self.choice(&fields, index);
+                let suffix = self.choice_name(&fields, &choice);
+                let mut column = self.rewriter.copy(&element);
+                self.replace_references(&mut column.expression, &choice, false);
+                column.match_kind.text = match &*column.match_kind.text {
+                    "range" => "range".into(),
+                    _ if self.combinations(&fields) == 1 => column.match_kind.text,
+                    _ => "ternary".into(),
+                };
+                column.annotations.retain(|one| &*one.name.text != "name");
+                column.annotations.extend(self.name_annotation(&format!("{name}__{suffix}")));
+                columns.push(column);
+            }
+            plans.push(KeyPlan::Malleable(fields));
+        }
+        *elements = columns;
+        plans
+    }
+
+    /// Makes `@name("...")`.
+    pub(super) fn name_annotation(&mut self, name: &str) -> Option<p4::ast::Annotation> {
+        let text = format!("@name(\"{name}\") action x() {{ }}");
+        self.locals(Span::NONE, &text).pop().and_then(|mut made| made.annotations.pop())
+    }
+
+    /// Appends selectors and the version to a key.
+    fn add_selectors(
+        &mut self,
+        elements: &mut Vec<KeyElement>,
+        selectors: &[usize],
+        open: &BTreeSet<usize>,
+        is_malleable: bool,
+    ) {
+        let mut text = String::from("table x { key = {");
+        for field in selectors {
+            if let Some(selector) = self.selector(*field) {
+                let kind = if open.contains(field) { "ternary" } else { "exact" };
+                text.push_str(&format!(" {selector} : {kind};"));
+            }
+        }
+        if is_malleable {
+            text.push_str(&format!(" {STATE}.{VERSION} : exact;"));
+        }
+        text.push_str(" } actions = { } }");
+        let made = self.locals(Span::NONE, &text).pop();
+        if let Some(Declaration { kind: DeclarationKind::Table(table), .. }) = made {
+            for property in table.properties {
+                if let TablePropertyKind::Key(added) = property.kind {
+                    elements.extend(added);
+                }
+            }
+        }
+    }
+
+    /// Makes the table that is applied on a miss.
+    fn default_table(
+        &mut self,
+        name: &str,
+        actions: &[&ExpandedAction],
+        selectors: &[usize],
+        is_malleable: bool,
+    ) -> Option<Declaration> {
+        let mut key = String::new();
+        for field in selectors {
+            if let Some(selector) = self.selector(*field) {
+                key.push_str(&format!(" {selector} : exact;"));
+            }
+        }
+        if is_malleable {
+            key.push_str(&format!(" {STATE}.{VERSION} : exact;"));
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for action in actions {
+            names.extend(action.specialised.iter().map(|(_, name)| name.as_str()));
+        }
+        names.dedup();
+        let size = self.combinations(selectors) * if is_malleable { 2 } else { 1 };
+        let list: String = names.iter().map(|name| format!(" {name};")).collect();
+        let text = format!(
+            "table {name}__default {{ key = {{{key} }} actions = {{{list} @defaultonly {MISS}; }} \
+             size = {size}; const default_action = {MISS}(); }}"
+        );
+        self.locals(Span::NONE, &text).pop()
+    }
+
+    /// Rewrites actions, default action, entries and size of an expanded table.
+    #[allow(clippy::too_many_arguments, reason = "what became of the table")]
+    fn finish_properties(
+        &mut self,
+        table: &mut TableDeclaration,
+        actions: &[ExpandedAction],
+        has_default_table: bool,
+        rows: usize,
+        is_malleable: bool,
+        keys: &[KeyPlan],
+        selectors: &[usize],
+    ) {
+        let mut properties = Vec::new();
+        for mut property in std::mem::take(&mut table.properties) {
+            match &mut property.kind {
+                TablePropertyKind::Actions(refs) => {
+                    let mut list = Vec::new();
+                    for (reference, action) in refs.iter().zip(actions) {
+                        if has_default_table && action.default_only {
+                            continue;
+                        }
+                        for (_, name) in &action.specialised {
+                            let mut copy = self.rewriter.copy(reference);
+                            copy.path.name.text = name.as_str().into();
+                            list.push(copy);
+                        }
+                    }
+                    *refs = list;
+                }
+                TablePropertyKind::Custom { name, .. }
+                    if &*name.text == "default_action" && has_default_table =>
+                {
+                    continue;
+                }
+                TablePropertyKind::Custom { name, value } if &*name.text == "size" => {
+                    let size = self.program.typed.constants.get(&value.id);
+                    if let Some(Constant::Integer(size)) = size {
+                        let text = (size * num_bigint::BigInt::from(rows)).to_string();
+                        if let Some(made) = self.expression(value.span, &text, Vec::new()) {
+                            *value = made;
+                        }
+                    }
+                }
+                TablePropertyKind::Entries(entries) => {
+                    let mut list = Vec::new();
+                    for entry in entries.iter() {
+                        self.expand_entry(entry, actions, keys, selectors, is_malleable, &mut list);
+                    }
+                    *entries = list;
+                }
+                _ => {}
+            }
+            properties.push(property);
+        }
+        if has_default_table {
+            let text = format!(
+                "table x {{ actions = {{ @defaultonly {MISS}; }} const default_action = {MISS}(); }}"
+            );
+            let made = self.locals(Span::NONE, &text).pop();
+            if let Some(Declaration { kind: DeclarationKind::Table(made), .. }) = made {
+                for property in made.properties {
+                    match property.kind {
+                        TablePropertyKind::Actions(mut added) => {
+                            let actions =
+                                properties.iter_mut().find_map(|one| match &mut one.kind {
+                                    TablePropertyKind::Actions(refs) => Some(refs),
+                                    _ => None,
+                                });
+                            if let Some(actions) = actions {
+                                actions.append(&mut added);
+                            }
+                        }
+                        _ => properties.push(property),
+                    }
+                }
+            }
+        }
+        table.properties = properties;
+    }
+
+    /// Makes the rows of an entry of the program.
+    fn expand_entry(
+        &mut self,
+        entry: &Entry,
+        actions: &[ExpandedAction],
+        keys: &[KeyPlan],
+        selectors: &[usize],
+        is_malleable: bool,
+        rows: &mut Vec<Entry>,
+    ) {
+        let node = match self.program.typed.calls.get(&entry.action.id).map(|call| call.callee) {
+            Some(Callee::Action(node)) => node,
+            _ => return,
+        };
+        let Some(action) = actions.iter().find(|action| action.action == node) else { return };
+        let key_fields = keys.iter().flat_map(|key| key.fields()).copied();
+        let fields: Vec<usize> = key_fields
+            .chain(action.fields.iter().copied())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let parts: Vec<Expression> = match &entry.keyset.kind {
+            ExpressionKind::TupleKeyset(parts) => parts.clone(),
+            _ if keys.len() <= 1 => vec![entry.keyset.clone()],
+            _ => vec![entry.keyset.clone(); keys.len()],
+        };
+        let versions: &[Option<u8>] = if is_malleable { &[Some(0), Some(1)] } else { &[None] };
+        for version in versions {
+            for index in 0..self.combinations(&fields) {
+                let choice = self.choice(&fields, index);
+                let mut columns: Vec<Expression> = Vec::new();
+                let any = |translator: &mut Translator<'_>| {
+                    let id = translator.rewriter.fresh_id();
+                    Expression { id, span: entry.span, kind: ExpressionKind::DontCare }
+                };
+                for (key, part) in keys.iter().zip(&parts) {
+                    let own = key.fields();
+                    for combination in 0..self.combinations(own) {
+                        let is_it = self
+                            .choice(own, combination)
+                            .iter()
+                            .all(|(field, at)| choice[field] == *at);
+                        columns.push(match is_it {
+                            true => self.rewriter.copy(part),
+                            false => any(self),
+                        });
+                    }
+                }
+                for field in selectors {
+                    if self.alternatives[*field] == 1 {
+                        continue;
+                    }
+                    columns.push(match choice.get(field) {
+                        Some(at) => {
+                            match self.expression(entry.span, &at.to_string(), Vec::new()) {
+                                Some(made) => made,
+                                None => return,
+                            }
+                        }
+                        None => any(self),
+                    });
+                }
+                if let Some(version) = version {
+                    columns.extend(self.expression(entry.span, &version.to_string(), Vec::new()));
+                }
+                let action_choice = action.fields.iter();
+                let at = action_choice
+                    .fold(0, |at, field| at * self.alternatives[*field] + choice[field]);
+                let mut row = self.rewriter.copy(entry);
+                row.action.path.name.text = action.specialised[at].1.as_str().into();
+                row.keyset = match columns.len() {
+                    1 => columns.remove(0),
+                    _ => {
+                        let id = self.rewriter.fresh_id();
+                        let kind = ExpressionKind::TupleKeyset(columns);
+                        Expression { id, span: entry.keyset.span, kind }
+                    }
+                };
+                rows.push(row);
+            }
+        }
+    }
+}
+
+/// The malleable fields that the actions of a control use, directly or through actions that they call.
+fn action_fields(
+    translator: &Translator<'_>,
+    control: &ControlDeclaration,
+) -> BTreeMap<NodeId, Vec<usize>> {
+    let mut found: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
+    let actions = || {
+        control.locals.iter().filter(|local| matches!(local.kind, DeclarationKind::Action { .. }))
+    };
+    for action in actions() {
+        let names = malleables(action);
+        let fields = translator.fields_of(&names).into_iter();
+        found.insert(
+            action.id,
+            fields.filter(|field| translator.alternatives[*field] > 1).collect(),
+        );
+    }
+    found.retain(|_, fields| !fields.is_empty());
+    found.into_iter().map(|(action, fields)| (action, fields.into_iter().collect())).collect()
+}
+
+/// The actions that a table lists.
+fn listed(translator: &Translator<'_>, table: &Declaration) -> Vec<NodeId> {
+    let DeclarationKind::Table(table) = &table.kind else { return Vec::new() };
+    let refs = table.properties.iter().flat_map(|property| match &property.kind {
+        TablePropertyKind::Actions(refs) => refs.as_slice(),
+        _ => &[],
+    });
+    let typed = &translator.program.typed;
+    refs.filter_map(|reference| match typed.calls.get(&reference.id).map(|call| call.callee) {
+        Some(Callee::Action(node)) => Some(node),
+        _ => match typed.definitions.get(&reference.id) {
+            Some(Definition::Node(node)) => Some(*node),
+            _ => None,
+        },
+    })
+    .collect()
+}
+
+/// The default action of a table.
+struct Default {
+    value: Expression,
+    is_const: bool,
+}
+
+fn default_of(table: &TableDeclaration) -> Option<Default> {
+    table.properties.iter().find_map(|property| match &property.kind {
+        TablePropertyKind::Custom { name, value } if &*name.text == "default_action" => {
+            Some(Default { value: value.clone(), is_const: property.is_const })
+        }
+        _ => None,
+    })
+}
+
+/// The action that an expression names or calls.
+fn action_of(translator: &Translator<'_>, value: &Expression) -> Option<NodeId> {
+    let typed = &translator.program.typed;
+    if let Some(Callee::Action(node)) = typed.calls.get(&value.id).map(|call| call.callee) {
+        return Some(node);
+    }
+    match typed.definitions.get(&value.id) {
+        Some(Definition::Node(node)) => Some(*node),
+        _ => None,
+    }
+}
+
+/// The control-plane name of a key with malleable fields: `@name`, or its text with `${f}` as `f`.
+pub(super) fn key_name(translator: &Translator<'_>, element: &KeyElement) -> String {
+    for annotation in &element.annotations {
+        if &*annotation.name.text == "name"
+            && let p4::ast::AnnotationBody::Unstructured(tokens) = &annotation.body
+            && let [token] = tokens.as_slice()
+        {
+            return token.text.to_string();
+        }
+    }
+    let text = translator.rewriter.map().slice(element.expression.span);
+    text.replace("${", "").replace('}', "").trim().to_string()
+}

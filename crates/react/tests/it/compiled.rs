@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the compiler makes of programs.
+
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
+use react::compiler::{CompiledProgram, Limits, compile};
+use react::language::read;
+use source::{RenderOptions, render_text};
+
+pub fn compiled(text: &str) -> CompiledProgram {
+    let options = PreprocessorOptions::default();
+    let program = match read("test.p4r", text.to_string(), &InterfacesOnly, &options) {
+        Ok((program, _)) => program,
+        Err((map, found)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
+    };
+    match compile(&program, Limits::of(program.architecture)) {
+        Ok(compiled) => compiled,
+        Err((found, map)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
+    }
+}
+
+#[test]
+fn figure_1() {
+    let text = std::fs::read_to_string("../../examples/react/figure1/figure1.p4r").unwrap();
+    let compiled = compiled(&text);
+    println!("{}\n=====\n{}\n{:#?}", compiled.written_text, compiled.text, compiled.plan);
+    println!("{:#?}", compiled.interface);
+}
