@@ -10,6 +10,7 @@ mod compiled;
 mod equal;
 mod fixture;
 mod generated;
+mod isolation;
 mod reload;
 mod script;
 mod worker;
