@@ -109,11 +109,8 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         }
         None => None,
     };
-    let options = Options {
-        program: run.program.map(|program| program.display().to_string()),
-        base,
-        ..Options::default()
-    };
+    let options =
+        Options { program: run.program.map(|program| program.display().to_string()), base };
     let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),
@@ -157,7 +154,7 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         let inputs = live::Inputs { network, devices, control, standard_error, map: &map };
         return live::run(inputs, live, run, console);
     }
-    let until_ps = end_of_run(run, &prepared.network, console);
+    let until_ps = end_of_run(run, &prepared.network, &prepared.programs, console);
     if let Some(sweep) = run.sweep {
         return sweep::run(&prepared, sweep, until_ps, console);
     }
