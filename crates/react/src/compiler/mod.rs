@@ -5,6 +5,7 @@
 //! carries out what is said of the first.
 
 mod applies;
+pub mod architectures;
 mod finishing;
 mod init;
 mod measure;
@@ -97,6 +98,11 @@ pub fn compile(
     program: &P4rProgram,
     limits: Limits,
 ) -> Result<CompiledProgram, (Diagnostics, SourceMap)> {
+    if let Some(error) = architectures::unsupported(program) {
+        let mut found = Diagnostics::new();
+        found.push(error);
+        return Err((found, program.map.clone()));
+    }
     let written = translate(program, Mode::Written, limits)?;
     let run = translate(program, Mode::Run, limits)?;
     let written_text = written.rewritten.print();
