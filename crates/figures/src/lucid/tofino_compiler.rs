@@ -25,7 +25,12 @@ const RESULTS: [(&str, Outcome); 10] = [
             "its checksum links 41 values of 32 bits by sums and moves, which have to lie in one group of containers",
         ),
     ),
-    ("count_min", Outcome::Stages { ingress: 7, egress: 3 }),
+    (
+        "count_min",
+        Outcome::Refused(
+            "its egress parser keeps more fields for later states than match registers hold",
+        ),
+    ),
 ];
 
 fn result(name: &str) -> Option<&'static Outcome> {
