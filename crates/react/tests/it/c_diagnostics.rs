@@ -143,6 +143,14 @@ fn wrong_calls_of_tables_show_the_declaration() {
 }
 
 #[test]
+fn malleables_and_tables_that_are_written_like_variables_get_advice() {
+    let found = check_body("«threshold» = 1;", &["R-E0301"]);
+    assert!(help_of(&found).contains("`${threshold}`"), "{found:?}");
+    let found = check_body("«T».addEntry(3);", &["R-E0301"]);
+    assert!(help_of(&found).contains("T_add_a, "), "{found:?}");
+}
+
+#[test]
 fn mistakes_of_all_kinds_are_reported_together() {
     let body =
         "\n«${treshold}» = 1;\n int x = «y»;\n ${f} = «hdr.c.z»;\n x = «hdr.a.y»;\n «g»(1, «z»);\n";
