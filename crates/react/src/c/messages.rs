@@ -236,7 +236,7 @@ impl<'r> Reader<'r> {
             let is_known = names.clone().any(|known| known == name);
             return match nearest(name, names).filter(|_| !is_known) {
                 // Some compilers suggest it themselves.
-                Some(nearest) if diagnostic.message.contains(nearest) => diagnostic,
+                Some(nearest) if diagnostic.message.contains(&format!("`{nearest}`")) => diagnostic,
                 Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
                 None => diagnostic,
             };
