@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Headers of Ethernet, ARP, IPv4, ICMP, UDP and TCP to and from bytes, with checksums. Payload at the end of a frame may be
+//! Headers of Ethernet, ARP, IPv4, IPv6, ICMP, UDP and TCP to and from bytes, with checksums. Payload at the end of a frame may be
 //! zeros that are not stored ([`View::absent_bytes`]).
 
 pub mod arp;
 pub mod checksum;
 pub mod ethernet;
 pub mod icmp;
+pub mod icmpv6;
+pub mod ip;
 pub mod ipv4;
+pub mod ipv6;
 pub mod tcp;
 pub mod udp;
 
 use std::fmt;
+use std::net::Ipv6Addr;
 
 /// An Ethernet address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +23,12 @@ pub struct MacAddress(pub [u8; 6]);
 impl MacAddress {
     /// The address of all stations.
     pub const BROADCAST: MacAddress = MacAddress([0xff; 6]);
+
+    /// Returns the address of the group of an IPv6 multicast address (RFC 2464 section 7).
+    pub fn of_group(group: Ipv6Addr) -> MacAddress {
+        let [.., a, b, c, d] = group.octets();
+        MacAddress([0x33, 0x33, a, b, c, d])
+    }
 
     /// Whether it addresses a group of stations.
     pub fn is_group(self) -> bool {
