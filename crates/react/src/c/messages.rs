@@ -218,6 +218,14 @@ impl<'r> Reader<'r> {
     fn advise(&self, diagnostic: Diagnostic, span: Span) -> Diagnostic {
         let Some((index, reaction)) = self.reaction_at(span) else { return diagnostic };
         let body = &reaction.body;
+        // GCC and clang.
+        let is_read_only =
+            ["read-only", "const-qualified"].iter().any(|words| diagnostic.message.contains(words));
+        if is_read_only {
+            return diagnostic.help(
+                "an argument is a copy of what was measured; a reaction acts by malleable values, fields and tables",
+            );
+        }
         let tokens = tokens(&body.text);
         let offset = (span.start - body.span.start) as usize;
         let Some(at) = tokens.iter().position(|token| token.start <= offset && offset < token.end)
