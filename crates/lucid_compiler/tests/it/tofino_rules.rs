@@ -514,6 +514,19 @@ fn sums_in_narrow_cells_are_not_cut() {
     );
 }
 
+/// What a register action gives has one source: the new cell, where both branches of one memop store and give it.
+#[test]
+fn one_memop_for_both_gives_the_new_cell() {
+    let either = "if (stored < 2) { return stored; } else { return x; }";
+    assert_eq!(
+        action_of(32, either, "generate f(Array.update(a, 1, m, x, m, x));"),
+        "void apply(inout bit<32> value, out bit<32> rv) { if (value < 32w2) { value = value; } \
+         else { value = hdr.in_e.x; } rv = value; }"
+    );
+    let apart = action_of(32, either, "generate f(Array.update(a, 1, m, x, m, 5));");
+    assert!(apart.contains("rv = hdr.in_e.x;"), "{apart}");
+}
+
 /// The same on all examples: what is stored is a whole cell.
 #[test]
 fn register_actions_of_examples_slice_no_sums() {
