@@ -150,6 +150,9 @@ fn translate(
     let all: Vec<Declaration> = program.typed.program.declarations.clone();
     let mut is_first = true;
     for declaration in &all {
+        if mode == Mode::Run && translator.is_applied_while_measuring(declaration.id) {
+            translator.refuse_exits(declaration);
+        }
         match &declaration.kind {
             DeclarationKind::Extension(_) => {
                 let removed = translator.rewriter.remove(declaration.id);
@@ -219,10 +222,6 @@ fn translate_control(
         let pipelines = translator.program.pipelines.iter();
         pipelines.filter(|pipeline| pipeline.control == id).map(|pipeline| pipeline.gress).collect()
     };
-    let reaching: Vec<Gress> = {
-        let reachable = translator.usage.reachable.iter();
-        reachable.filter(|(_, controls)| controls.contains(&id)).map(|(gress, _)| *gress).collect()
-    };
     PassState { translator }.declaration(&mut changed);
     if let DeclarationKind::Control(control) = &mut changed.kind {
         match pipelines.first() {
@@ -231,15 +230,6 @@ fn translate_control(
                 done.1.push(translator.add_init(*gress, control, mode, limits.init));
             }
             None => {
-                let measures = reaching.iter().any(|gress| {
-                    let reactions = &translator.program.declarations.reactions;
-                    reactions
-                        .iter()
-                        .any(|reaction| finish_control::measures_fields(reaction, *gress))
-                });
-                if measures {
-                    translator.refuse_exits(declaration);
-                }
                 let text = format!("control x(inout {STATE_TYPE} {STATE}) {{ apply {{ }} }}");
                 let made = translator.declarations(Span::NONE, &text).pop();
                 if let Some(Declaration { kind: DeclarationKind::Control(made), .. }) = made {
