@@ -7,6 +7,8 @@ use source::{Code, Explanation};
 pub const NOT_ON_TARGET: Code = Code("LU-E0780");
 /// More programs than a stateful ALU holds.
 pub const TOO_MANY_REGISTER_ACTIONS: Code = Code("LU-E0781");
+/// A memop that Tofino's compiler does not take.
+pub const REFUSED_MEMOP: Code = Code("LU-W0782");
 /// The made program is wrong: a mistake of the compiler's.
 pub const INTERNAL: Code = Code("LU-E0789");
 
@@ -27,6 +29,17 @@ pub const EXPLANATIONS: &[Explanation] = &[
         text: "A register of Tofino can have four register actions: different memops, or the same memop \
                with different operands, count as different. Use the same memop with the same \
                variable or constant in several places, or split the array into two.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: REFUSED_MEMOP,
+        title: "a memop that Tofino's compiler refuses",
+        text: "Our devices run it, but a stateful ALU of Tofino cannot. It compares without wrapping around, so a \
+               comparison cannot subtract a constant greater than 1: add it on the other side, if that cannot wrap \
+               around. What it gives to the packet has one source, so a memop that only reads cannot give a value \
+               of the packet in one branch and anything else in the other: give a constant and compare in the \
+               handler, or store what it gives with the same memop.",
         wrong: "",
         right: "",
     },

@@ -5,8 +5,9 @@
 
 use lucid::core::arithmetic::mask;
 use lucid::core::walk::{each_expression, each_expression_mut, operands_mut};
-use lucid::core::{Constant, Expression, ExpressionKind, Type};
+use lucid::core::{Constant, Expression, ExpressionKind, LocalId, Type};
 use lucid::syntax::ast::{BinaryOperator, UnaryOperator};
+use source::Span;
 
 /// Whether an expression computes the same at a greater width, of values with zeros above: then the result has zeros
 /// above too.
@@ -65,6 +66,25 @@ pub(super) fn without_steps(expression: &Expression) -> Expression {
     let mut expression = expression.clone();
     replace_steps(&mut expression);
     expression
+}
+
+/// Where a comparison subtracts a constant.
+pub(super) fn subtracts(condition: &Expression) -> Option<Span> {
+    let mut found = None;
+    each_expression(condition, &mut |one| {
+        let ExpressionKind::Binary(operator, _, by) = &one.kind else { return };
+        let is_constant = matches!(by.kind, ExpressionKind::Constant(_));
+        if *operator == BinaryOperator::Subtract && is_constant {
+            found = Some(one.span);
+        }
+    });
+    found
+}
+
+/// Whether one of two branches gives the memop's argument as it is, and the other one something else.
+pub(super) fn gives_argument_or_else(then: &Expression, otherwise: &Expression) -> bool {
+    let is_argument = |of: &Expression| matches!(of.kind, ExpressionKind::Local(LocalId(1)));
+    is_argument(then) != is_argument(otherwise)
 }
 
 fn replace_steps(expression: &mut Expression) {

@@ -3,7 +3,7 @@
 //! one for each distinct use (Lucid §6.1, "memory operation table"). A stateful ALU works on 8, 16 or
 //! 32 bits, so cells of other widths sit in wider ones, whose upper bits stay zero.
 
-use super::codes::TOO_MANY_REGISTER_ACTIONS;
+use super::codes::{REFUSED_MEMOP, TOO_MANY_REGISTER_ACTIONS};
 use super::context::{Context, RegisterNames, control_name, resized};
 use super::{memops, narrow_cells};
 use crate::atomic::program::{
@@ -99,6 +99,9 @@ fn register(
                 .help("use the same memop with the same operands in several places, or split the array"),
         );
     }
+    for action in actions {
+        warn(context, action);
+    }
     let physical_bits = physical(width_bits);
     let is_narrow = physical_bits != width_bits;
     let is_loose = is_narrow && narrow_cells::are_loose(context.program, actions);
@@ -144,6 +147,64 @@ fn register(
         names.returned_bits.push(returned_bits);
     }
     context.registers[array.0 as usize] = names;
+}
+
+/// Warns of memops that Tofino's compiler refuses.
+fn warn(context: &mut Context<'_>, action: &RegisterAction) {
+    let program = context.program;
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let mut compared = |condition: &Expression| {
+        if let Some(span) = memops::subtracts(&memops::without_steps(condition)) {
+            let message = "Tofino's compiler refuses a comparison that subtracts this constant";
+            found.push(
+                Diagnostic::warning(REFUSED_MEMOP, span, message)
+                    .note("the stateful ALU compares without wrapping around")
+                    .help("add the constant on the other side, if that cannot wrap around"),
+            );
+        }
+    };
+    match &action.access {
+        MemoryAccess::Simple { get, set } => {
+            let get_side = get.as_ref().filter(|_| action.returns);
+            for side in [get_side, set.as_ref()].into_iter().flatten() {
+                if let MemoryUse::Memop(id, _) = side
+                    && let MemopBody::If(condition, ..) = &program.memops[id.0 as usize].body
+                {
+                    compared(condition);
+                }
+            }
+            if let Some(MemoryUse::Memop(id, Operand::Variable(_))) = get_side
+                && let MemopBody::If(_, then, otherwise) = &program.memops[id.0 as usize].body
+                && get != set
+                && memops::gives_argument_or_else(then, otherwise)
+            {
+                let memop = &program.memops[id.0 as usize];
+                let message = format!(
+                    "Tofino's compiler refuses to read by `{}`, which gives its argument in one branch only",
+                    memop.name
+                );
+                found.push(
+                    Diagnostic::warning(REFUSED_MEMOP, then.span, message)
+                        .note("what a stateful ALU gives has one source: the cell, its sum, or the packet")
+                        .help("choose between the cell and the argument in the handler, or store by the same memop"),
+                );
+            }
+        }
+        MemoryAccess::Complex { memop, .. } => {
+            if let MemopBody::Complex { conditions, .. } = &program.memops[memop.0 as usize].body {
+                conditions.iter().flatten().for_each(&mut compared);
+            }
+        }
+    }
+    for one in found {
+        let is_known = context
+            .found
+            .iter()
+            .any(|known| known.code == one.code && known.primary.span == one.primary.span);
+        if !is_known {
+            context.found.push(one);
+        }
+    }
 }
 
 /// Where a register action is used first.

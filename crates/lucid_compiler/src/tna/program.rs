@@ -312,7 +312,11 @@ fn emit_slots(context: &mut Context<'_>) {
     context.put(Span::NONE, text);
 }
 
-fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compiled, Diagnostics> {
+fn finish(
+    mut context: Context<'_>,
+    map: SourceMap,
+    user: &[FileId],
+) -> Result<Compiled, Diagnostics> {
     let mut builder = ProgramBuilder::new(map, &["core.p4", "tna.p4"]);
     for (declaration, text) in &context.comments {
         builder.comment(declaration, text.as_str());
@@ -326,7 +330,7 @@ fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compi
         .iter()
         .any(|shape| shape.ports.contains(&crate::wire::PlaceKind::Flood));
     Ok(Compiled {
-        warnings: source::Diagnostics::new(),
+        warnings: std::mem::take(&mut context.found),
         probes: probes::probes(&context),
         built,
         options: context.options.clone(),

@@ -527,6 +527,35 @@ fn one_memop_for_both_gives_the_new_cell() {
     assert!(apart.contains("rv = hdr.in_e.x;"), "{apart}");
 }
 
+/// Memops that our devices run and Tofino's compiler refuses.
+#[test]
+fn memops_that_the_compiler_refuses_are_warned_of() {
+    let warned = |memop: &str, call: &str| {
+        let made = small(&format!(
+            "global Array.t<32> a = Array.create(4);
+             memop m(int stored, int x) {{ {memop} }}
+             event e(int x); event f(int x);
+             handle e(int x) {{ {call} }} handle f(int x) {{ {call} }}"
+        ));
+        let codes = made.compiled.warnings.iter().map(|one| one.code.0.to_string());
+        codes.filter(|code| code == "LU-W0782").count()
+    };
+    let set = "Array.setm(a, 1, m, x);";
+    let get = "int z = Array.getm(a, 1, m, x); generate f(z);";
+    // Once for each place, however often the memop is used.
+    for subtracts in ["stored - 3 < x", "x > stored - 3", "stored < x - 3"] {
+        let memop = format!("if ({subtracts}) {{ return stored; }} else {{ return 1; }}");
+        assert_eq!((warned(&memop, set), warned(&memop, get)), (1, 1), "{subtracts}");
+    }
+    for compares in ["stored - 1 < x", "stored + 3 < x", "stored < x"] {
+        let memop = format!("if ({compares}) {{ return stored; }} else {{ return 1; }}");
+        assert_eq!((warned(&memop, set), warned(&memop, get)), (0, 0), "{compares}");
+    }
+    let either = "if (stored < x) { return stored; } else { return x; }";
+    let both = "int z = Array.update(a, 1, m, x, m, x); generate f(z);";
+    assert_eq!((warned(either, get), warned(either, set), warned(either, both)), (1, 0, 0));
+}
+
 /// The same on all examples: what is stored is a whole cell.
 #[test]
 fn register_actions_of_examples_slice_no_sums() {
