@@ -129,6 +129,9 @@ impl Interface {
         if self.has_address(destination) {
             return Some(destination);
         }
+        if destination.is_multicast() {
+            return self.options.addresses.first().map(|own| own.address);
+        }
         let hop = self.options.next_hop(destination)?;
         let addresses = &self.options.addresses;
         let near = addresses.iter().find(|own| own.contains(hop)).or(addresses.first())?;
@@ -169,6 +172,11 @@ impl Interface {
             || self.options.addresses.iter().any(|own| own.broadcast() == Some(destination))
         {
             self.address_frame(&mut frame, MacAddress::BROADCAST);
+            self.transmit(frame, outbox);
+            return Asked::Nothing;
+        }
+        if destination.is_multicast() {
+            self.address_frame(&mut frame, MacAddress::of_group(destination));
             self.transmit(frame, outbox);
             return Asked::Nothing;
         }

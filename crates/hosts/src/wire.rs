@@ -11,6 +11,7 @@ pub mod tcp;
 pub mod udp;
 
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// An Ethernet address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +20,12 @@ pub struct MacAddress(pub [u8; 6]);
 impl MacAddress {
     /// The address of all stations.
     pub const BROADCAST: MacAddress = MacAddress([0xff; 6]);
+
+    /// The address of an IPv4 multicast group: its low 23 bits (RFC 1112 section 6.4).
+    pub fn of_group(group: Ipv4Addr) -> MacAddress {
+        let [_, b, c, d] = group.octets();
+        MacAddress([0x01, 0x00, 0x5e, b & 0x7f, c, d])
+    }
 
     /// Whether it addresses a group of stations.
     pub fn is_group(self) -> bool {

@@ -36,7 +36,7 @@ fn all_run(folder: &str, name: &str, least: usize) {
 
 #[test]
 fn every_network_of_the_examples_meets_its_expectations() {
-    all_run("examples", "network.yaml", 10);
+    all_run("examples", "network.yaml", 13);
 }
 
 #[test]
