@@ -11,11 +11,17 @@ mod run_description;
 mod signals;
 
 use frontend::ExitStatus;
+use toolchain::p4r;
 
 /// Deeply nested programs need stack; the main thread's is small on some systems.
 const STACK_BYTES: usize = 256 << 20;
 
 fn main() {
+    if std::env::args_os().nth(1).is_some_and(|first| first == p4r::WORKER_ARGUMENT) {
+        output::error(&p4r::serve_worker());
+        std::process::exit(2);
+    }
+    p4r::run_reactions_in_workers();
     let arguments = arguments::Arguments::read();
     std::panic::set_hook(Box::new(|panic| {
         output::internal_error(&panic.to_string());

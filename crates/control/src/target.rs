@@ -16,7 +16,7 @@ pub use prepared::{Prepared, prepare_default_action, prepare_entry, prepare_regi
 use ir::{Program, TableId};
 use state::Subscription;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of a request; a target's tickets never repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -98,63 +98,73 @@ pub trait Target: Send {
     }
 }
 
-impl<T: Target + ?Sized> Target for Box<T> {
-    fn program(&self) -> Arc<Program> {
-        (**self).program()
-    }
+/// Implements [`Target`] for a holder of a target; `$held` reaches it.
+macro_rules! held_target {
+    ($holder:ty, $self:ident => $held:expr) => {
+        impl<T: Target + ?Sized> Target for $holder {
+            fn program(&$self) -> Arc<Program> {
+                $held.program()
+            }
 
-    fn now_ps(&self) -> u64 {
-        (**self).now_ps()
-    }
+            fn now_ps(&$self) -> u64 {
+                $held.now_ps()
+            }
 
-    fn visibility(&self) -> Visibility {
-        (**self).visibility()
-    }
+            fn visibility(&$self) -> Visibility {
+                $held.visibility()
+            }
 
-    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        (**self).submit(batch, at_ps)
-    }
+            fn submit(&mut $self, batch: Batch, at_ps: u64) -> Ticket {
+                $held.submit(batch, at_ps)
+            }
 
-    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        (**self).reserve(batch, at_ps)
-    }
+            fn reserve(&mut $self, batch: Batch, at_ps: u64) -> Ticket {
+                $held.reserve(batch, at_ps)
+            }
 
-    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
-        (**self).commit(reservation, at_ps)
-    }
+            fn commit(&mut $self, reservation: Ticket, at_ps: u64) -> Ticket {
+                $held.commit(reservation, at_ps)
+            }
 
-    fn release(&mut self, reservation: Ticket) {
-        (**self).release(reservation);
-    }
+            fn release(&mut $self, reservation: Ticket) {
+                $held.release(reservation);
+            }
 
-    fn barrier(&mut self, at_ps: u64) -> Ticket {
-        (**self).barrier(at_ps)
-    }
+            fn barrier(&mut $self, at_ps: u64) -> Ticket {
+                $held.barrier(at_ps)
+            }
 
-    fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
-        (**self).poll(ticket)
-    }
+            fn poll(&mut $self, ticket: Ticket) -> Option<Outcome> {
+                $held.poll(ticket)
+            }
 
-    fn notifications(&mut self) -> Vec<Notification> {
-        (**self).notifications()
-    }
+            fn notifications(&mut $self) -> Vec<Notification> {
+                $held.notifications()
+            }
 
-    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
-        (**self).subscribe(tables)
-    }
+            fn subscribe(&mut $self, tables: &[TableId]) -> Option<Subscription> {
+                $held.subscribe(tables)
+            }
 
-    fn takes_time(&mut self, ticket: Ticket) -> bool {
-        (**self).takes_time(ticket)
-    }
+            fn takes_time(&mut $self, ticket: Ticket) -> bool {
+                $held.takes_time(ticket)
+            }
 
-    fn wait(&mut self, ticket: Ticket) -> Outcome {
-        (**self).wait(ticket)
-    }
+            fn wait(&mut $self, ticket: Ticket) -> Outcome {
+                $held.wait(ticket)
+            }
 
-    fn execute(&mut self, batch: Batch) -> Outcome {
-        (**self).execute(batch)
-    }
+            fn execute(&mut $self, batch: Batch) -> Outcome {
+                $held.execute(batch)
+            }
+        }
+    };
 }
+
+held_target!(Box<T>, self => (**self));
+// Holders of one target take turns; each gets the answers to its own tickets, and the first one that asks gets a
+// notification.
+held_target!(Arc<Mutex<T>>, self => self.lock().unwrap_or_else(PoisonError::into_inner));
 
 impl fmt::Debug for dyn Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,6 +23,7 @@ use crate::tap::{Tap, Tapped};
 use crate::trace::PacketTrace;
 use crate::traffic_manager::{CongestionSignal, DepthTimes, QueueStatistics};
 use crate::wire::OutputPath;
+use control::latency::LatencyModel;
 use control::target::{Batch, Outcome, Target, Visibility};
 use ir::Program;
 use state::{Cells, Configuration};
@@ -89,6 +90,12 @@ impl Device {
     /// Returns a target for this device's current main program, usable from any thread.
     pub fn target(&self) -> DeviceTarget {
         self.new_target((TargetProgram::Main, None))
+    }
+
+    /// Sets the latency model of controllers' batches from now on. Batches that wait keep their order.
+    pub fn set_control_latency(&mut self, model: Option<LatencyModel>) {
+        self.options.control_latency.clone_from(&model);
+        self.switch().driver.model = model;
     }
 
     /// Returns a target for a program of this device, usable from any thread; `None` if the program is not loaded. It

@@ -4,10 +4,13 @@
 use crate::console::Failure;
 use crate::controller::Controller;
 use crate::program_file::ProgramFile;
+use control::latency::LatencyModel;
+use control::target::Target;
 use device::DeviceOptions;
 use ir::ready::ReadyProgram;
 use p4::compile::Compilation;
 use source::{Diagnostics, SourceMap};
+use std::sync::Arc;
 
 /// A compiled program.
 pub struct Compiled {
@@ -21,6 +24,8 @@ pub struct Compiled {
     pub setup: Vec<Deployment>,
     /// Controllers that start with a switch that runs the program.
     pub controllers: Vec<Box<dyn Controller>>,
+    /// The program that the control plane speaks of, if it is another one.
+    pub written: Option<Arc<dyn WrittenProgram>>,
 }
 
 impl Compiled {
@@ -40,9 +45,14 @@ impl Compiled {
             return Err(Failure::Found(map, warnings));
         }
         match ready {
-            Some(ready) => {
-                Ok(Compiled { ready, map, warnings, setup: Vec::new(), controllers: Vec::new() })
-            }
+            Some(ready) => Ok(Compiled {
+                ready,
+                map,
+                warnings,
+                setup: Vec::new(),
+                controllers: Vec::new(),
+                written: None,
+            }),
             None => {
                 let name = program.quoted_name();
                 let advice = "instantiate a package such as V1Switch";
@@ -50,6 +60,33 @@ impl Compiled {
             }
         }
     }
+}
+
+/// The program as written, where a transformation runs another one for it.
+pub trait WrittenProgram: Send + Sync {
+    /// The program as written: entries, commands and controllers speak of it.
+    fn program(&self) -> &ReadyProgram;
+
+    /// Puts the control map in front of the target of a switch that runs the transformed program, and makes the
+    /// controllers of that switch.
+    ///
+    /// # Errors
+    ///
+    /// Why the switch cannot be controlled.
+    fn deploy(&self, switch: Box<dyn Target>) -> Result<Deployed, String>;
+
+    /// The latency model of the switch's driver once the run has begun, if no device file gives one.
+    fn driver(&self) -> Option<LatencyModel> {
+        None
+    }
+}
+
+/// A switch behind its control map.
+pub struct Deployed {
+    /// The program as written, as a target.
+    pub target: Box<dyn Target>,
+    /// Controllers of this switch; they take turns with others at the target.
+    pub controllers: Vec<Box<dyn Controller>>,
 }
 
 /// One switch with the program.

@@ -26,6 +26,21 @@ pub trait Controller: Send {
     /// Why the run cannot go on.
     fn round(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String>;
 
+    /// Returns lines for the user since the last call, such as messages of the program.
+    fn drain_log(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns what the controller did since the last call, as text; a run prints it with traces of packets.
+    fn drain_trace(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns a line about the whole run for its summary.
+    fn summary(&self) -> Option<String> {
+        None
+    }
+
     /// Begins after the switch has swapped to the program of this controller; the switch has migrated the state of the
     /// program before. Returns the time of the first round. The default runs [`Controller::prologue`].
     ///

@@ -15,7 +15,7 @@ mod networks;
 mod program_file;
 pub mod typed_p4;
 
-pub use compiled::{Compiled, Deployment};
+pub use compiled::{Compiled, Deployed, Deployment, WrittenProgram};
 pub use console::{Console, ExitStatus, Failure, Spinner, Work, coded, count, diagnostics_text};
 pub use controller::Controller;
 pub use corpus::{CorpusJudge, Outcome, Verdict};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Applies files of control commands to a device: entries before a run, reads after it. Reports all errors of a file, in
+//! Applies files of control commands to a switch: entries before a run, reads after it. Reports all errors of a file, in
 //! the order of its lines.
 
 use crate::files;
 use control::session::Session;
-use device::Device;
+use control::target::Target;
 use frontend::Console;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,30 +12,20 @@ use std::path::PathBuf;
 /// The maximum number of errors of one file that are printed.
 const MAX_ERRORS: usize = 50;
 
-/// Applies the commands of all files and prints the answers of reads. Returns the number of commands, or `None` if one
-/// was wrong.
+/// Applies the commands of all files, in batches of at most `batch_size` items, and prints the answers of reads. Returns
+/// the number of commands, or `None` if one was wrong.
 pub fn apply(
     paths: &[PathBuf],
-    session: &mut Session,
-    device: &mut Device,
-    console: &dyn Console,
-) -> Result<Option<usize>, String> {
-    apply_to_all(paths, None, &mut [(session, device)], console)
-}
-
-/// Applies the commands of all files to several devices with the same program, in batches of at most `batch_size` items.
-/// Answers and errors are those of the first device.
-pub fn apply_to_all(
-    paths: &[PathBuf],
     batch_size: Option<NonZeroUsize>,
-    devices: &mut [(&mut Session, &mut Device)],
+    session: &mut Session,
+    target: &mut dyn Target,
     console: &dyn Console,
 ) -> Result<Option<usize>, String> {
     let mut done = 0;
     let mut fine = true;
     for path in paths {
         let text = files::read_text(path)?;
-        match apply_text(&path.display().to_string(), &text, batch_size, devices, console) {
+        match apply_text(&path.display().to_string(), &text, batch_size, session, target, console) {
             Some(more) => done += more,
             None => fine = false,
         }
@@ -43,31 +33,27 @@ pub fn apply_to_all(
     Ok(if fine { Some(done) } else { None })
 }
 
-/// Applies the commands of one text to several devices.
+/// Applies the commands of one text.
 pub fn apply_text(
     name: &str,
     text: &str,
     batch_size: Option<NonZeroUsize>,
-    devices: &mut [(&mut Session, &mut Device)],
+    session: &mut Session,
+    target: &mut dyn Target,
     console: &dyn Console,
 ) -> Option<usize> {
     let mut done = 0;
     let (commands, mut errors) = control::entries::read(name, text);
-    for (at, (session, device)) in devices.iter_mut().enumerate() {
-        let answers = session.apply_all(&commands, &mut device.target(), batch_size);
-        if at > 0 {
-            continue;
-        }
-        for (located, answer) in commands.iter().zip(answers) {
-            match answer {
-                Ok(answer) => {
-                    done += 1;
-                    if let Some(text) = answer.read_text(&located.command) {
-                        console.print(&format!("{text}\n"));
-                    }
+    let answers = session.apply_all(&commands, target, batch_size);
+    for (located, answer) in commands.iter().zip(answers) {
+        match answer {
+            Ok(answer) => {
+                done += 1;
+                if let Some(text) = answer.read_text(&located.command) {
+                    console.print(&format!("{text}\n"));
                 }
-                Err(error) => errors.push(error),
             }
+            Err(error) => errors.push(error),
         }
     }
     errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));

@@ -4,22 +4,86 @@
 
 use control::target::{Batch, Notification, Outcome, Target, Ticket, Visibility};
 use device::{Device, DeviceTarget};
-use frontend::Controller;
+use frontend::{Console, Controller, Deployed, WrittenProgram};
 use ir::Program;
 use ir::ready::ReadyProgram;
 use network::replay::Agent;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The controllers of one program.
 pub struct Controllers {
     running: Vec<Running>,
+    reports: Reports,
+}
+
+/// What controllers report while they run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// A line for the user.
+    Log(String),
+    /// What a controller did, for traces.
+    Trace(String),
+}
+
+/// The reports of controllers, which a run prints between packets.
+#[derive(Clone, Debug, Default)]
+pub struct Reports(Arc<Mutex<Vec<Report>>>);
+
+impl Reports {
+    /// Takes the reports so far.
+    pub fn take(&self) -> Vec<Report> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Prints the reports so far: lines as remarks, what controllers did with the traces.
+    pub fn print(&self, is_traced: bool, console: &dyn Console) {
+        for report in self.take() {
+            match report {
+                Report::Log(line) => console.note(&format!("log: {line}")),
+                Report::Trace(text) if is_traced => console.print(&text),
+                Report::Trace(_) => {}
+            }
+        }
+    }
 }
 
 struct Running {
     controller: Box<dyn Controller>,
     next_ps: Option<u64>,
     /// Its access to the switch; it keeps its requests and notifications from round to round.
-    switch: Switch,
+    switch: Box<dyn Target>,
+}
+
+/// The control plane of a program on its devices: the target of commands, and controllers with their targets.
+pub struct ControlPlane {
+    /// The target of commands.
+    pub target: Box<dyn Target>,
+    /// Controllers, each with its target.
+    pub controllers: Vec<(Box<dyn Controller>, Box<dyn Target>)>,
+}
+
+impl ControlPlane {
+    /// Makes the control plane of a compiled program on devices with equal state.
+    ///
+    /// # Errors
+    ///
+    /// Why the devices cannot be controlled.
+    pub fn of(
+        written: Option<&dyn WrittenProgram>,
+        controllers: Vec<Box<dyn Controller>>,
+        devices: &[&mut Device],
+    ) -> Result<ControlPlane, String> {
+        let access = || -> Box<dyn Target> { Box::new(Switch::of(devices)) };
+        let Some(written) = written else {
+            let controllers = controllers.into_iter().map(|controller| (controller, access()));
+            return Ok(ControlPlane { target: access(), controllers: controllers.collect() });
+        };
+        let Deployed { target, controllers } = written.deploy(access())?;
+        let target = Arc::new(Mutex::new(target));
+        let joint = || -> Box<dyn Target> { Box::new(target.clone()) };
+        let controllers = controllers.into_iter().map(|controller| (controller, joint()));
+        Ok(ControlPlane { controllers: controllers.collect(), target: joint() })
+    }
 }
 
 /// Several devices with one program and equal state as one target: each gets every request, the first one answers.
@@ -92,11 +156,45 @@ impl Controllers {
         controllers: Vec<Box<dyn Controller>>,
         devices: &mut [&mut Device],
     ) -> Result<Controllers, String> {
-        let begin = |controller: Box<dyn Controller>| {
-            Running::begin(controller, devices, |controller, switch| controller.prologue(switch))
+        let access = |controller| -> (Box<dyn Controller>, Box<dyn Target>) {
+            (controller, Box::new(Switch::of(devices)))
+        };
+        Controllers::start_on(controllers.into_iter().map(access).collect())
+    }
+
+    /// Runs the prologues of controllers with targets of their own, in order.
+    ///
+    /// # Errors
+    ///
+    /// What a controller says.
+    pub fn start_on(
+        controllers: Vec<(Box<dyn Controller>, Box<dyn Target>)>,
+    ) -> Result<Controllers, String> {
+        let begin = |(controller, switch): (Box<dyn Controller>, Box<dyn Target>)| {
+            Running::begin(controller, switch, |controller, switch| controller.prologue(switch))
         };
         let running = controllers.into_iter().map(begin).collect::<Result<_, String>>()?;
-        Ok(Controllers { running })
+        let mut controllers = Controllers { running, reports: Reports::default() };
+        controllers.collect_reports();
+        Ok(controllers)
+    }
+
+    /// The reports of these controllers.
+    pub fn reports(&self) -> Reports {
+        self.reports.clone()
+    }
+
+    fn collect_reports(&mut self) {
+        let mut reports = self.reports.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for each in &mut self.running {
+            reports.extend(each.controller.drain_log().into_iter().map(Report::Log));
+            reports.extend(each.controller.drain_trace().into_iter().map(Report::Trace));
+        }
+    }
+
+    /// Returns a line about the whole run for each controller that has one.
+    pub fn summaries(&self) -> Vec<String> {
+        self.running.iter().filter_map(|each| each.controller.summary()).collect()
     }
 
     /// Replaces the controllers by those of the program that the devices have swapped to.
@@ -115,7 +213,8 @@ impl Controllers {
             let reload = |controller: &mut dyn Controller, switch: &mut dyn Target| {
                 controller.reload(switch, program)
             };
-            self.running.push(Running::begin(controller, devices, reload)?);
+            let switch = Box::new(Switch::of(devices));
+            self.running.push(Running::begin(controller, switch, reload)?);
         }
         Ok(())
     }
@@ -134,10 +233,11 @@ impl Controllers {
         let now_ps = devices.first().map_or(0, |device| device.now_ps());
         for each in &mut self.running {
             if each.next_ps.is_some_and(|next_ps| next_ps <= now_ps) {
-                let next = each.controller.round(&mut each.switch);
+                let next = each.controller.round(each.switch.as_mut());
                 each.next_ps = each.checked(next, now_ps)?;
             }
         }
+        self.collect_reports();
         Ok(())
     }
 }
@@ -145,11 +245,10 @@ impl Controllers {
 impl Running {
     fn begin(
         mut controller: Box<dyn Controller>,
-        devices: &mut [&mut Device],
+        mut switch: Box<dyn Target>,
         begin: impl FnOnce(&mut dyn Controller, &mut dyn Target) -> Result<Option<u64>, String>,
     ) -> Result<Running, String> {
-        let mut switch = Switch::of(devices);
-        let next = begin(controller.as_mut(), &mut switch);
+        let next = begin(controller.as_mut(), switch.as_mut());
         let next_ps = next.map_err(|why| format!("controller `{}`: {why}", controller.name()))?;
         Ok(Running { controller, next_ps, switch })
     }

@@ -13,6 +13,7 @@ pub mod layouts;
 pub mod lucid;
 pub mod net;
 mod p4;
+pub mod p4r;
 pub mod port_captures;
 pub mod registry;
 pub mod selection;

@@ -4,11 +4,12 @@
 
 use crate::lucid::Lucid;
 use crate::p4::P4;
+use crate::p4r::P4r;
 use frontend::{EmitTarget, Emitter, Frontend, NetworkRuns};
 
 /// Returns the source languages. The first one is that of standard input.
 pub fn frontends() -> &'static [&'static dyn Frontend] {
-    &[&P4, &Lucid]
+    &[&P4, &P4r, &Lucid]
 }
 
 /// Returns the file extension of a language's programs, such as `.p4`.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of the formatter: texts before and after, and that formatting twice changes nothing.
 
-use super::{format_source, format_tokens};
+use super::{Foreign, format_source, format_tokens};
 use testing::assert_snapshot;
 
 /// The formatted text, which formatting leaves alone.
 fn formatted(text: &str) -> String {
     let once = format_tokens(text, Foreign::default()).expect("the text has only tokens of P4");
-    let twice = format_tokens(&once, Foreign::default()).expect("formatted text has only tokens of P4");
+    let twice =
+        format_tokens(&once, Foreign::default()).expect("formatted text has only tokens of P4");
     assert_eq!(once, twice);
     once
 }

@@ -231,7 +231,7 @@ fn read_argument(
             Some((ArgumentKind::Malleable { malleable: name.clone(), ty }, None))
         }
         ArgumentSource::Register { path, range } => {
-            register_argument(program, path, range.as_ref(), found).map(|kind| (kind, None))
+            register_argument(program, path, range.as_deref(), found).map(|kind| (kind, None))
         }
         ArgumentSource::Constant(path) => {
             constant_argument(program, path, found).map(|kind| (kind, None))

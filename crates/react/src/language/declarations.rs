@@ -77,7 +77,7 @@ pub enum ArgumentSource {
         /// The register.
         path: Path,
         /// The first and the last cell.
-        range: Option<(Expression, Expression)>,
+        range: Option<Box<(Expression, Expression)>>,
     },
     /// The name of a constant.
     Constant(Path),
@@ -246,7 +246,7 @@ fn argument(parts: &[ExtensionPart]) -> Option<ReactionArgument> {
         }
         "reg" => {
             let range = match expressions.as_slice() {
-                [first, last] => Some(((*first).clone(), (*last).clone())),
+                [first, last] => Some(Box::new(((*first).clone(), (*last).clone()))),
                 _ => None,
             };
             ArgumentSource::Register { path: Path::read(&tokens[1..])?.0, range }

@@ -3,11 +3,11 @@
 
 use super::arrivals::Arrivals;
 use super::ended::Ended;
-use super::preparation::{ports_exist, set_up};
+use super::preparation::{ports_exist, set_up, without_latency};
 use super::report::{digest_line, finish, load_error_text, place, replay_error_text};
 use super::{DeviceRun, TraceFormat};
 use crate::control_files;
-use crate::controllers::Controllers;
+use crate::controllers::{ControlPlane, Controllers};
 use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::{Device, DeviceOptions};
@@ -21,20 +21,26 @@ pub(super) fn run(
     run: &DeviceRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    let Compiled { ready, map, setup, controllers, .. } = compiled;
+    let Compiled { ready, map, setup, controllers, written, .. } = compiled;
     let program = ready.program().clone();
     let quiet = console.is_quiet();
     let engine = options.engine;
+    let (options, latency) = without_latency(options, written.as_deref());
     let mut device =
         Device::new(program.clone(), options).map_err(|error| load_error_text(&error, &map))?;
     if !ports_exist(run, device.largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
-    let mut session = Session::new(program);
-    if !set_up(setup.first(), run, &mut [(&mut session, &mut device)], console)? {
+    let plane = ControlPlane::of(written.as_deref(), controllers, &[&mut device])?;
+    let ControlPlane { mut target, controllers } = plane;
+    let mut session = Session::new(target.program());
+    if !set_up(setup.first(), run, &mut session, target.as_mut(), console)? {
         return Ok(ExitStatus::WrongInput);
     }
-    let mut controllers = Controllers::start(controllers, &mut [&mut device])?;
+    let mut controllers = Controllers::start_on(controllers)?;
+    if latency.is_some() {
+        device.set_control_latency(latency);
+    }
     if !quiet && device.engine_choice() != engine {
         console.note("traces come from the interpreter, so it runs everything");
     }
@@ -44,6 +50,8 @@ pub(super) fn run(
     let places = |origin| place(&running, &map, origin);
     let spinner = console.spinner(Work::Packets, quiet || run.trace.is_some());
     let mut digests = Vec::new();
+    let is_traced = run.trace.is_some();
+    let reports = controllers.reports();
     let ran =
         replay(&mut device, packets, run.until_ps, &mut controllers, |device, progress, sent| {
             spinner.set_position(progress.packets_in);
@@ -57,6 +65,7 @@ pub(super) fn run(
                     });
                 }
             }
+            reports.print(is_traced, console);
             for digest in device.drain_digests() {
                 match run.json {
                     true => digests.push(digest),
@@ -70,6 +79,10 @@ pub(super) fn run(
             sent.iter().try_for_each(|(time_ps, sent)| captures.write(*time_ps, sent))
         });
     drop(spinner);
+    reports.print(is_traced, console);
+    if !quiet && !run.json {
+        controllers.summaries().iter().for_each(|line| console.note(line));
+    }
     let ended = match ran {
         Ok(progress) => Ended { progress: Some(progress), error: None, digests },
         Err(error) => {
@@ -78,7 +91,10 @@ pub(super) fn run(
         }
     };
     let is_complete = finish(&device, ended, captures, run, console)?;
-    let asked = control_files::apply(run.after, &mut session, &mut device, console)?;
+    if written.is_some() {
+        device.set_control_latency(None);
+    }
+    let asked = control_files::apply(run.after, None, &mut session, target.as_mut(), console)?;
     Ok(match is_complete && asked.is_some() {
         true => ExitStatus::Fine,
         false => ExitStatus::WrongInput,

@@ -3,9 +3,11 @@
 
 use super::{DeviceRun, Engines};
 use crate::{control_files, files};
+use control::latency::LatencyModel;
 use control::session::Session;
-use device::{Device, DeviceOptions, EngineChoice};
-use frontend::{Console, Deployment, Failure, count};
+use control::target::Target;
+use device::{DeviceOptions, EngineChoice};
+use frontend::{Console, Deployment, Failure, WrittenProgram, count};
 use source::SourceMap;
 
 /// Applies the control commands of the program's deployment and of the user's files. Returns `false` after printing
@@ -13,18 +15,19 @@ use source::SourceMap;
 pub(super) fn set_up(
     setup: Option<&Deployment>,
     run: &DeviceRun<'_>,
-    devices: &mut [(&mut Session, &mut Device)],
+    session: &mut Session,
+    target: &mut dyn Target,
     console: &dyn Console,
 ) -> Result<bool, String> {
     if let Some(setup) = setup
-        && control_files::apply_text("deployment", &setup.commands, None, devices, console)
+        && control_files::apply_text("deployment", &setup.commands, None, session, target, console)
             .is_none()
     {
         return Err("the set-up of the compiled program is wrong: this is a mistake in Planewright, please report it \
                     with the program"
             .into());
     }
-    match control_files::apply_to_all(run.entries, run.batch_size, devices, console)? {
+    match control_files::apply(run.entries, run.batch_size, session, target, console)? {
         None => {
             console.error("not run: correct the errors in the entries first");
             return Ok(false);
@@ -35,6 +38,21 @@ pub(super) fn set_up(
         Some(_) => {}
     }
     Ok(true)
+}
+
+/// Takes the latency model out of the options of a device whose program is controlled as written: what precedes the first
+/// packet takes no time. Returns the model for the time after it.
+pub(super) fn without_latency(
+    options: DeviceOptions,
+    written: Option<&dyn WrittenProgram>,
+) -> (DeviceOptions, Option<LatencyModel>) {
+    match written {
+        None => (options, None),
+        Some(written) => {
+            let latency = options.control_latency.clone().or_else(|| written.driver());
+            (DeviceOptions { control_latency: None, ..options }, latency)
+        }
+    }
 }
 
 /// Returns whether the device has all ports of the command line, after printing those that it does not have. The

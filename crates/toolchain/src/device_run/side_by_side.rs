@@ -4,10 +4,10 @@
 use super::DeviceRun;
 use super::arrivals::Arrivals;
 use super::ended::Ended;
-use super::preparation::{ports_exist, set_up};
+use super::preparation::{ports_exist, set_up, without_latency};
 use super::report::{digest_line, finish, load_error_text, replay_error_text};
 use crate::control_files;
-use crate::controllers::Controllers;
+use crate::controllers::{ControlPlane, Controllers};
 use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::DeviceOptions;
@@ -22,22 +22,27 @@ pub(super) fn run(
     run: &DeviceRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    let Compiled { ready, map, setup, controllers, .. } = compiled;
+    let Compiled { ready, map, setup, controllers, written, .. } = compiled;
     let program = ready.program().clone();
     let quiet = console.is_quiet();
+    let (options, latency) = without_latency(options, written.as_deref());
     let mut both =
-        SideBySide::new(program.clone(), options).map_err(|error| load_error_text(&error, &map))?;
+        SideBySide::new(program, options).map_err(|error| load_error_text(&error, &map))?;
     if !ports_exist(run, both.jit().largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
-    let mut sessions = [Session::new(program.clone()), Session::new(program)];
-    {
-        let mut devices: Vec<_> = sessions.iter_mut().zip(both.devices_mut()).collect();
-        if !set_up(setup.first(), run, &mut devices, console)? {
-            return Ok(ExitStatus::WrongInput);
+    let plane = ControlPlane::of(written.as_deref(), controllers, &both.devices_mut())?;
+    let ControlPlane { mut target, controllers } = plane;
+    let mut session = Session::new(target.program());
+    if !set_up(setup.first(), run, &mut session, target.as_mut(), console)? {
+        return Ok(ExitStatus::WrongInput);
+    }
+    let mut controllers = Controllers::start_on(controllers)?;
+    if latency.is_some() {
+        for device in both.devices_mut() {
+            device.set_control_latency(latency.clone());
         }
     }
-    let mut controllers = Controllers::start(controllers, &mut both.devices_mut())?;
     let packets = Arrivals::open(run.captures.inputs, run.pads_snapped, console)?;
     let mut captures = PortCaptures::create(&run.captures)?;
     let spinner = console.spinner(Work::Packets, quiet);
@@ -101,6 +106,7 @@ pub(super) fn run(
         }
     }
     drop(spinner);
+    controllers.reports().print(false, console);
     let error = match (ran, stopped) {
         (Err(stop), _) => Some(match *stop {
             Stop::Difference(difference) => difference.to_string(),
@@ -116,10 +122,12 @@ pub(super) fn run(
         let packets = clock.progress().packets_in;
         console.print(&format!("both engines agree on {packets} packets\n"));
     }
-    let asked = {
-        let mut devices: Vec<_> = sessions.iter_mut().zip(both.devices_mut()).collect();
-        control_files::apply_to_all(run.after, None, &mut devices, console)?
-    };
+    if written.is_some() {
+        for device in both.devices_mut() {
+            device.set_control_latency(None);
+        }
+    }
+    let asked = control_files::apply(run.after, None, &mut session, target.as_mut(), console)?;
     Ok(match is_complete && asked.is_some() {
         true => ExitStatus::Fine,
         false => ExitStatus::WrongInput,

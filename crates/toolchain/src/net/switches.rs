@@ -259,18 +259,20 @@ impl Switches<'_> {
             .and_then(|path| programs.programs.get(&path))
             .and_then(|compiled| compiled.setup.as_ref());
         if let Some(setup) = setup {
-            let devices = &mut [(&mut *session, &mut *device)];
-            apply_text("deployment", &setup.commands, None, devices, self.console);
+            let target = &mut device.target();
+            apply_text("deployment", &setup.commands, None, session, target, self.console);
         }
         let paths: Vec<PathBuf> =
             switch.entries.iter().map(|file| self.locate(&file.value)).collect();
-        let applied = apply(&paths, session, device, self.console)?;
+        let mut target = device.target();
+        let applied = apply(&paths, None, session, &mut target, self.console)?;
         if let (Some(generated), true) = (&switch.routes, paths.is_empty()) {
             match entries::commands(&program, number, generated) {
                 Some(text) => {
                     let name = format!("routes of {}", switch.name);
-                    let devices = &mut [(session, device)];
-                    return Ok(apply_text(&name, &text, None, devices, self.console).is_some());
+                    let applied =
+                        apply_text(&name, &text, None, session, &mut target, self.console);
+                    return Ok(applied.is_some());
                 }
                 None => {
                     let span = switch.program.as_ref().map_or(switch.span, |one| one.span);

@@ -42,13 +42,13 @@ fn a_compiled_program_loads_as_it_is_deployed() {
         };
         let [deployment] = compiled.setup.as_slice() else { panic!("one switch") };
         let program = compiled.ready.program().clone();
-        let mut device =
-            Device::new(program.clone(), deployment.options.clone()).expect("it loads");
+        let device = Device::new(program.clone(), deployment.options.clone()).expect("it loads");
         let console = Recording::default();
         let mut session = Session::new(program);
-        let mut devices = [(&mut session, &mut device)];
         let commands = &deployment.commands;
-        let done = control_files::apply_text("set-up", commands, None, &mut devices, &console);
+        let target = &mut device.target();
+        let done =
+            control_files::apply_text("set-up", commands, None, &mut session, target, &console);
         assert!(done.is_some_and(|done| done > 0), "{}: {}", target.name, console.text());
     }
 }

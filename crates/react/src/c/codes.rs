@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Codes of mistakes in the C texts of a program, with their explanations.
+
+use source::{Code, Explanation};
+
+/// The C compiler reports an error.
+pub const C_ERROR: Code = Code("R-E0301");
+/// The C compiler cannot be run, or ends without a message about a place.
+pub const COMPILER_FAILED: Code = Code("R-E0302");
+/// `${name}` is neither a malleable value nor a malleable field.
+pub const UNKNOWN_MALLEABLE: Code = Code("R-E0303");
+/// A field that a malleable field does not have as an alternative.
+pub const UNKNOWN_ALTERNATIVE: Code = Code("R-E0304");
+/// C names a field that is not an argument of its reaction.
+pub const NOT_AN_ARGUMENT: Code = Code("R-E0305");
+/// A `state` block has something other than variables.
+pub const NOT_STATE: Code = Code("R-E0306");
+/// The C compiler reports a warning.
+pub const C_WARNING: Code = Code("R-W0301");
+/// A variable of a `state` block has a pointer.
+pub const POINTER_IN_STATE: Code = Code("R-W0302");
+
+/// The explanations of the codes of this module.
+pub const EXPLANATIONS: &[Explanation] = &[
+    Explanation {
+        code: C_ERROR,
+        title: "the C compiler reports an error",
+        text: "Reactions, `init`, `c` and `state` blocks are C11 with GNU extensions. The system's C compiler reads them \
+               (`cc`, or the command in the variable CC); the message is the compiler's, the place is in the P4R file. \
+               An argument is named as in P4 (hdr.ipv4.src); a register is an array with the register's own indices.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: COMPILER_FAILED,
+        title: "the C compiler does not produce a module",
+        text: "Reactions need a C compiler at the time of `plane run`: install gcc or clang, or name one in the variable \
+               CC, such as CC=clang. A function that is declared but never defined is reported by the linker, often \
+               without a place.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: UNKNOWN_MALLEABLE,
+        title: "${name} in C is not declared",
+        text: "`${name}` in C is a malleable value or a malleable field of the program. Arguments have no `${}`: they are \
+               written as in P4. Malleable tables are written by functions such as T_add_A.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: UNKNOWN_ALTERNATIVE,
+        title: "a field that is not an alternative of the malleable field",
+        text: "A malleable field stands for one of the fields in its `alts`. `${f} = hdr.b.y;` makes it stand for another, \
+               `${f} == hdr.b.y` compares, `${f} = c ? hdr.a.x : hdr.b.y;` chooses. The field is written as in `alts`.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: NOT_AN_ARGUMENT,
+        title: "C names a field that is not an argument of its reaction",
+        text: "A reaction sees the fields and registers between its parentheses, measured together before each call. Add \
+               the field there, for example `ing hdr.ipv4.src`, or `ing hdr.ipv4` for the whole header.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: NOT_STATE,
+        title: "a state block has something other than variables",
+        text: "The variables of `state { }` keep their values when the C code is reloaded, if name and type are equal. \
+               Functions, types and includes belong in `c { }`.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: C_WARNING,
+        title: "the C compiler reports a warning",
+        text: "The C texts are compiled with -Wall. The note names the option that controls the warning; in C, \
+               `#pragma GCC diagnostic ignored \"-W...\"` turns it off.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: POINTER_IN_STATE,
+        title: "a variable of a state block has a pointer",
+        text: "A reload copies the bytes of the variable. The pointer then points into the code that was unloaded, or to \
+               nothing in a new process. Keep values in arrays of fixed size and refer to them by index.",
+        wrong: "",
+        right: "",
+    },
+];

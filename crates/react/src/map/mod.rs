@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+//! [`MalleableMap`]: the control map from the program as written to the program as run. It carries out a batch in the three
+//! phases of Mantis §5.1.2: shadow rows are prepared, the master entry commits, and after the packets in flight have left
+//! the other rows are mirrored. It alone writes the master entry. `objects` finds the objects of both programs, `rows`
+//! multiplies entries.
+
+mod objects;
+mod rows;
+
+use crate::compiler::{InitTable, Plan};
+use crate::language::Gress;
+use control::map::{Physical, TargetIndex, Translation};
+use control::target::{Batch, Fault, Notification, Visibility};
+use ir::{Bits, KeyPattern, Program, TableId};
+use objects::{Objects, TableObjects};
+pub use rows::Row;
+use state::{
+    ActionData, BoundAction, CellRange, Configuration, EntryReference, NewEntry, Read,
+    Reply as StateReply, Update,
+};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows that packets do not match yet.
+const PREPARE: u8 = 0;
+/// The master entry.
+const COMMIT: u8 = 1;
+/// Rows that packets do not match any more.
+const MIRROR: u8 = 3;
+
+/// A mistake that a map makes on purpose, so that tests of isolation can catch it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mistake {
+    /// None.
+    #[default]
+    None,
+    /// Nothing is mirrored.
+    NoMirror,
+    /// Rows are mirrored while packets may still match them.
+    NoWait,
+    /// The master entry is written first.
+    CommitFirst,
+    /// Both copies of the last malleable table are written at once.
+    TableOutside,
+    /// Default actions are set in both copies at once.
+    DefaultInPlace,
+}
+
+/// Writes of a legacy controller to measured registers, which are not in the copies until the next packet.
+#[derive(Clone, Debug, Default)]
+pub struct LegacyWrites(Arc<Mutex<Vec<LegacyWrite>>>);
+
+/// The index of a measured register, its cells, their values.
+pub type LegacyWrite = (usize, CellRange, state::CellValues<Bits>);
+
+impl LegacyWrites {
+    /// Takes the writes so far.
+    pub fn take(&self) -> Vec<LegacyWrite> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn put(&self, register: usize, cells: CellRange, values: state::CellValues<Bits>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((register, cells, values));
+    }
+}
+
+/// The state of a pipeline's init tables.
+#[derive(Clone, Debug)]
+struct InitState {
+    gress: Gress,
+    tables: Vec<InitTable>,
+    /// Handles of the tables and their actions.
+    handles: Vec<(TableId, ir::ActionId)>,
+    /// The parameters of each table as the batches so far leave them; the version is not among them.
+    words: BTreeMap<Arc<str>, Bits>,
+    /// The version that packets match.
+    version: u64,
+    /// Whether the batch changes rows of malleable tables.
+    has_prepared: bool,
+    /// Whether the batch changes parameters of the master.
+    has_changed: bool,
+}
+
+/// The map from the program as written to the program as run.
+#[derive(Clone, Debug)]
+pub struct MalleableMap {
+    written: Arc<Program>,
+    run: Arc<Program>,
+    objects: Objects,
+    inits: Vec<InitState>,
+    legacy: LegacyWrites,
+    mistake: Mistake,
+}
+
+impl MalleableMap {
+    /// Creates the map of a plan.
+    ///
+    /// # Errors
+    ///
+    /// The name of an object that the program as run lacks.
+    pub fn new(
+        plan: &Plan,
+        written: Arc<Program>,
+        run: Arc<Program>,
+    ) -> Result<MalleableMap, String> {
+        let objects = Objects::new(plan, &written, &run)?;
+        let mut inits = Vec::new();
+        for pipeline in &plan.pipelines {
+            let mut handles = Vec::new();
+            for init in &pipeline.inits {
+                handles.push((
+                    objects::table(&run, &init.table)?,
+                    objects::action(&run, &init.action)?,
+                ));
+            }
+            let mut words = BTreeMap::new();
+            // The defaults of the program as written have the initial values.
+            let name = &pipeline.inits.first().ok_or("init")?.table;
+            let master = &written.tables[objects::table(&written, name)?.index()];
+            let action = &written.actions
+                [master.actions[master.default_action.action as usize].action.index()];
+            for (parameter, value) in action.parameters.iter().zip(&master.default_action.arguments)
+            {
+                words.insert(parameter.name.clone(), value.clone());
+            }
+            inits.push(InitState {
+                gress: pipeline.gress,
+                tables: pipeline.inits.clone(),
+                handles,
+                words,
+                version: 0,
+                has_prepared: false,
+                has_changed: false,
+            });
+        }
+        let (legacy, mistake) = (LegacyWrites::default(), Mistake::None);
+        Ok(MalleableMap { written, run, objects, inits, legacy, mistake })
+    }
+
+    /// The same map with a mistake.
+    pub fn with_mistake(self, mistake: Mistake) -> MalleableMap {
+        MalleableMap { mistake, ..self }
+    }
+
+    /// Writes of legacy controllers to measured registers.
+    pub fn legacy_writes(&self) -> LegacyWrites {
+        self.legacy.clone()
+    }
+
+    /// Returns the batch for the program as run that makes its state that of the program as written at the beginning: rows
+    /// of default tables and of init tables behind the master.
+    pub fn prologue(&self) -> Batch {
+        let mut items: Vec<Update> = Vec::new();
+        for table in &self.objects.tables {
+            let Some(default) = &table.default_table else { continue };
+            let written = &self.written.tables[table.written.index()];
+            let listed = written.actions[written.default_action.action as usize].action;
+            let action =
+                BoundAction { action: listed, arguments: written.default_action.arguments.clone() };
+            for version in table.versions() {
+                for row in table.default_rows(&action, version) {
+                    let entry = NewEntry::direct(row.keys, 0, row.action);
+                    items.push(Update::InsertEntry { table: default.table, entry });
+                }
+            }
+        }
+        for init in &self.inits {
+            for number in 1..init.tables.len() {
+                for version in [0, 1] {
+                    let entry = init.entry(&self.run, number, version);
+                    items.push(Update::InsertEntry { table: init.handles[number].0, entry });
+                }
+            }
+        }
+        Batch::of(items)
+    }
+
+    fn init_of(&mut self, gress: Gress) -> Option<&mut InitState> {
+        self.inits.iter_mut().find(|init| init.gress == gress)
+    }
+
+    /// The version that packets match in the pipeline of a table.
+    fn version_of(&self, table: &TableObjects) -> u64 {
+        let init = self.inits.iter().find(|init| init.gress == table.gress);
+        init.map_or(0, |init| init.version)
+    }
+
+    /// The versions of a table's rows with the phases in which each is written.
+    fn phases(&mut self, table: &TableObjects, is_default: bool) -> Vec<(Option<u64>, u8)> {
+        if !table.is_malleable {
+            return vec![(None, PREPARE)];
+        }
+        let version = self.version_of(table);
+        let last = self.objects.tables.iter().rev().find(|one| one.is_malleable);
+        let is_last = last.is_some_and(|last| last.written == table.written);
+        let mistake = self.mistake;
+        if let Some(init) = self.init_of(table.gress) {
+            init.has_prepared = true;
+        }
+        let prepare = if mistake == Mistake::CommitFirst { COMMIT + 1 } else { PREPARE };
+        let at_once = (mistake == Mistake::TableOutside && is_last)
+            || (mistake == Mistake::DefaultInPlace && is_default);
+        let mirror = if at_once { prepare } else { MIRROR };
+        let mut phases = vec![(Some(version ^ 1), prepare)];
+        if mistake != Mistake::NoMirror {
+            phases.push((Some(version), mirror));
+        }
+        phases
+    }
+
+    fn entry_update(
+        &mut self,
+        table: &TableObjects,
+        old: Option<&NewEntry>,
+        new: Option<&NewEntry>,
+    ) -> Result<Vec<Physical>, Fault> {
+        let mut items = Vec::new();
+        for (version, phase) in self.phases(table, false) {
+            let rows = |entry: Option<&NewEntry>| match entry {
+                Some(entry) => table.rows(entry, version),
+                None => Ok(Vec::new()),
+            };
+            let (before, after) = (rows(old)?, rows(new)?);
+            let is_same =
+                |one: &Row, other: &Row| one.keys == other.keys && one.priority == other.priority;
+            for row in &before {
+                if !after.iter().any(|other| is_same(row, other)) {
+                    let (keys, priority) = (row.keys.clone(), row.priority);
+                    let update = Update::DeleteEntry { table: table.run, keys, priority };
+                    items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+                }
+            }
+            for row in after {
+                let is_there = before.iter().any(|other| is_same(&row, other));
+                let template = new
+                    .cloned()
+                    .unwrap_or_else(|| NewEntry::direct(Vec::new(), 0, row.action.clone()));
+                let action = ActionData::Direct(row.action);
+                let entry = NewEntry { keys: row.keys, priority: row.priority, action, ..template };
+                let update = match is_there {
+                    true => Update::ModifyEntry { table: table.run, entry },
+                    false => Update::InsertEntry { table: table.run, entry },
+                };
+                items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+            }
+        }
+        Ok(items)
+    }
+
+    fn default_update(
+        &mut self,
+        table: &TableObjects,
+        action: Option<&BoundAction>,
+    ) -> Vec<Physical> {
+        let written = &self.written.tables[table.written.index()];
+        let initial = BoundAction {
+            action: written.actions[written.default_action.action as usize].action,
+            arguments: written.default_action.arguments.clone(),
+        };
+        let bound = action.cloned().unwrap_or(initial);
+        let Some(default) = table.default_table.clone() else {
+            let action = action.map(|action| table.action(action, &[]));
+            let update = Update::SetDefaultAction { table: table.run, action };
+            return vec![Physical::at(TargetIndex(0), update)];
+        };
+        let mut items = Vec::new();
+        for (version, phase) in self.phases(table, true) {
+            for row in table.default_rows(&bound, version) {
+                let entry = NewEntry::direct(row.keys, 0, row.action);
+                let update = Update::ModifyEntry { table: default.table, entry };
+                items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+            }
+        }
+        items
+    }
+
+    /// Sets the parameters of a pipeline: those of the master wait for the commit.
+    fn init_update(
+        &mut self,
+        index: usize,
+        action: Option<&BoundAction>,
+    ) -> Result<Vec<Physical>, Fault> {
+        let init = &self.inits[index];
+        let table =
+            objects::table(&self.written, &init.tables[0].table).map_err(Fault::Unsupported)?;
+        let written = &self.written.tables[table.index()];
+        let listed = written.actions[written.default_action.action as usize].action;
+        let parameters = &self.written.actions[listed.index()].parameters;
+        let arguments =
+            action.map_or(&written.default_action.arguments, |action| &action.arguments);
+        let changed: Vec<(Arc<str>, Bits)> = parameters
+            .iter()
+            .zip(arguments)
+            .filter(|(parameter, value)| init.words.get(&parameter.name) != Some(*value))
+            .map(|(parameter, value)| (parameter.name.clone(), value.clone()))
+            .collect();
+        let init = &mut self.inits[index];
+        let is_master = |name: &Arc<str>, run: &Program, handle: ir::ActionId| {
+            run.actions[handle.index()].parameters.iter().any(|parameter| parameter.name == *name)
+        };
+        let mut bins: Vec<usize> = Vec::new();
+        for (name, value) in changed {
+            for (number, handle) in init.handles.iter().enumerate() {
+                if is_master(&name, &self.run, handle.1) {
+                    match number {
+                        0 => init.has_changed = true,
+                        number if !bins.contains(&number) => bins.push(number),
+                        _ => {}
+                    }
+                }
+            }
+            init.words.insert(name, value);
+        }
+        let mut items = Vec::new();
+        for number in bins {
+            init.has_prepared = true;
+            let table = init.handles[number].0;
+            for (version, phase) in [(init.version ^ 1, PREPARE), (init.version, MIRROR)] {
+                let entry = init.entry(&self.run, number, version);
+                let update = Update::ModifyEntry { table, entry };
+                items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+            }
+        }
+        Ok(items)
+    }
+}
+
+impl InitState {
+    /// The arguments of an init action of the program as run.
+    fn arguments(&self, run: &Program, number: usize) -> Vec<Bits> {
+        let parameters = &run.actions[self.handles[number].1.index()].parameters;
+        let arguments = parameters.iter().map(|parameter| match self.words.get(&parameter.name) {
+            Some(value) => value.clone(),
+            // The version is the only parameter that the program as written lacks.
+            None => Bits::from_u64(1, self.version),
+        });
+        arguments.collect()
+    }
+
+    /// The entry of an init table behind the master.
+    fn entry(&self, run: &Program, number: usize, version: u64) -> NewEntry {
+        let keys = vec![KeyPattern::Exact(Bits::from_u64(1, version))];
+        let arguments = self.arguments(run, number);
+        let action = BoundAction { action: self.handles[number].1, arguments };
+        NewEntry::direct(keys, 0, action)
+    }
+}
+
+impl Translation for MalleableMap {
+    fn program(&self) -> Arc<Program> {
+        self.written.clone()
+    }
+
+    fn visibility(&self, _: Visibility) -> Visibility {
+        Visibility::Pass
+    }
+
+    fn update(&mut self, update: &Update, before: &Configuration) -> Result<Vec<Physical>, Fault> {
+        let entry_before = |table: &TableId, keys: &[KeyPattern], priority: i64| {
+            let handle = before.entry_handle(*table, keys, priority).ok()?;
+            Some(before.table(*table)?.shared_entry(handle)?.to_new_entry())
+        };
+        match update {
+            Update::InsertEntry { table, entry } => {
+                if let Some(objects) = self.objects.of_table(*table) {
+                    return self.entry_update(&objects, None, Some(entry));
+                }
+            }
+            Update::ModifyEntry { table, entry } => {
+                if let Some(objects) = self.objects.of_table(*table) {
+                    let old = entry_before(table, &entry.keys, entry.priority);
+                    return self.entry_update(&objects, old.as_ref(), Some(entry));
+                }
+            }
+            Update::DeleteEntry { table, keys, priority } => {
+                if let Some(objects) = self.objects.of_table(*table) {
+                    let old = entry_before(table, keys, *priority);
+                    return self.entry_update(&objects, old.as_ref(), None);
+                }
+            }
+            Update::SetDefaultAction { table, action } => {
+                if let Some(index) = self.objects.init_of(*table) {
+                    return self.init_update(index, action.as_ref());
+                }
+                if let Some(objects) = self.objects.of_table(*table) {
+                    return Ok(self.default_update(&objects, action.as_ref()));
+                }
+            }
+            Update::WriteRegister { register, cells, values } => {
+                if let Some(measured) = self.objects.measured(*register) {
+                    self.legacy.put(measured, *cells, values.clone());
+                }
+            }
+            Update::WriteDirectCounter { counter, entry, value } => {
+                if let Some((table, run)) = self.objects.counted(*counter) {
+                    return self.write_counter(&table, run, entry, *value, before);
+                }
+            }
+            _ => {}
+        }
+        Ok(vec![Physical::at(TargetIndex(0), self.objects.renamed_update(update.clone()))])
+    }
+
+    fn read(&mut self, read: &Read, state: &Configuration) -> Result<Vec<Physical>, Fault> {
+        match read {
+            Read::DirectCounter { counter, entry: Some(entry) } => {
+                if let Some((table, run)) = self.objects.counted(*counter) {
+                    let rows = self.rows_of(&table, entry, state)?;
+                    let read = |row: Row| {
+                        let entry =
+                            Some(EntryReference::Entry { keys: row.keys, priority: row.priority });
+                        Physical::at(TargetIndex(0), Read::DirectCounter { counter: run, entry })
+                    };
+                    return Ok(rows.into_iter().map(read).collect());
+                }
+            }
+            Read::EntriesWithCells { table, entry: Some(entry) } => {
+                if let Some(table) = self.objects.of_table(*table) {
+                    let rows = self.rows_of(&table, entry, state)?;
+                    let read = |row: Row| {
+                        let entry =
+                            Some(EntryReference::Entry { keys: row.keys, priority: row.priority });
+                        Physical::at(
+                            TargetIndex(0),
+                            Read::EntriesWithCells { table: table.run, entry },
+                        )
+                    };
+                    return Ok(rows.into_iter().map(read).collect());
+                }
+            }
+            _ => {}
+        }
+        Ok(vec![Physical::at(TargetIndex(0), self.objects.renamed_read(read.clone()))])
+    }
+
+    fn combine(&mut self, _: &Read, replies: Vec<StateReply>) -> Result<StateReply, Fault> {
+        rows::combined(replies)
+    }
+
+    fn complete(&mut self) -> Vec<Physical> {
+        let mut items = Vec::new();
+        for init in &mut self.inits {
+            if std::mem::take(&mut init.has_prepared) {
+                init.version ^= 1;
+            } else if !init.has_changed {
+                continue;
+            }
+            init.has_changed = false;
+            let (table, action) = init.handles[0];
+            let arguments = init.arguments(&self.run, 0);
+            let action = Some(BoundAction { action, arguments });
+            let commit = Update::SetDefaultAction { table, action };
+            items.push(Physical::at(TargetIndex(0), commit).in_phase(COMMIT));
+        }
+        items
+    }
+
+    fn barrier_before(&self, phase: u8) -> Vec<TargetIndex> {
+        match phase == MIRROR && self.mistake != Mistake::NoWait {
+            true => self.targets(),
+            false => Vec::new(),
+        }
+    }
+
+    fn answer_after(&self) -> u8 {
+        COMMIT
+    }
+
+    fn notify(
+        &mut self,
+        _: TargetIndex,
+        notification: Notification,
+        _: &Configuration,
+    ) -> Vec<Notification> {
+        // Rows that idle are not entries that idle.
+        match notification {
+            Notification::IdleTimeout { .. } => Vec::new(),
+            other => vec![other],
+        }
+    }
+}
+
+impl MalleableMap {
+    /// All rows of an entry in both copies.
+    fn rows_of(
+        &self,
+        table: &TableObjects,
+        entry: &EntryReference,
+        state: &Configuration,
+    ) -> Result<Vec<Row>, Fault> {
+        let EntryReference::Entry { keys, priority } = entry else { return Ok(Vec::new()) };
+        let handle = state.entry_handle(table.written, keys, *priority).map_err(Fault::Refused)?;
+        let record = state.table(table.written).and_then(|table| table.shared_entry(handle));
+        let Some(record) = record else { return Ok(Vec::new()) };
+        let entry = record.to_new_entry();
+        let mut rows = Vec::new();
+        for version in table.versions() {
+            rows.extend(table.rows(&entry, version)?);
+        }
+        Ok(rows)
+    }
+
+    /// Writes a direct counter: the first row gets the value, the others zero.
+    fn write_counter(
+        &mut self,
+        table: &TableObjects,
+        counter: ir::CounterId,
+        entry: &EntryReference,
+        value: state::CounterValue,
+        before: &Configuration,
+    ) -> Result<Vec<Physical>, Fault> {
+        let rows = self.rows_of(table, entry, before)?;
+        let write = |(at, row): (usize, Row)| {
+            let value = if at == 0 { value } else { state::CounterValue::default() };
+            let entry = EntryReference::Entry { keys: row.keys, priority: row.priority };
+            Physical::at(TargetIndex(0), Update::WriteDirectCounter { counter, entry, value })
+        };
+        Ok(rows.into_iter().enumerate().map(write).collect())
+    }
+}

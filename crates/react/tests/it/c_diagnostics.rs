@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Codes and places of mistakes in C texts. The words of C compilers are not compared.
+
+use crate::fixture::{Fixture, argument, bits, boolean, field, register};
+use react::c::{Compiler, check, compile};
+use react::interface::KeyKind;
+use source::{Diagnostics, Severity};
+
+/// A program whose mistakes the tests make.
+fn base() -> Fixture {
+    Fixture::new()
+        .value("threshold", bits(12))
+        .field("f", &["hdr.a.x", "hdr.b.yard"])
+        .field("g", &["hdr.a.x", "hdr.c.z"])
+        .table("T", &[("hdr.a.x", bits(32), KeyKind::Exact)], &[("port", bits(9))], false)
+}
+
+/// Checks a fixture whose text has the wrong place between `«` and `»`, which are removed.
+#[track_caller]
+fn check_places(make: impl Fn(&str) -> Fixture, marked: &str, expected: &[&str]) -> Diagnostics {
+    let parts: Vec<&str> = marked.split(['«', '»']).collect();
+    let fixture = make(&parts.concat());
+    let diagnostics = fixture.diagnostics();
+    let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.0).collect();
+    assert_eq!(codes, expected, "{marked}: {diagnostics:#?}");
+    let map = fixture.map();
+    let texts: Vec<&str> =
+        diagnostics.iter().map(|diagnostic| map.slice(diagnostic.primary.span)).collect();
+    let places: Vec<&str> = parts.iter().skip(1).step_by(2).copied().collect();
+    assert_eq!(texts, places, "{marked}: {diagnostics:#?}");
+    // The place, not only an equal text.
+    let mut before = parts[0].len();
+    let body = fixture.text.find(&parts.concat()).expect("the text");
+    for (index, diagnostic) in diagnostics.iter().enumerate() {
+        assert_eq!(diagnostic.primary.span.start as usize, body + before, "{marked}");
+        before += parts[2 * index + 1].len() + parts[2 * index + 2].len();
+    }
+    diagnostics
+}
+
+#[track_caller]
+fn check_body(marked: &str, expected: &[&str]) -> Diagnostics {
+    let arguments = || {
+        let fields = ["hdr.a.x", "hdr.a.width", "meta.vlan[1].id"];
+        let fields = fields.iter().map(|path| argument(field(path, bits(32))));
+        fields.chain([argument(register("depths", bits(16), 1, 10))]).collect()
+    };
+    check_places(|body| base().reaction_of(arguments(), &["hdr.a"], body), marked, expected)
+}
+
+#[track_caller]
+fn help_of(diagnostics: &Diagnostics) -> String {
+    let first = diagnostics.iter().next().expect("a diagnostic");
+    first.help.join("\n")
+}
+
+#[test]
+fn errors_of_c_have_their_place() {
+    check_body("\n  int x = 1;\n  ${threshold} = x + «y»;\n", &["R-E0301"]);
+    check_body("${threshold} = 1; ${f} = hdr.b.yard; ${threshold} = «y»;", &["R-E0301"]);
+    check_body("\tint x = 0;\t«y» = x;", &["R-E0301"]);
+    check_body("/* ä€ */ ${threshold} = «y»; // ü", &["R-E0301"]);
+    check_body("${threshold} = 1;\r\n  «y»++;\r\n", &["R-E0301"]);
+    check_body("«unknown»(3);", &["R-E0301"]);
+    check_body("depths[3] «=» 4;", &["R-E0301"]);
+    check_body(
+        "\n#define A 1\n#include <math.h>\n#define B (A + \\\n 1)\n ${threshold} = B + sqrt(«y»);",
+        &["R-E0301"],
+    );
+    check_body("${threshold} = «T_add_a»(1);", &["R-E0301"]);
+}
+
+#[test]
+fn warnings_of_c_have_their_place() {
+    let warned = check_body("int «unused»;", &["R-W0301"]);
+    assert!(warned.iter().all(|diagnostic| diagnostic.severity == Severity::Warning));
+    check_body("${threshold} = depths[3] «==» 4 == depths[4];", &["R-W0301"]);
+    check_body("uint32_t x = 3; ${threshold} = x; «log»(\"%s\", x);", &["R-W0301"]);
+}
+
+#[test]
+fn unknown_malleables_name_the_nearest() {
+    let found = check_body(
+        "«${treshold}» = 1; ${threshold} = «${nothing_like_it}» + 1;",
+        &["R-E0303", "R-E0303"],
+    );
+    assert!(help_of(&found).contains("${threshold}"), "{found:?}");
+    let found = check_body("«${T}» = 1;", &["R-E0303"]);
+    assert!(help_of(&found).contains("T_add_"), "{found:?}");
+}
+
+#[test]
+fn alternatives_that_do_not_exist_name_the_nearest() {
+    let found = check_body("${f} = «hdr.b.yarn»;", &["R-E0304"]);
+    assert!(help_of(&found).contains("hdr.b.yard"), "{found:?}");
+    check_body("if (${f} != «hdr.c.z») ${f} = 1 ? hdr.a.x : «hdr.c.z»;", &["R-E0304", "R-E0304"]);
+    check_body("if («hdr.c.z» == ${f}) return;", &["R-E0304"]);
+    check_body("switch (${f}) { case «hdr.c.z»: break; }", &["R-E0304"]);
+    check_body("${f} = «${g}»;", &["R-E0304"]);
+}
+
+#[test]
+fn fields_that_are_no_arguments_are_errors() {
+    let found = check_body("${threshold} = «hdr.a.y»;", &["R-E0305"]);
+    assert!(help_of(&found).contains("ing hdr.a.y"), "{found:?}");
+    let found = check_body("${threshold} = «hdr.a.widht»;", &["R-E0305"]);
+    assert!(help_of(&found).contains("`hdr.a.width`"), "{found:?}");
+    check_body("if (valid(«hdr.b»)) return;", &["R-E0305"]);
+    check_body("${threshold} = «meta.vlan[0].id»;", &["R-E0305"]);
+    check_body("${threshold} = hdr.a.x;", &[]);
+    // The root is no argument: the C compiler finds it, and the advice is the same.
+    let found = check_body("${threshold} = «standard_metadata».ingress_port;", &["R-E0301"]);
+    assert!(help_of(&found).contains("ing standard_metadata.ingress_port"), "{found:?}");
+    let found = check_body("${threshold} = «depth»[3];", &["R-E0301"]);
+    assert!(help_of(&found).contains("`depths`"), "{found:?}");
+}
+
+#[test]
+fn wrong_calls_of_tables_show_the_declaration() {
+    let found = check_body("«T_add_a»(1);", &["R-E0301"]);
+    let notes = found.iter().next().expect("an error").notes.join("\n");
+    assert!(notes.contains("uint64_t T_add_a(uint32_t hdr_a_x, uint16_t port)"), "{found:?}");
+    let found = check_body("«T_add_aa»(1, 2);", &["R-E0301"]);
+    assert!(help_of(&found).contains("`T_add_a`"), "{found:?}");
+}
+
+#[test]
+fn state_blocks_have_only_variables() {
+    let state = |text: &str| base().state(text);
+    check_places(state, " int x; «int f(void)»; ", &["R-E0306"]);
+    check_places(
+        state,
+        " int x = 3, y[2] = { 1, 2 }; struct s { int a; } z; «int g(void) { return 1; } int w»; ",
+        &["R-E0306"],
+    );
+    check_places(state, "uint32_t a, *«b»;", &["R-W0302"]);
+    check_places(
+        |text| base().shared("struct node { struct node *next; int v; };").state(text),
+        "struct node «list»[4];",
+        &["R-W0302"],
+    );
+    check_places(
+        |text| base().shared("\n#define N (2 * 3)\nstruct plain { int v[2 * 3]; };").state(text),
+        "struct plain list[N];",
+        &[],
+    );
+}
+
+#[test]
+fn errors_in_c_and_state_and_init_have_their_place() {
+    check_places(|text| base().shared(text), "int f(void) { return «y»; }", &["R-E0301"]);
+    check_places(|text| base().state(text), "uint32_t x = «y»;", &["R-E0301"]);
+    check_places(|text| base().init(text), "«y» = 1;", &["R-E0301"]);
+}
+
+#[test]
+fn functions_without_a_definition_are_errors() {
+    let fixture = base().shared("int f(int);").reaction("\n\n ${threshold} = f(2);\n");
+    let (code, found) = compile(&fixture.interface, &fixture.map(), &Compiler::new("cc"));
+    assert!(code.is_none());
+    assert!(found.has_errors());
+}
+
+#[test]
+fn a_missing_compiler_is_an_error() {
+    let fixture = base().reaction("${threshold} = 1;");
+    for found in [
+        check(&fixture.interface, &fixture.map(), &Compiler::new("no-such-compiler-here -O3")),
+        compile(&fixture.interface, &fixture.map(), &Compiler::new("/bin/false")).1,
+    ] {
+        let codes: Vec<&str> = found.iter().map(|diagnostic| diagnostic.code.0).collect();
+        assert_eq!(codes, ["R-E0302"]);
+    }
+}
+
+#[test]
+fn checks_find_what_compilations_find() {
+    let fixture = Fixture::new().value("b", boolean()).reaction("${b} = y;");
+    let found = check(&fixture.interface, &fixture.map(), &Compiler::new("cc"));
+    assert_eq!(found, fixture.diagnostics());
+}
