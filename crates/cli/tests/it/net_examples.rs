@@ -31,12 +31,13 @@ fn all_run(folder: &str, name: &str, least: usize) {
         let ran = command.output().expect("plane starts");
         let errors = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(0), "{}: {errors}", file.display());
+        assert_eq!(errors, "", "{}", file.display());
     }
 }
 
 #[test]
 fn every_network_of_the_examples_meets_its_expectations() {
-    all_run("examples", "network.yaml", 13);
+    all_run("examples", "network.yaml", 16);
 }
 
 #[test]

@@ -70,7 +70,9 @@ impl Frontend for Lucid {
         };
         warnings.append(compiled.warnings);
         let lowered = Compiled::lower(compiled.built, file)?;
-        warnings.append(lowered.warnings);
+        // Of generated P4 only what has a place in the user's program.
+        let placed = lowered.warnings.into_iter().filter(|one| !one.primary.span.is_none());
+        placed.for_each(|one| warnings.push(one));
         Ok(Compiled { warnings, setup: vec![setup], ..lowered })
     }
 
@@ -161,7 +163,12 @@ impl NetworkRuns for Lucid {
     }
 
     fn is_test(&self, file: &ProgramFile<'_>) -> bool {
-        let format = Format::of_name(&file.path.display().to_string());
-        file.text().is_ok_and(|text| has_expectations(&text, format))
+        let name = file.path.display().to_string();
+        let format = Format::of_name(&name);
+        let Ok(text) = file.text() else { return false };
+        // Network files have expectations too, which `plane net` judges.
+        let mut map = SourceMap::new();
+        let id = map.add(name, text.as_str());
+        has_expectations(&text, format) && !network_file::is_network(&map, id, format)
     }
 }
