@@ -23,6 +23,15 @@ fn commands(readme: &str) -> Vec<Vec<String>> {
     found
 }
 
+/// The folders in a folder of the repository, in the order of their names.
+fn subfolders(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).expect("a folder").flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.is_dir());
+    paths.sort();
+    paths
+}
+
 fn captures(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -40,18 +49,15 @@ fn captures(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn readme_commands_write_the_expected_captures() {
     let mut examples = 0;
     let mut failures = Vec::new();
-    let mut folders: Vec<_> =
-        std::fs::read_dir(root().join("examples")).expect("examples").flatten().collect();
-    folders.sort_by_key(|folder| folder.path());
+    let mut examples_of_p4 = subfolders("examples");
     // Lucid's examples and networks have tests of their own.
-    let others = ["lucid", "networks"];
-    folders.retain(|folder| {
-        folder.path().is_dir() && others.iter().all(|other| folder.file_name() != *other)
-    });
-    for folder in &folders {
-        let readme = std::fs::read_to_string(folder.path().join("README.md")).expect("a README");
+    let others = ["lucid", "networks", "react"];
+    examples_of_p4.retain(|folder| others.iter().all(|other| !folder.ends_with(other)));
+    let examples_of_p4r = subfolders("examples/react");
+    for folder in examples_of_p4.iter().chain(&examples_of_p4r) {
+        let readme = std::fs::read_to_string(folder.join("README.md")).expect("a README");
         let commands = commands(&readme);
-        assert!(!commands.is_empty(), "{} has no `plane run`", folder.path().display());
+        assert!(!commands.is_empty(), "{} has no `plane run`", folder.display());
         for mut words in commands {
             examples += 1;
             let out = tempfile::tempdir().expect("a temporary folder");
@@ -69,8 +75,8 @@ fn readme_commands_write_the_expected_captures() {
                 continue;
             }
             // A second command of an example may write the same as the first, or have its own folder.
-            let own = folder.path().join("expected").join(&name);
-            let expected = if own.is_dir() { own } else { folder.path().join("expected") };
+            let own = folder.join("expected").join(&name);
+            let expected = if own.is_dir() { own } else { folder.join("expected") };
             if testing::golden::is_blessing() {
                 let _ = std::fs::remove_dir_all(&expected);
                 std::fs::create_dir_all(&expected).expect("a folder");
@@ -94,7 +100,7 @@ fn readme_commands_write_the_expected_captures() {
             }
         }
     }
-    assert!(examples >= 9, "only {examples} examples were found");
+    assert!(examples >= 20, "only {examples} examples were found");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

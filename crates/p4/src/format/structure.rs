@@ -244,6 +244,7 @@ impl Builder<'_> {
                 } else {
                     self.begin_line(at);
                     self.place_token(at, kind, was_closed);
+                    self.brace_closed |= kind == T::Verbatim;
                 }
                 self.previous = Some(at);
             }

@@ -172,10 +172,11 @@ impl Tree<'_, '_> {
                 }
                 _ => {
                     self.at += 1;
-                    let forced = piece.ends_line() || piece.text.contains('\n');
-                    // A comment at the end may go beyond the edge.
-                    let is_comment = piece.kind == PieceKind::LineComment;
-                    let width = if is_comment { 0 } else { width_of(&piece.text) };
+                    // A comment at the end may go beyond the edge; text of another language is as its author wrote it.
+                    let is_verbatim = piece.kind == PieceKind::Token(T::Verbatim);
+                    let is_free = is_verbatim || piece.kind == PieceKind::LineComment;
+                    let forced = piece.ends_line() || (piece.text.contains('\n') && !is_verbatim);
+                    let width = if is_free { 0 } else { width_of(&piece.text) };
                     (NodeKind::Piece(at), width, forced)
                 }
             };

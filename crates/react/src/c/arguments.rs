@@ -5,7 +5,7 @@
 use super::codes::NOT_AN_ARGUMENT;
 use super::lexer::{Kind, Token, tokens};
 use super::names::path_at;
-use super::values::{byte_count, c_name, c_type, declaration, from_words, is_wide};
+use super::values::{byte_count, c_name, c_type, constant_value, declaration, from_words, is_wide};
 use crate::interface::{Argument, ArgumentKind, PathStep, Reaction, Scalar, path_text};
 use source::{Diagnostic, Diagnostics, Span, nearest};
 use std::fmt::Write;
@@ -271,7 +271,8 @@ impl<'i> Arguments<'i> {
             if let ArgumentKind::Constant { constant, ty, value } = &argument.kind {
                 let name = argument.name.as_ref().unwrap_or(constant);
                 let declared = declaration(ty, &c_name(name));
-                let _ = writeln!(text, "    const {declared} {unused} = UINT64_C({value});");
+                let value = constant_value(ty, *value);
+                let _ = writeln!(text, "    const {declared} {unused} = {value};");
             }
         }
         for (index, array) in self.used_arrays() {

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Object-like macros of the P4 text in C: literals of P4 with a width (`16w0x800`) become literals of C.
 
-use super::lexer::is_name_byte;
+use super::lexer::{KEYWORDS, is_name_byte};
+
+/// Whether a macro of the P4 text is one in C, too. Words of C keep their meaning: P4 texts define types that it lacks.
+pub fn is_visible(name: &str) -> bool {
+    let is_integer_type = name.ends_with("_t")
+        && (["int", "uint", "size", "ssize", "ptrdiff"].iter()).any(|prefix| {
+            name.strip_prefix(prefix)
+                .is_some_and(|rest| rest.trim_matches(|c: char| c.is_ascii_digit()) == "_t")
+        });
+    !KEYWORDS.contains(&name)
+        && !["true", "false"].contains(&name)
+        && !is_integer_type
+        && !name.starts_with("p4r_")
+}
 
 /// Returns the directive that defines a macro of the P4 text in C.
 pub fn define(name: &str, replacement: &str) -> String {
@@ -67,7 +80,7 @@ fn suffixed(number: u64, is_hexadecimal: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::define;
+    use super::{define, is_visible};
 
     fn check(replacement: &str, expected: &str) {
         assert_eq!(define("N", replacement), format!("#define N {expected}").trim_end());
@@ -81,6 +94,16 @@ mod tests {
         check("010", "10");
         check("0o17", "15");
         check("0xffff_ffff_ffff_ffff", "0xffffffffffffffffull");
+    }
+
+    #[test]
+    fn words_of_c_keep_their_meaning() {
+        for name in ["uint32_t", "int8_t", "size_t", "bool", "true", "const", "p4r_host"] {
+            assert!(!is_visible(name), "{name}");
+        }
+        for name in ["port_t", "LIMIT", "uint_max_t", "interface_t", "TRUE"] {
+            assert!(is_visible(name), "{name}");
+        }
     }
 
     #[test]

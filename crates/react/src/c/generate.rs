@@ -3,7 +3,7 @@
 //! that the loader reads. Names that it makes up begin with `p4r_` or `$`.
 
 use super::arguments::Arguments;
-use super::defines::define;
+use super::defines::{define, is_visible};
 use super::lexer::{Kind, tokens};
 use super::state::{StateVariable, state_variables};
 use super::tables::table_functions;
@@ -92,7 +92,7 @@ pub fn generate(interface: &Interface, map: &SourceMap) -> Generated {
     for (_, definition) in MACROS {
         writer.line(definition);
     }
-    for (name, replacement) in &interface.defines {
+    for (name, replacement) in visible_defines(interface) {
         writer.line(&define(name, replacement));
     }
     for text in in_order(&interface.shared, &interface.state) {
@@ -316,9 +316,13 @@ impl Writer<'_> {
     }
 }
 
+fn visible_defines(interface: &Interface) -> impl Iterator<Item = &(String, String)> {
+    interface.defines.iter().filter(|(name, _)| is_visible(name))
+}
+
 /// Macros that system headers must not see.
 fn guarded_names(interface: &Interface) -> Vec<&str> {
-    let defines = interface.defines.iter().map(|(name, _)| name.as_str());
+    let defines = visible_defines(interface).map(|(name, _)| name.as_str());
     MACROS.iter().map(|(name, _)| *name).chain(defines).collect()
 }
 

@@ -19,17 +19,25 @@ struct Message<'o> {
     text: &'o str,
 }
 
-/// Reads `file:line:column: kind: text`.
-fn message(line: &str) -> Option<Message<'_>> {
+/// Reads `file:line:column: kind: text`. Names of known files may have any character.
+fn message<'o>(line: &'o str, names: &[&str]) -> Option<Message<'o>> {
+    let known = names
+        .iter()
+        .find(|name| line.strip_prefix(**name).is_some_and(|rest| rest.starts_with(':')));
+    let behind_name = known.map_or(0, |name| name.len());
     let (kind, at) = ["fatal error", "error", "warning", "note"]
         .into_iter()
-        .filter_map(|kind| Some((kind, line.find(&format!(": {kind}: "))?)))
+        .filter_map(|kind| Some((kind, line[behind_name..].find(&format!(": {kind}: "))?)))
         .min_by_key(|(_, at)| *at)?;
-    let text = &line[at + kind.len() + 4..];
-    let (before, last) = line[..at].rsplit_once(':')?;
+    let (place, text) = line.split_at(behind_name + at);
+    let text = &text[kind.len() + 4..];
+    let (before, last) =
+        place.rsplit_once(':').filter(|(before, _)| before.len() >= behind_name)?;
     let last: u32 = last.parse().ok()?;
-    let with_column =
-        before.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    let with_column = before
+        .rsplit_once(':')
+        .filter(|(file, _)| file.len() >= behind_name)
+        .and_then(|(file, line)| Some((file, line.parse().ok()?)));
     let (file, line, column) = match with_column {
         Some((file, line)) => (file, line, Some(last)),
         None => (before, last, None),
@@ -56,8 +64,12 @@ pub fn diagnostics(
 ) -> Diagnostics {
     let reader = Reader { generated, interface, map };
     let mut all: Vec<Diagnostic> = Vec::new();
+    let files = (0..map.file_count() as u32).map(FileId);
+    let names: Vec<&str> = files.map(|file| &**map.name(file)).collect();
     for line in output.lines() {
-        let Some(message) = message(line).or_else(|| linker_message(line)) else { continue };
+        let Some(message) = message(line, &names).or_else(|| linker_message(line)) else {
+            continue;
+        };
         match (message.kind, all.pop()) {
             ("note", last) => all.extend(last.map(|last| reader.with_note(last, &message))),
             (_, last) => all.extend(last.into_iter().chain([reader.diagnostic(&message)])),
@@ -257,13 +269,15 @@ mod tests {
 
     #[test]
     fn messages_have_a_file_a_line_and_maybe_a_column() {
-        let with = message("a:b.p4r:12:5: error: 'x' undeclared").expect("a message");
+        let with = message("a:b.p4r:12:5: error: 'x' undeclared", &[]).expect("a message");
         assert_eq!((with.file, with.line, with.column), ("a:b.p4r", 12, Some(5)));
         assert_eq!((with.kind, with.text), ("error", "'x' undeclared"));
-        let without = message("a.p4r:12: warning: odd: error: ").expect("a message");
+        let without = message("a.p4r:12: warning: odd: error: ", &[]).expect("a message");
         assert_eq!((without.file, without.line, without.column), ("a.p4r", 12, None));
         assert_eq!((without.kind, without.text), ("warning", "odd: error: "));
-        assert!(message("a.p4r: In function 'f':").is_none());
+        assert!(message("a.p4r: In function 'f':", &[]).is_none());
+        let odd = message("x:1: error: y:2: note: z", &["x:1: error: y"]).expect("a message");
+        assert_eq!((odd.file, odd.line, odd.column, odd.kind), ("x:1: error: y", 2, None, "note"));
     }
 
     #[test]

@@ -102,6 +102,10 @@ impl Reader<'_> {
         for (start, end) in split(self.tokens, from, to, ",") {
             let equals = split(self.tokens, start, end, "=");
             let end = equals.first().map_or(end, |(_, end)| *end);
+            if start == end {
+                // The C compiler reports it.
+                return;
+            }
             let name = self.declared_name(start, end, specifiers.is_none());
             let Some(name) = name else {
                 self.no_variable(start, end, specifiers.is_some());
@@ -139,7 +143,7 @@ impl Reader<'_> {
                     });
                     return inner;
                 }
-                if !after_attribute && found == Some(at - 1) {
+                if !after_attribute && at > from && found == Some(at - 1) {
                     return None;
                 }
                 at = close;

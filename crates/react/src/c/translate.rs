@@ -353,3 +353,83 @@ impl<'i> Translation<'_, 'i> {
         self.replace(from, to, "0".to_string());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, translate};
+    use crate::interface::{CText, Interface, MalleableField, MalleableValue, Scalar};
+    use source::{Diagnostics, FileId, Span};
+    use std::sync::Arc;
+
+    fn interface() -> Interface {
+        let (name, span, ty): (Arc<str>, _, _) = ("v".into(), Span::NONE, Scalar::unsigned(8));
+        let alternatives = ["hdr.a.x", "hdr.b.y"].map(Arc::from).to_vec();
+        let value = MalleableValue { name, span, ty, initial: 0 };
+        let field = MalleableField { name: "f".into(), span, ty, alternatives, initial: 0 };
+        Interface { values: vec![value], fields: vec![field], ..Interface::default() }
+    }
+
+    fn translated(text: &str) -> String {
+        let interface = interface();
+        let span = Span::new(FileId(0), 0, text.len() as u32);
+        let text = CText { text: text.into(), span };
+        translate(&text, &Names::new(&interface), &mut Diagnostics::new())
+    }
+
+    #[test]
+    fn what_follows_a_malleable_keeps_its_column() {
+        assert_eq!(translated("${v} = ${ v };\tx"), "$$v  = $v    ; x");
+        assert_eq!(translated("${f} = hdr.b.y; z"), "$$f  = 1      ; z");
+        assert_eq!(translated("${f} == hdr .\n a.x; z"), "$f   == 0    \n    ; z");
+        assert_eq!(translated("f(${v}) == ++${v}"), "f($v  ) == ++$$v ");
+        assert_eq!(translated("\"${v}\t\" /* ä\t */"), "\"${v}\t\" /* ??  */");
+    }
+
+    #[test]
+    fn random_texts_keep_lines_and_length() {
+        const PIECES: [&str; 24] = [
+            "${v}",
+            "${f}",
+            "${x}",
+            "${",
+            "(",
+            ")",
+            "{",
+            "}",
+            ";",
+            "=",
+            "==",
+            "?",
+            ":",
+            "hdr.a.x",
+            "hdr . b\n.y",
+            "hdr.c",
+            ",",
+            "/*",
+            "*/",
+            "//",
+            "\n",
+            "\"",
+            "switch(${f}){",
+            "case ",
+        ];
+        for seed in testing::seeds(5000) {
+            let mut choices = testing::Choices::from_seed(seed);
+            let count = choices.below(20);
+            let text: String = (0..count).map(|_| PIECES[choices.below(PIECES.len())]).collect();
+            let found = translated(&text);
+            let ends = |text: &str| -> Vec<usize> {
+                text.bytes()
+                    .enumerate()
+                    .filter(|(_, byte)| *byte == b'\n')
+                    .map(|(at, _)| at)
+                    .collect()
+            };
+            assert_eq!(
+                (found.len(), ends(&found)),
+                (text.len(), ends(&text)),
+                "seed {seed}: {text}"
+            );
+        }
+    }
+}

@@ -80,6 +80,15 @@ pub fn from_words(ty: &Scalar, words: &str, first: &str) -> String {
     }
 }
 
+/// Returns the C expression of a constant of at most 64 bits.
+pub fn constant_value(ty: &Scalar, value: u64) -> String {
+    let shift = 64 - ty.width_bits.min(64);
+    match ty.is_signed {
+        true => format!("(int64_t)UINT64_C({:#x})", ((value << shift) as i64) >> shift),
+        false => format!("UINT64_C({value:#x})"),
+    }
+}
+
 /// Returns the C expressions of the words of a value: of a scalar variable, or of a pointer to the bytes of a wide value.
 pub fn to_words(ty: &Scalar, variable: &str) -> Vec<String> {
     let mask = mask(ty);

@@ -3,7 +3,7 @@
 //! gets the malleable tables.
 
 use super::plan::{ActionPlan, Plan, TablePlan};
-use super::tables::{ExpandedAction, ExpandedTable};
+use super::tables::{ExpandedAction, ExpandedTable, MISS};
 use super::{MeasuredPack, MeasuredRegister, PipelinePlan, Translation};
 use crate::interface::{Interface, KeyKind, ReactionTable, Scalar, TableAction, TableKey};
 use crate::language::{Gress, P4rProgram, codes};
@@ -137,11 +137,21 @@ fn plan_table(
                     .map(|(node, name)| action_named(*node, name))
                     .collect(),
             },
-            None => ActionPlan {
-                action: action.name.clone(),
-                fields: Vec::new(),
-                specialised: vec![action.name.clone()],
-            },
+            // `NoAction` of a table without a default action; a table of its own has the miss.
+            None => {
+                let prefix = table.name.rsplit_once('.').map_or("", |(prefix, _)| prefix);
+                let miss: Arc<str> = match prefix {
+                    "" => MISS.into(),
+                    prefix => format!("{prefix}.{MISS}").into(),
+                };
+                let is_replaced = expanded.default_table.is_some();
+                let specialised = if is_replaced { miss } else { action.name.clone() };
+                ActionPlan {
+                    action: action.name.clone(),
+                    fields: Vec::new(),
+                    specialised: vec![specialised],
+                }
+            }
         }
     });
     let default_table = expanded.default_table.as_ref().map(|(node, name)| {

@@ -367,7 +367,7 @@ impl Translator<'_> {
         let size = self.combinations(selectors) * if is_malleable { 2 } else { 1 };
         let list: String = names.iter().map(|name| format!(" {name};")).collect();
         let text = format!(
-            "table {name}__default {{ key = {{{key} }} actions = {{{list} @defaultonly {MISS}; }} \
+            "table {name}__default {{ key = {{{key} }} actions = {{{list} {MISS}; }} \
              size = {size}; const default_action = {MISS}(); }}"
         );
         self.locals(Span::NONE, &text).pop()

@@ -111,6 +111,12 @@ fn malleables_and_constants_are_arguments_by_their_names() {
         argument(ArgumentKind::Constant { constant: "LIMIT".into(), ty: bits(16), value: 5 }),
     ];
     check(arguments, &[], &[100, 20], "${v} = v + w + LIMIT;", 125);
+    let constant =
+        |ty, value| vec![argument(ArgumentKind::Constant { constant: "C".into(), ty, value })];
+    check(constant(int(12), 0xfff), &[], &[], "${v} = C == -1;", 1);
+    check(constant(int(64), 1 << 63), &[], &[], "${v} = C == INT64_MIN;", 1);
+    check(constant(boolean(), 1), &[], &[], "${v} = C;", 1);
+    check(constant(bits(64), u64::MAX), &[], &[], "${v} = C;", u64::MAX);
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn a_table_that_takes_no_entry_returns_0() {
 #[test]
 fn time_log_and_failed_commits_come_from_the_host() {
     let body = "uint64_t now = now(); ${v} = now % 1000 + failed_commits();\n\
-                log(\"%s %d\\n\", \"a\", 5); char format[] = \"b%%\"; log(format);";
+                log(\"%s %d\\n\", \"a\", 5); log(\"b%%\");";
     let (malleables, host) = Fixture::new().value("v", bits(8)).reaction(body).run(&[], &[0]);
     assert_eq!(malleables, [10]);
     assert_eq!(host.lines, ["a 5", "b%"]);

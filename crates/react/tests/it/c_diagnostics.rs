@@ -2,7 +2,7 @@
 //! Codes and places of mistakes in C texts. The words of C compilers are not compared.
 
 use crate::fixture::{Fixture, argument, bits, boolean, field, register};
-use react::c::{Compiler, check, compile};
+use react::c::{Compiler, check, compile, generate};
 use react::interface::KeyKind;
 use source::{Diagnostics, Severity};
 
@@ -67,15 +67,31 @@ fn errors_of_c_have_their_place() {
         "\n#define A 1\n#include <math.h>\n#define B (A + \\\n 1)\n ${threshold} = B + sqrt(«y»);",
         &["R-E0301"],
     );
-    check_body("${threshold} = «T_add_a»(1);", &["R-E0301"]);
 }
 
 #[test]
 fn warnings_of_c_have_their_place() {
-    let warned = check_body("int «unused»;", &["R-W0301"]);
+    let warned = check_body("\n int «unused»;\n", &["R-W0301"]);
     assert!(warned.iter().all(|diagnostic| diagnostic.severity == Severity::Warning));
-    check_body("${threshold} = depths[3] «==» 4 == depths[4];", &["R-W0301"]);
-    check_body("uint32_t x = 3; ${threshold} = x; «log»(\"%s\", x);", &["R-W0301"]);
+    // Compilers put the place at the call, the format or the argument.
+    check_line("uint32_t x = 3;\n log(\"%s\", x);\n", 2, "R-W0301");
+}
+
+/// Checks the line of the only diagnostic of a body.
+#[track_caller]
+fn check_line(body: &str, line: u32, code: &str) -> Diagnostics {
+    let fixture = base().reaction(body);
+    let found = fixture.diagnostics();
+    let first = fixture.text[..fixture.text.find(body).expect("the body")].lines().count() as u32;
+    let lines: Vec<(&str, u32)> = found
+        .iter()
+        .map(|diagnostic| {
+            let place = fixture.map().location(diagnostic.primary.span).expect("a place");
+            (diagnostic.code.0, place.line - first + 1)
+        })
+        .collect();
+    assert_eq!(lines, [(code, line)], "{body}: {found:#?}");
+    found
 }
 
 #[test]
@@ -117,7 +133,7 @@ fn fields_that_are_no_arguments_are_errors() {
 
 #[test]
 fn wrong_calls_of_tables_show_the_declaration() {
-    let found = check_body("«T_add_a»(1);", &["R-E0301"]);
+    let found = check_line("\nT_add_a(1);", 2, "R-E0301");
     let notes = found.iter().next().expect("an error").notes.join("\n");
     assert!(notes.contains("uint64_t T_add_a(uint32_t hdr_a_x, uint16_t port)"), "{found:?}");
     let found = check_body("«T_add_aa»(1, 2);", &["R-E0301"]);
@@ -156,7 +172,7 @@ fn errors_in_c_and_state_and_init_have_their_place() {
 #[test]
 fn functions_without_a_definition_are_errors() {
     let fixture = base().shared("int f(int);").reaction("\n\n ${threshold} = f(2);\n");
-    let (code, found) = compile(&fixture.interface, &fixture.map(), &Compiler::new("cc"));
+    let (code, found) = compile(&fixture.interface, &fixture.map(), &Compiler::from_environment());
     assert!(code.is_none());
     assert!(found.has_errors());
 }
@@ -176,6 +192,86 @@ fn a_missing_compiler_is_an_error() {
 #[test]
 fn checks_find_what_compilations_find() {
     let fixture = Fixture::new().value("b", boolean()).reaction("${b} = y;");
-    let found = check(&fixture.interface, &fixture.map(), &Compiler::new("cc"));
+    let found = check(&fixture.interface, &fixture.map(), &Compiler::from_environment());
     assert_eq!(found, fixture.diagnostics());
+}
+
+#[test]
+fn names_of_files_may_have_any_character() {
+    let fixture = base().reaction("\n${threshold} = y;\n");
+    for name in ["a b/ä\"\\c??/.p4r", "C:\\new\\test.p4r", "x:3:4: error: y.p4r"] {
+        let map = fixture.map_named(name);
+        let found = check(&fixture.interface, &map, &Compiler::from_environment());
+        let places: Vec<&str> =
+            found.iter().map(|diagnostic| map.slice(diagnostic.primary.span)).collect();
+        assert_eq!(places, ["y"], "{name}: {found:?}");
+    }
+}
+
+/// Pieces of C that random texts have.
+const PIECES: [&str; 44] = [
+    "${v}",
+    "${f}",
+    "${x}",
+    "${",
+    "$",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ";",
+    ",",
+    "=",
+    "==",
+    "?",
+    ":",
+    "hdr.a.x",
+    "hdr.b.yard",
+    "hdr.c",
+    ".",
+    "struct",
+    "s",
+    "typedef",
+    "int",
+    "*",
+    "/*",
+    "*/",
+    "//",
+    "\n",
+    "#define",
+    "#",
+    "\"",
+    "'",
+    "\\",
+    "case",
+    "switch",
+    "1",
+    "0x",
+    "ä",
+    "#include <",
+    "++",
+    "enum {",
+    "\t",
+];
+
+#[test]
+fn places_in_random_texts_are_texts() {
+    let seeds = testing::seeds(2000);
+    for seed in seeds {
+        let mut choices = testing::Choices::from_seed(seed);
+        let mut text = || -> String {
+            let count = choices.below(25);
+            (0..count).map(|_| PIECES[choices.below(PIECES.len())]).collect()
+        };
+        let (state, body) = (text(), text());
+        let arguments = vec![argument(field("hdr.a.x", bits(8)))];
+        let fixture = base().value("v", bits(8)).state(&state).reaction_of(arguments, &[], &body);
+        let generated = generate(&fixture.interface, &fixture.map());
+        for diagnostic in generated.diagnostics.iter() {
+            let text = fixture.map().slice(diagnostic.primary.span).to_string();
+            assert!(!text.is_empty(), "seed {seed}: {diagnostic:?}");
+        }
+    }
 }

@@ -169,18 +169,23 @@ impl Fixture {
     }
 
     pub fn map(&self) -> SourceMap {
+        self.map_named(FILE)
+    }
+
+    pub fn map_named(&self, name: &str) -> SourceMap {
         let mut map = SourceMap::new();
-        map.add(FILE, self.text.as_str());
+        map.add(name, self.text.as_str());
         map
     }
 
     pub fn diagnostics(&self) -> Diagnostics {
-        compile(&self.interface, &self.map(), &Compiler::new("cc")).1
+        compile(&self.interface, &self.map(), &Compiler::from_environment()).1
     }
 
     /// Compiles without errors; warnings are errors.
     pub fn code(&self) -> Code {
-        let (code, diagnostics) = compile(&self.interface, &self.map(), &Compiler::new("cc"));
+        let (code, diagnostics) =
+            compile(&self.interface, &self.map(), &Compiler::from_environment());
         let text = render_text(&self.map(), &diagnostics, RenderOptions::default());
         assert!(diagnostics.is_empty(), "{text}");
         code.expect("code without errors")

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests of P4R programs, from their text to the two programs that the compiler makes, and of reactions. Those that run C
-//! need a C compiler.
+//! Tests of P4R programs, from their text to the two programs that the compiler makes, and of agents beside devices.
 
-mod c_arguments;
-mod c_calls;
-mod c_diagnostics;
 mod compiled;
-mod fixture;
-mod reload;
-mod worker;
+mod equal;
+mod generated;
+mod script;

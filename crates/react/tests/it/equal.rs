@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The program as run, behind its control map, does what the program as written does with the same decisions between
+//! packets: on both engines, with entries, defaults, values and fields that change.
+
+use crate::compiled::compiled;
+use crate::generated::{packet, program};
+use crate::script::Script;
+use control::map::{Mapped, Virtual};
+use control::target::Target;
+use device::{Device, DeviceOptions, EngineChoice};
+use react::agent::Agent;
+use react::compiler::CompiledProgram;
+use react::map::{LegacyWrites, MalleableMap};
+use testing::{Choices, seeds};
+
+/// From packet to packet.
+const STEP_PS: u64 = 1_000_000;
+
+/// What happened: the bytes of each packet that left, and the inputs of each call.
+type Happened = (Vec<(u64, Vec<u8>)>, Vec<Vec<u64>>);
+
+/// The target behind the control map.
+pub fn mapped(compiled: &CompiledProgram, device: &Device) -> (Box<dyn Target>, LegacyWrites) {
+    let mut below = device.target();
+    let (written, run) = (compiled.written.program().clone(), below.program());
+    let map = MalleableMap::new(&compiled.plan, written, run).expect("all objects are there");
+    let legacy = map.legacy_writes();
+    let begun = below.execute(map.prologue());
+    assert_eq!(begun.first_fault(), None);
+    let state = Virtual::new(map).expect("the program is whole");
+    (Box::new(Mapped::new(state, vec![Box::new(below)])), legacy)
+}
+
+fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed: u64) -> Happened {
+    let ready = if is_written { &compiled.written } else { &compiled.run };
+    let options = DeviceOptions { engine, ..DeviceOptions::default() };
+    let mut device = Device::new(ready.program().clone(), options).expect("it loads");
+    let (mut target, legacy): (Box<dyn Target>, _) = match is_written {
+        true => (Box::new(device.target()), LegacyWrites::default()),
+        false => mapped(compiled, &device),
+    };
+    let (script, inputs) = Script::new(&compiled.interface, seed);
+    let mut agent = Agent::new(compiled, Box::new(script), legacy).expect("all objects are there");
+    agent.prologue(target.as_mut()).expect("it begins");
+    let mut choices = Choices::from_seed(seed ^ 0x5eed);
+    let mut left = Vec::new();
+    for id in 0..40u16 {
+        let time_ps = u64::from(id + 1) * STEP_PS;
+        device.advance(time_ps).expect("it runs");
+        if choices.one_in(2) {
+            agent.round(target.as_mut()).expect("it reacts");
+        }
+        device.inject(0, time_ps, packet(&mut choices, id)).expect("it is taken");
+        device.advance(time_ps).expect("it runs");
+        left.extend(
+            device.drain_transmitted().into_iter().map(|sent| (u64::from(sent.port), sent.bytes)),
+        );
+    }
+    assert_eq!(agent.statistics().failed_commits, 0, "{:?}", agent.take_log());
+    let inputs = inputs.lock().expect("one thread").clone();
+    (left, inputs)
+}
+
+#[test]
+fn programs_as_run_do_what_programs_as_written_do() {
+    let (mut packets, mut calls) = (0, 0);
+    for seed in seeds(60) {
+        let generated = program(&mut Choices::from_seed(seed));
+        let compiled = compiled(&generated.text);
+        let expected = run(&compiled, true, EngineChoice::Interpreter, seed);
+        for (is_written, engine) in [
+            (true, EngineChoice::Jit),
+            (false, EngineChoice::Interpreter),
+            (false, EngineChoice::Jit),
+        ] {
+            let found = run(&compiled, is_written, engine, seed);
+            assert_eq!(found.1, expected.1, "inputs, seed {seed}, {engine:?}\n{}", generated.text);
+            assert_eq!(
+                found.0, expected.0,
+                "packets, seed {seed}, {engine:?}\n{}\n{}",
+                generated.text, compiled.text
+            );
+        }
+        packets += expected.0.len();
+        calls += expected.1.len();
+    }
+    println!("{packets} packets, {calls} calls of reactions");
+}
