@@ -24,7 +24,7 @@ use frontend::{
     ProgramFile, Tested,
 };
 use includes::Includes;
-use inputs::{LucidProgram, read_program};
+use inputs::{LucidProgram, is_network, read_program};
 use lucid_compiler::{Backend, Options};
 use lucid_network::deploy;
 use lucid_reference::specification::{Format, has_expectations};
@@ -163,12 +163,7 @@ impl NetworkRuns for Lucid {
     }
 
     fn is_test(&self, file: &ProgramFile<'_>) -> bool {
-        let name = file.path.display().to_string();
-        let format = Format::of_name(&name);
-        let Ok(text) = file.text() else { return false };
-        // Network files have expectations too, which `plane net` judges.
-        let mut map = SourceMap::new();
-        let id = map.add(name, text.as_str());
-        has_expectations(&text, format) && !network_file::is_network(&map, id, format)
+        let format = Format::of_name(&file.path.display().to_string());
+        file.text().is_ok_and(|text| has_expectations(&text, format)) && !is_network(file)
     }
 }
