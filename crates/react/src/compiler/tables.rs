@@ -416,6 +416,8 @@ impl Translator<'_> {
                         }
                     }
                 }
+                // The control map installs entries that may change.
+                TablePropertyKind::Entries(_) if !property.is_const => continue,
                 TablePropertyKind::Entries(entries) => {
                     let mut list = Vec::new();
                     for entry in entries.iter() {

@@ -9,7 +9,7 @@ mod rows;
 
 use crate::compiler::{InitTable, Plan};
 use crate::language::Gress;
-use control::map::{Physical, TargetIndex, Translation};
+use control::map::{Physical, RowPriorities, TargetIndex, Translation};
 use control::target::{Batch, Fault, Notification, Visibility};
 use ir::{Bits, KeyPattern, Program, TableId};
 use objects::{Objects, TableObjects};
@@ -90,7 +90,14 @@ pub struct MalleableMap {
     inits: Vec<InitState>,
     legacy: LegacyWrites,
     mistake: Mistake,
+    /// Priorities of rows: those of one entry differ from those of all others, in the order of priority and age.
+    priorities: RowPriorities,
+    /// Whether an entry that comes back gets the age that it had.
+    is_undoing: bool,
 }
+
+/// Bits of a row's priority that tell entries of equal priority apart.
+const AGE_BITS: u32 = 24;
 
 impl MalleableMap {
     /// Creates the map of a plan.
@@ -133,8 +140,16 @@ impl MalleableMap {
                 has_changed: false,
             });
         }
+        let mut priorities = RowPriorities::new(AGE_BITS);
+        for table in &objects.tables {
+            for entry in table.changeable_entries(&written) {
+                let name = (table.written, entry.keys, entry.priority);
+                priorities.insert(name).map_err(|fault| fault.to_string())?;
+            }
+        }
         let (legacy, mistake) = (LegacyWrites::default(), Mistake::None);
-        Ok(MalleableMap { written, run, objects, inits, legacy, mistake })
+        let is_undoing = false;
+        Ok(MalleableMap { written, run, objects, inits, legacy, mistake, priorities, is_undoing })
     }
 
     /// The same map with a mistake.
@@ -152,6 +167,16 @@ impl MalleableMap {
     pub fn prologue(&self) -> Batch {
         let mut items: Vec<Update> = Vec::new();
         for table in &self.objects.tables {
+            for entry in table.changeable_entries(&self.written) {
+                let below =
+                    self.priorities.of(&(table.written, entry.keys.clone(), entry.priority));
+                for version in table.versions() {
+                    for row in table.rows(&entry, version, below).unwrap_or_default() {
+                        let new = NewEntry::direct(row.keys, row.priority, row.action);
+                        items.push(Update::InsertEntry { table: table.run, entry: new });
+                    }
+                }
+            }
             let Some(default) = &table.default_table else { continue };
             let written = &self.written.tables[table.written.index()];
             let listed = written.actions[written.default_action.action as usize].action;
@@ -215,9 +240,18 @@ impl MalleableMap {
         new: Option<&NewEntry>,
     ) -> Result<Vec<Physical>, Fault> {
         let mut items = Vec::new();
+        let name = |entry: &NewEntry| (table.written, entry.keys.clone(), entry.priority);
+        let below = match (old, new) {
+            _ if !table.has_priorities => None,
+            (None, Some(new)) if self.is_undoing => Some(self.priorities.restore(name(new))?),
+            (None, Some(new)) => Some(self.priorities.insert(name(new))?),
+            (Some(old), None) => self.priorities.remove(&name(old)),
+            (Some(old), Some(_)) => self.priorities.of(&name(old)),
+            (None, None) => None,
+        };
         for (version, phase) in self.phases(table, false) {
             let rows = |entry: Option<&NewEntry>| match entry {
-                Some(entry) => table.rows(entry, version),
+                Some(entry) => table.rows(entry, version, below),
                 None => Ok(Vec::new()),
             };
             let (before, after) = (rows(old)?, rows(new)?);
@@ -437,7 +471,15 @@ impl Translation for MalleableMap {
         rows::combined(replies)
     }
 
+    fn undo(&mut self, update: &Update, state: &Configuration) -> Result<Vec<Physical>, Fault> {
+        self.is_undoing = true;
+        let items = self.update(update, state);
+        self.is_undoing = false;
+        items
+    }
+
     fn complete(&mut self) -> Vec<Physical> {
+        self.priorities.settle();
         let mut items = Vec::new();
         for init in &mut self.inits {
             if std::mem::take(&mut init.has_prepared) {
@@ -493,9 +535,10 @@ impl MalleableMap {
         let record = state.table(table.written).and_then(|table| table.shared_entry(handle));
         let Some(record) = record else { return Ok(Vec::new()) };
         let entry = record.to_new_entry();
+        let below = self.priorities.of(&(table.written, entry.keys.clone(), entry.priority));
         let mut rows = Vec::new();
         for version in table.versions() {
-            rows.extend(table.rows(&entry, version)?);
+            rows.extend(table.rows(&entry, version, below)?);
         }
         Ok(rows)
     }

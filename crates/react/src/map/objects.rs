@@ -7,7 +7,7 @@ use control::map::Renamed;
 use control::map::{ControlMap, Handles};
 use control::target::{Batch, Item};
 use ir::{ActionId, CounterId, MatchKind, Program, RegisterId, TableId};
-use state::{BatchItem, Read, Update};
+use state::{BatchItem, BoundAction, NewEntry, Read, Update};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -59,6 +59,23 @@ pub struct TableObjects {
     pub(super) has_priorities: bool,
     /// The longest-prefix key as written.
     pub(super) prefix_key: Option<usize>,
+}
+
+impl TableObjects {
+    /// The entries of the program that the control plane may change.
+    pub(super) fn changeable_entries(&self, written: &Program) -> Vec<NewEntry> {
+        let declared = &written.tables[self.written.index()];
+        if declared.const_entries {
+            return Vec::new();
+        }
+        let entry = |entry: &ir::Entry| {
+            let listed = &declared.actions[entry.call.action as usize];
+            let arguments = entry.call.arguments.clone();
+            let action = BoundAction { action: listed.action, arguments };
+            NewEntry::direct(entry.keys.clone(), entry.priority, action)
+        };
+        declared.entries.iter().map(entry).collect()
+    }
 }
 
 /// All objects.

@@ -45,7 +45,13 @@ impl TableObjects {
     }
 
     /// The rows of an entry in a version.
-    pub(super) fn rows(&self, entry: &NewEntry, version: Option<u64>) -> Result<Vec<Row>, Fault> {
+    /// `below` is the priority of the rows of a table whose entries have priorities.
+    pub(super) fn rows(
+        &self,
+        entry: &NewEntry,
+        version: Option<u64>,
+        below: Option<i64>,
+    ) -> Result<Vec<Row>, Fault> {
         let ActionData::Direct(action) = &entry.action else {
             let why = "members of action profiles have no versions";
             return Err(Fault::Unsupported(why.to_string()));
@@ -55,7 +61,7 @@ impl TableObjects {
         let fields: BTreeSet<usize> = key_fields.chain(own).copied().collect();
         let fields: Vec<usize> = fields.into_iter().collect();
         let priority = match (self.has_priorities, self.prefix_key) {
-            (true, _) => entry.priority,
+            (true, _) => below.unwrap_or(entry.priority),
             // An lpm column that became ternary: the longest prefix wins.
             (false, Some(key)) => entry.keys.get(key).map_or(0, prefix_length),
             (false, None) => 0,
