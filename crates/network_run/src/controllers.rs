@@ -12,6 +12,6 @@ mod plane;
 mod replies;
 mod switch;
 
-pub use interface::{ControlInputs, Conversation, NoLine, Programs, TimedCommands};
+pub use interface::{ControlInputs, Conversation, NoLine, OwnControl, Programs, TimedCommands};
 pub(crate) use mistakes::EXPLANATIONS;
 pub(crate) use plane::{ControlPlane, Stop};

@@ -4,6 +4,8 @@
 use control::command::Located;
 use control::p4info::P4Info;
 use control::session::Session;
+use control::target::Target;
+use network::replay::Agent as DeviceAgent;
 use source::Span;
 use std::sync::Arc;
 
@@ -48,6 +50,15 @@ pub struct TimedCommands {
     pub span: Span,
 }
 
+/// The control plane that a switch's program brings: its commands go to a target of its own, and an agent acts on the
+/// switch at times that it chooses.
+pub struct OwnControl {
+    /// The target of commands: the program as written.
+    pub target: Box<dyn Target>,
+    /// Controllers of the program.
+    pub agent: Box<dyn DeviceAgent>,
+}
+
 /// What controllers need beside their description.
 pub struct ControlInputs {
     /// The commands of each controller.
@@ -56,6 +67,8 @@ pub struct ControlInputs {
     pub sessions: Vec<Session>,
     /// For each switch its interface as P4Runtime describes it, if its controller is a program.
     pub interfaces: Vec<Option<Arc<P4Info>>>,
+    /// For each switch the control plane that its program brings.
+    pub own: Vec<Option<OwnControl>>,
     /// Starts programs.
     pub programs: Box<dyn Programs>,
     /// The seed of the run.

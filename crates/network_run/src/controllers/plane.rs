@@ -115,7 +115,7 @@ fn node(switch: usize) -> NodeId {
 impl ControlPlane {
     /// Makes the controllers of a network, and schedules what the file says of them.
     pub fn new(network: &Network, inputs: ControlInputs) -> ControlPlane {
-        let ControlInputs { commands, sessions, interfaces, programs, seed } = inputs;
+        let ControlInputs { commands, sessions, interfaces, own, programs, seed } = inputs;
         let is_program = |behaviour: &Behaviour| matches!(behaviour, Behaviour::Program(_));
         let controllers = network.controllers.iter().map(|described| Controller {
             name: described.name.clone(),
@@ -129,7 +129,8 @@ impl ControlPlane {
             lines: 0,
             timer: 0,
         });
-        let switches = network.switches.iter().zip(sessions.into_iter().zip(interfaces));
+        let sessions = sessions.into_iter().zip(own);
+        let switches = network.switches.iter().zip(sessions.zip(interfaces));
         let switches = switches.map(|(described, (session, info))| {
             Switch::new(described.name.clone(), described.controller, session, info)
         });
@@ -230,6 +231,11 @@ impl ControlPlane {
     /// Takes what controllers did since the last call.
     pub fn take_journal(&mut self) -> Vec<Act> {
         self.journal.take()
+    }
+
+    /// When something that is scheduled happens next.
+    fn next_due_ps(&self) -> Option<u64> {
+        self.due.first_key_value().map(|((time_ps, _), _)| *time_ps)
     }
 
     fn listens(&self, switch: usize) -> bool {
@@ -520,7 +526,7 @@ impl ControlPlane {
         self.journal.note(now_ps, &self.controllers[controller].name, Some(at), &commands.text);
         let mut errors = Vec::new();
         errors.extend(Switch::bring_to(device, now_ps).err());
-        let answers = switch.session.apply_all(&commands.commands, &mut device.target(), None);
+        let answers = switch.apply_all(&commands.commands, device);
         for (located, answer) in commands.commands.iter().zip(answers) {
             match answer {
                 Ok(answer) => self.reads.extend(answer.read_text(&located.command)),
@@ -564,11 +570,22 @@ impl ControlPlane {
 
 impl Agent for ControlPlane {
     fn next_act_ps(&self) -> Option<u64> {
-        self.due.first_key_value().map(|((time_ps, _), _)| *time_ps)
+        let own = self.switches.iter().filter_map(Switch::next_act_ps).min();
+        self.next_due_ps().into_iter().chain(own).min()
     }
 
     fn act(&mut self, nodes: &mut Nodes<'_>) -> Result<(), NodeError> {
-        while self.next_act_ps().is_some_and(|time_ps| time_ps <= nodes.now_ps()) {
+        let now_ps = nodes.now_ps();
+        for number in 0..self.switches.len() {
+            if self.switches[number].next_act_ps().is_none_or(|time_ps| time_ps > now_ps) {
+                continue;
+            }
+            let Some(device) = nodes.node_mut::<Device>(node(number)) else { continue };
+            let acted = self.switches[number].act(device, now_ps);
+            let name = &self.switches[number].name;
+            acted.map_err(|why| NodeError { message: format!("switch `{name}`: {why}") })?;
+        }
+        while self.next_due_ps().is_some_and(|time_ps| time_ps <= nodes.now_ps()) {
             let Some((_, due)) = self.due.pop_first() else { break };
             if let Err(stop) = self.take(due, nodes) {
                 self.stop = Some(stop);

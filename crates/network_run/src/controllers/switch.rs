@@ -2,10 +2,12 @@
 //! [`Switch`]: what a controller has of a switch: the session of its commands, its interface, and its notifications. A
 //! switch that fails loses its state; when it returns, it has the entries with which the run began.
 
+use super::interface::OwnControl;
 use super::mistakes::Refusal;
 use super::packet_header::PacketHeader;
 use control::checkpoint::Checkpoint;
 use control::command::Located;
+use control::error::ControlError;
 use control::p4info::P4Info;
 use control::session::{Answer, Session};
 use control::target::{Notification, Target};
@@ -28,13 +30,15 @@ pub(super) struct Switch {
     beginning: Option<(Checkpoint, Session)>,
     /// The devices of earlier lives, which keep their counters.
     pub retired: Vec<Device>,
+    /// The control plane that its program brings.
+    own: Option<OwnControl>,
 }
 
 impl Switch {
     pub fn new(
         name: String,
         controller: Option<usize>,
-        session: Session,
+        (session, own): (Session, Option<OwnControl>),
         info: Option<Arc<P4Info>>,
     ) -> Switch {
         let header = |name| info.as_ref().and_then(|info| PacketHeader::named(info, name));
@@ -50,6 +54,7 @@ impl Switch {
             listener: None,
             beginning: None,
             retired: Vec::new(),
+            own,
         }
     }
 
@@ -80,12 +85,38 @@ impl Switch {
 
     /// Applies a command now.
     pub fn apply(&mut self, command: &Located, device: &mut Device) -> Result<Answer, Refusal> {
-        let applied = self.session.apply(command, &mut device.target());
+        let applied = match &mut self.own {
+            Some(own) => self.session.apply(command, own.target.as_mut()),
+            None => self.session.apply(command, &mut device.target()),
+        };
         applied.map_err(|error| Refusal {
             code: Some(error.code),
             why: error.message,
             help: Some(error.help).filter(|help| !help.is_empty()),
         })
+    }
+
+    /// Applies commands now.
+    pub fn apply_all(
+        &mut self,
+        commands: &[Located],
+        device: &mut Device,
+    ) -> Vec<Result<Answer, ControlError>> {
+        match &mut self.own {
+            Some(own) => self.session.apply_all(commands, own.target.as_mut(), None),
+            None => self.session.apply_all(commands, &mut device.target(), None),
+        }
+    }
+
+    /// When the controllers of its program act next, in picoseconds. A switch that is down has none.
+    pub fn next_act_ps(&self) -> Option<u64> {
+        self.own.as_ref().filter(|_| self.is_up)?.agent.next_ps()
+    }
+
+    /// Lets the controllers of its program act.
+    pub fn act(&mut self, device: &mut Device, now_ps: u64) -> Result<(), String> {
+        Switch::bring_to(device, now_ps)?;
+        self.own.as_mut().map_or(Ok(()), |own| own.agent.act(device))
     }
 
     /// Replaces the device by a new one without entries: packets and state are lost.

@@ -66,6 +66,24 @@ pub struct AgentStatistics {
     pub longest_ps: u64,
 }
 
+/// A mistake that an agent makes on purpose, so that tests of isolation can catch it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mistake {
+    /// None.
+    #[default]
+    None,
+    /// The copy that packets write is read.
+    NoFlip,
+    /// A copy is read while packets may still write it.
+    NoWait,
+    /// Cells are taken that no packet has written since they were read last.
+    NoTimestamps,
+    /// Fields are taken that no packet has written since they were read last.
+    NoSequence,
+    /// Every other flip, registers are not read.
+    SkippedArrays,
+}
+
 /// The agent of one switch.
 pub struct Agent {
     name: String,
@@ -93,6 +111,7 @@ pub struct Agent {
     statistics: AgentStatistics,
     is_traced: bool,
     is_stopped: Option<String>,
+    mistake: Mistake,
 }
 
 impl Agent {
@@ -133,7 +152,15 @@ impl Agent {
             statistics: AgentStatistics::default(),
             is_traced: false,
             is_stopped: None,
+            mistake: Mistake::None,
         })
+    }
+
+    /// The same agent with a mistake.
+    pub fn with_mistake(mut self, mistake: Mistake) -> Agent {
+        self.mistake = mistake;
+        self.measurements.set_mistake(mistake);
+        self
     }
 
     /// Keeps a record of each dialogue for [`Agent::take_trace`].
@@ -227,7 +254,7 @@ impl Agent {
                         Some(batch) if !self.is_flipped => {
                             Phase::Flipping(switch.submit(batch, now_ps))
                         }
-                        _ => Phase::Leaving(switch.barrier(now_ps)),
+                        _ => Phase::Leaving(self.wait(switch, now_ps)),
                     };
                     self.is_flipped = false;
                 }
@@ -239,7 +266,7 @@ impl Agent {
                     Some(outcome) => {
                         self.check(&outcome)?;
                         self.current.flipped_ps = outcome.known_ps;
-                        self.phase = Phase::Leaving(switch.barrier(now_ps));
+                        self.phase = Phase::Leaving(self.wait(switch, now_ps));
                     }
                 },
                 Phase::Leaving(ticket) => match switch.poll(ticket) {
@@ -296,6 +323,22 @@ impl Agent {
                     }
                 },
             }
+        }
+    }
+
+    /// Asks for the end of all passes that may write the copy that is read next.
+    fn wait(&self, switch: &mut dyn Target, now_ps: u64) -> Ticket {
+        match self.mistake {
+            Mistake::NoWait => switch.submit(Batch::default(), now_ps),
+            _ => switch.barrier(now_ps),
+        }
+    }
+
+    /// The copy that is read.
+    fn read_copy(&self) -> u64 {
+        match self.mistake {
+            Mistake::NoFlip => self.working_copy,
+            _ => self.working_copy ^ 1,
         }
     }
 
@@ -379,7 +422,7 @@ impl Agent {
         let changed = self.subscription.as_ref().map(Subscription::take).unwrap_or_default();
         let tables: Vec<TableId> = changed.iter().map(|change| change.table).collect();
         let mut items: Vec<Item> = self.tables.reads(&tables);
-        items.extend(self.measurements.reads(self.working_copy ^ 1));
+        items.extend(self.measurements.reads(self.read_copy()));
         Batch { items, ..Batch::default() }
     }
 
@@ -387,7 +430,7 @@ impl Agent {
         self.check(outcome)?;
         let mut replies = outcome.results.iter();
         self.tables.take_reads(&mut replies);
-        self.measurements.take_reads(self.working_copy ^ 1, &mut replies);
+        self.measurements.take_reads(self.read_copy(), &mut replies);
         for (register, cells, values) in self.legacy.take() {
             self.measurements.overwrite(register, cells, &values);
         }

@@ -7,7 +7,7 @@ use super::defines::{define, is_visible};
 use super::lexer::{Kind, tokens};
 use super::state::{StateVariable, state_variables};
 use super::tables::table_functions;
-use super::translate::{Names, translate};
+use super::translate::{Names, UNKNOWN, translate};
 use super::values::{from_words, mask, string_literal, wrapping_member};
 use crate::interface::{CText, Interface};
 use crate::module::ABI_VERSION;
@@ -71,7 +71,7 @@ static inline __attribute__((unused)) uint64_t p4r_word(const uint8_t *bytes, un
 /// The C of a program.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    /// One C file; not to be compiled if there are errors.
+    /// One C file. If there are errors, it shows a C compiler what else is wrong.
     pub text: String,
     /// Errors and warnings about the C texts.
     pub diagnostics: Diagnostics,
@@ -203,7 +203,8 @@ impl Writer<'_> {
         for field in &interface.fields {
             self.line(&format!("    uint32_t f_{};", field.name));
         }
-        self.line("    char p4r_end;\n} p4r_malleables __attribute__((unused));");
+        self.line("    uint64_t p4r_unknown;\n} p4r_malleables __attribute__((unused));");
+        self.line(&format!("#define {UNKNOWN} p4r_malleables.p4r_unknown"));
         for value in &interface.values {
             let name = &value.name;
             let place = format!("p4r_malleables.v_{name}");

@@ -202,7 +202,7 @@ impl<'r> Reader<'r> {
                 text = text.replace(&generated, &with);
             }
         }
-        text.replace('\'', "`")
+        text.replace(" (first use in this function)", "").replace('\'', "`")
     }
 
     fn reaction_at(&self, span: Span) -> Option<(usize, &'r Reaction)> {
@@ -232,7 +232,10 @@ impl<'r> Reader<'r> {
         if tokens.get(path.end).is_some_and(|token| token.is("(")) {
             let functions = table_functions(self.interface);
             let names = functions.iter().map(|function| function.name.as_str());
-            return match nearest(name, names) {
+            let is_known = names.clone().any(|known| known == name);
+            return match nearest(name, names).filter(|_| !is_known) {
+                // Some compilers suggest it themselves.
+                Some(nearest) if diagnostic.message.contains(nearest) => diagnostic,
                 Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
                 None => diagnostic,
             };

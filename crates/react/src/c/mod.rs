@@ -36,7 +36,7 @@ pub use lexer::KEYWORDS;
 use crate::interface::{CText, Interface};
 use crate::module::{Code, Shape};
 use compiler::Task;
-use source::{Diagnostics, SourceMap};
+use source::{Diagnostic, Diagnostics, Severity, SourceMap};
 use std::path::{Path, PathBuf};
 
 /// Reports the errors and warnings of the C texts.
@@ -62,18 +62,32 @@ fn run(
     task: Task,
 ) -> (Option<Vec<u8>>, Diagnostics) {
     let Generated { text, mut diagnostics } = generate(interface, map);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
-    }
+    let task = if diagnostics.has_errors() { Task::Check } else { task };
     match compiler.run(&text, &folders(interface, map), task) {
         Ok(run) => {
             let found = messages::diagnostics(&run.messages, run.succeeded, &text, interface, map);
-            diagnostics.append(found);
+            append(&mut diagnostics, found, map);
             (run.object, diagnostics)
         }
         Err(diagnostic) => {
             diagnostics.push(*diagnostic);
             (None, diagnostics)
+        }
+    }
+}
+
+/// Adds the C compiler's diagnostics. On lines that have an error already, and without a place beside errors, they would
+/// say the same once more.
+fn append(diagnostics: &mut Diagnostics, found: Diagnostics, map: &SourceMap) {
+    let line = |diagnostic: &Diagnostic| {
+        map.location(diagnostic.primary.span).map(|place| (place.file, place.line))
+    };
+    let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
+    let lines: Vec<_> = diagnostics.iter().filter(is_error).map(line).collect();
+    for diagnostic in found {
+        let of = line(&diagnostic);
+        if lines.is_empty() || (of.is_some() && is_error(&&diagnostic) && !lines.contains(&of)) {
+            diagnostics.push(diagnostic);
         }
     }
 }

@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 const ASSIGNMENTS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
+/// Stands in C for a malleable that does not exist, so that other mistakes are found too.
+pub const UNKNOWN: &str = "$$";
+
 /// What the texts of a program can name.
 pub struct Names<'i> {
     interface: &'i Interface,
@@ -111,7 +114,7 @@ impl<'i> Translation<'_, 'i> {
             }
             if !self.names.has_value(token.text) && self.names.field(token.text).is_none() {
                 self.report_unknown(at);
-                self.replace(at, at + 1, "0".to_string());
+                self.replace(at, at + 1, UNKNOWN.to_string());
                 continue;
             }
             let prefix = if self.is_assigned(at) { "$$" } else { "$" };

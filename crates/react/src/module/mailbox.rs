@@ -5,6 +5,7 @@
 use super::unsafe_calls::SharedWords;
 use rustix::thread::futex;
 use rustix::time::Timespec;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::{Duration, Instant};
@@ -14,6 +15,9 @@ const TEXT_WORDS: usize = 1024;
 
 /// Waiting this long costs less than going to sleep and waking up.
 const SPIN_TIME: Duration = Duration::from_micros(20);
+
+/// Where the other side needs longer, or no core is free for it, spinning is tried once in so many waits.
+const WAITS_PER_TRIAL: u32 = 32;
 
 /// Rounds of spinning between two looks at the clock.
 const SPIN_ROUNDS: u32 = 50;
@@ -144,15 +148,16 @@ pub struct Mailbox {
     words: SharedWords,
     layout: Layout,
     side: Side,
-    spin_time: Duration,
+    has_cores: bool,
+    /// Waits until spinning is tried again; 0 while it succeeds.
+    waits_to_trial: Cell<u32>,
 }
 
 impl Mailbox {
     /// A view of memory with this layout. The agent has the first turn.
     pub fn new(words: SharedWords, layout: Layout, side: Side) -> Mailbox {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let spin_time = if cores > 1 { SPIN_TIME } else { Duration::ZERO };
-        Mailbox { words, layout, side, spin_time }
+        Mailbox { words, layout, side, has_cores: cores > 1, waits_to_trial: Cell::new(0) }
     }
 
     /// Writes a message and gives the turn away.
@@ -174,20 +179,31 @@ impl Mailbox {
 
     /// Waits for the turn, at most for this time. Returns the message if it came. May return early.
     pub fn wait(&self, limit: Duration) -> Option<Message> {
+        if self.has_turn() || self.spin() {
+            return Some(self.message());
+        }
+        self.sleep(limit);
+        self.has_turn().then(|| self.message())
+    }
+
+    /// Waits awake for a short time. Returns whether the turn came.
+    fn spin(&self) -> bool {
+        let waits = self.waits_to_trial.get();
+        if !self.has_cores || waits > 0 {
+            self.waits_to_trial.set(waits.saturating_sub(1));
+            return false;
+        }
         let start = Instant::now();
-        loop {
+        while start.elapsed() < SPIN_TIME {
             for _ in 0..SPIN_ROUNDS {
                 if self.has_turn() {
-                    return Some(self.message());
+                    return true;
                 }
                 std::hint::spin_loop();
             }
-            let passed = start.elapsed();
-            if passed >= self.spin_time {
-                self.sleep(limit.saturating_sub(passed));
-                return self.has_turn().then(|| self.message());
-            }
         }
+        self.waits_to_trial.set(WAITS_PER_TRIAL);
+        false
     }
 
     fn sleep(&self, limit: Duration) {

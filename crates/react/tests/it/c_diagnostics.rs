@@ -137,7 +137,30 @@ fn wrong_calls_of_tables_show_the_declaration() {
     let notes = found.iter().next().expect("an error").notes.join("\n");
     assert!(notes.contains("uint64_t T_add_a(uint32_t hdr_a_x, uint16_t port)"), "{found:?}");
     let found = check_body("«T_add_aa»(1, 2);", &["R-E0301"]);
-    assert!(help_of(&found).contains("`T_add_a`"), "{found:?}");
+    let first = found.iter().next().expect("an error");
+    let advice = [vec![first.message.clone()], first.help.clone()].concat().join("\n");
+    assert!(advice.contains("`T_add_a`"), "{found:?}");
+}
+
+#[test]
+fn mistakes_of_all_kinds_are_reported_together() {
+    let body =
+        "\n«${treshold}» = 1;\n int x = «y»;\n ${f} = «hdr.c.z»;\n x = «hdr.a.y»;\n «g»(1, «z»);\n";
+    let parts: Vec<&str> = body.split(['«', '»']).collect();
+    let arguments = vec![argument(field("hdr.a.x", bits(32)))];
+    let fixture = base().reaction_of(arguments, &[], &parts.concat());
+    let mut found: Vec<(u32, &str)> = Vec::new();
+    let diagnostics = fixture.diagnostics();
+    for diagnostic in diagnostics.iter() {
+        found.push((diagnostic.primary.span.start, diagnostic.code.0));
+    }
+    found.sort_unstable();
+    let codes: Vec<&str> = found.iter().map(|(_, code)| *code).collect();
+    assert_eq!(
+        codes,
+        ["R-E0303", "R-E0301", "R-E0304", "R-E0305", "R-E0301", "R-E0301"],
+        "{diagnostics:#?}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! packets: on both engines, with entries, defaults, values and fields that change.
 
 use crate::compiled::compiled;
-use crate::generated::{packet, program};
+use crate::generated::{Writes, packet, program};
 use crate::script::Script;
 use control::map::{Mapped, Virtual};
 use control::target::Target;
@@ -65,7 +65,7 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
 fn programs_as_run_do_what_programs_as_written_do() {
     let (mut packets, mut calls) = (0, 0);
     for seed in seeds(60) {
-        let generated = program(&mut Choices::from_seed(seed));
+        let generated = program(&mut Choices::from_seed(seed), Writes::Anywhere);
         let compiled = compiled(&generated.text);
         let expected = run(&compiled, true, EngineChoice::Interpreter, seed);
         for (is_written, engine) in [

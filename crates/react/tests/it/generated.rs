@@ -20,6 +20,16 @@ struct Generator<'c> {
     wide: Vec<String>,
     narrow: Vec<String>,
     values: Vec<String>,
+    writes: Writes,
+}
+
+/// Where programs write their register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// In any action and statement.
+    Anywhere,
+    /// In one statement, as chips do: passes that take time write it in the order of packets.
+    Once,
 }
 
 fn field(name: &str) -> String {
@@ -59,7 +69,8 @@ impl Generator<'_> {
 
     fn statement(&mut self, parameter: &str) -> String {
         let operator = ["+", "-", "^", "&", "|"][self.choices.below(5)];
-        match self.choices.below(6) {
+        let kinds = if self.writes == Writes::Once { 5 } else { 6 };
+        match self.choices.below(kinds) {
             0 | 1 => {
                 let (target, left) = (self.wide_target(), self.wide_operand());
                 format!("{target} = {left} {operator} {parameter};")
@@ -79,7 +90,11 @@ impl Generator<'_> {
             }
             _ => {
                 let operand = self.wide_operand();
-                format!("r.write(({operand}) & 15, {parameter});")
+                // The packet carries away what it wrote.
+                format!(
+                    "r.write(({operand}) & 15, {parameter}); \
+                     hdr.d.wrote = (hdr.d.wrote << 12) ^ ({parameter} << 4) ^ (({operand}) & 15);"
+                )
             }
         }
     }
@@ -149,14 +164,14 @@ impl Generator<'_> {
 }
 
 /// Draws a program.
-pub fn program(choices: &mut Choices) -> GeneratedProgram {
+pub fn program(choices: &mut Choices, writes: Writes) -> GeneratedProgram {
     let wide = (0..choices.below(3)).map(|at| format!("f{at}")).collect();
     let narrow = (0..choices.below(2)).map(|at| format!("g{at}")).collect();
     let values: Vec<String> = (0..1 + choices.below(2)).map(|at| format!("v{at}")).collect();
-    let mut generator = Generator { choices, wide, narrow, values };
+    let mut generator = Generator { choices, wide, narrow, values, writes };
     let mut text = String::from(
         "#include <core.p4>\n#include <v1model.p4>\n\
-         header d_t { bit<16> id; bit<32> a; bit<32> b; bit<32> c; bit<16> p; bit<16> q; bit<16> r; bit<8> seen; }\n\
+         header d_t { bit<16> id; bit<32> a; bit<32> b; bit<32> c; bit<16> p; bit<16> q; bit<16> r; bit<8> seen; bit<32> wrote; }\n\
          struct headers_t { d_t d; }\nstruct meta_t { }\n",
     );
     for value in &generator.values {
@@ -193,6 +208,13 @@ pub fn program(choices: &mut Choices) -> GeneratedProgram {
         text.push_str(&generator.table(&name, is_malleable));
         applies.push_str(&generator.apply(&name));
     }
+    if writes == Writes::Once {
+        let operand = generator.wide_operand();
+        let _ = writeln!(
+            applies,
+            "        r.write(({operand}) & 15, hdr.d.c); hdr.d.wrote = (hdr.d.c << 4) ^ (({operand}) & 15);"
+        );
+    }
     let ending = match generator.choices.below(4) {
         0 => "        if (hdr.d.seen == 3) { return; }\n        hdr.d.seen = hdr.d.seen ^ 128;\n",
         _ => "",
@@ -227,6 +249,6 @@ pub fn packet(choices: &mut Choices, id: u16) -> Vec<u8> {
     for _ in 0..3 {
         bytes.extend((choices.below(4) as u16).to_be_bytes());
     }
-    bytes.push(0);
+    bytes.extend([0; 5]);
     bytes
 }

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests of P4R programs, from their text to the two programs that the compiler makes, and of agents beside devices.
+//! Tests of P4R programs, from their text to the two programs that the compiler makes, of agents beside devices, and of
+//! reactions in C, which need a C compiler.
 
+mod c_arguments;
+mod c_calls;
+mod c_diagnostics;
+mod c_explanations;
 mod compiled;
 mod equal;
+mod fixture;
 mod generated;
+mod isolation;
+mod reload;
 mod script;
+mod worker;

@@ -2,6 +2,7 @@
 //! [`Process`]: a controller program as a process group with pipes. A program that is silent for 10 s of real time fails. At
 //! its end its standard input is closed; a second later the process group is killed.
 
+use crate::controllers::{Report, Reports};
 use network_run::controllers::{Conversation, NoLine};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -28,17 +29,35 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 
 /// Lines of the standard error of programs, with the names of their controllers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StandardError(Arc<Mutex<Vec<String>>>);
+pub(super) struct StandardError {
+    lines: Arc<Mutex<Vec<String>>>,
+    /// Reports of controllers that programs of switches bring, by switch.
+    reports: Arc<Mutex<Vec<(String, Reports)>>>,
+}
 
 impl StandardError {
     /// Takes the lines since the last call.
     pub(super) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        for (switch, reports) in &*self.reports.lock().unwrap_or_else(PoisonError::into_inner) {
+            for report in reports.take() {
+                if let Report::Log(line) = report {
+                    lines.push(format!("{switch}: {line}"));
+                }
+            }
+        }
+        std::mem::take(&mut lines)
+    }
+
+    /// Passes on what the controllers of a switch's program log.
+    pub(super) fn follow(&self, switch: &str, reports: Reports) {
+        let mut all = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((switch.to_string(), reports));
     }
 
     fn add(&self, name: &str, line: &str) {
         let line = format!("{name}: {}", line.trim_end());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 }
 

@@ -157,7 +157,7 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         let inputs = live::Inputs { network, devices, control, standard_error, map: &map };
         return live::run(inputs, live, run, console);
     }
-    let until_ps = end_of_run(run, &prepared.network, console);
+    let until_ps = end_of_run(run, &prepared.network, &prepared.programs, console);
     if let Some(sweep) = run.sweep {
         return sweep::run(&prepared, sweep, until_ps, console);
     }

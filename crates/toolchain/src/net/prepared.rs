@@ -6,7 +6,7 @@ use super::captures::CaptureFiles;
 use super::controller_program::StandardError;
 use super::controllers::{self, ControllerPrograms};
 use super::pace::Pace;
-use super::switches::{CompiledPrograms, Switches};
+use super::switches::{CompiledPrograms, MadeSwitch, Switches};
 use super::{DEFAULT_END_PS, NetRun, SLICES, resources};
 use device::Device;
 use frontend::{Console, Failure, Work};
@@ -62,13 +62,24 @@ impl<'r> Prepared<'r> {
     ) -> Result<(Vec<Device>, ControlInputs), Failure> {
         let Prepared { run, network, folder, map, programs, .. } = self;
         let switches = Switches { network, folder, run, map, seed, console };
-        let (devices, sessions) = switches.make(programs)?.into_iter().unzip();
+        let mut devices = Vec::new();
+        let (mut sessions, mut own) = (Vec::new(), Vec::new());
+        for made in switches.make(programs)? {
+            let MadeSwitch { device, session, own: control, reports } = made;
+            devices.push(device);
+            sessions.push(session);
+            own.push(control);
+            if let Some(reports) = reports {
+                standard_error.follow(&network.switches[devices.len() - 1].name, reports);
+            }
+        }
         let starter =
             ControllerPrograms::new(&network.controllers, folder, run.interrupted, standard_error);
         let control = ControlInputs {
             commands: self.commands.clone(),
             sessions,
             interfaces: switches.interfaces(programs),
+            own,
             programs: Box::new(starter),
             seed,
         };
@@ -156,8 +167,13 @@ impl<'r> Prepared<'r> {
 }
 
 /// When the run ends: as the user says, as the file says, or when nothing happens any more, but no later than
-/// [`DEFAULT_END_PS`] if an application never ends or a controller is a program.
-pub(super) fn end_of_run(run: &NetRun<'_>, network: &Network, console: &dyn Console) -> u64 {
+/// [`DEFAULT_END_PS`] if an application never ends, a controller is a program or a switch's program reacts.
+pub(super) fn end_of_run(
+    run: &NetRun<'_>,
+    network: &Network,
+    programs: &CompiledPrograms,
+    console: &dyn Console,
+) -> u64 {
     let given = run.until_ps.or(network.until_ps.as_ref().map(|until| until.value));
     if let Some(until_ps) = given {
         return until_ps;
@@ -172,7 +188,9 @@ pub(super) fn end_of_run(run: &NetRun<'_>, network: &Network, console: &dyn Cons
     let mut applications = network.hosts.iter().flat_map(|host| &host.applications);
     let mut controllers = network.controllers.iter();
     let is_program = |one: &Controller| matches!(one.behaviour, Behaviour::Program(_));
-    if applications.any(|application| is_endless(&application.kind)) || controllers.any(is_program)
+    if applications.any(|application| is_endless(&application.kind))
+        || controllers.any(is_program)
+        || programs.react()
     {
         if !console.is_quiet() {
             console.note("the run ends after 10 s; `until` in the file or --until sets its end");

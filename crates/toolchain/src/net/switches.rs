@@ -3,15 +3,18 @@
 
 use super::NetRun;
 use crate::control_files::{apply, apply_text};
+use crate::controllers::{ControlPlane, Controllers, Reports};
 use crate::device_run::load_error_text;
 use crate::files::{self, Disk};
 use crate::selection;
 use control::p4info::P4Info;
 use control::session::Session;
+use control::target::Target;
 use device::{Device, DeviceOptions, EngineChoice};
-use frontend::{Compiled, Console, Deployment, Failure, ProgramFile};
+use frontend::{Compiled, Console, Deployment, Failure, ProgramFile, WrittenProgram};
 use ir::ready::ReadyProgram;
 use network_file::model::{Behaviour, Engine, Event, EventSubject, Network, Node, Origin, Switch};
+use network_run::controllers::OwnControl;
 use network_run::entries;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 use std::collections::{BTreeMap, HashMap};
@@ -30,6 +33,24 @@ struct SwitchProgram {
     ready: ReadyProgram,
     map: SourceMap,
     setup: Option<Deployment>,
+    written: Option<Arc<dyn WrittenProgram>>,
+}
+
+impl SwitchProgram {
+    /// The program that the control plane speaks of.
+    fn spoken_of(&self) -> &ReadyProgram {
+        self.written.as_ref().map_or(&self.ready, |written| written.program())
+    }
+}
+
+/// A switch with the session that installed its entries.
+pub(super) struct MadeSwitch {
+    pub(super) device: Device,
+    pub(super) session: Session,
+    /// The control plane that its program brings.
+    pub(super) own: Option<OwnControl>,
+    /// What the controllers of its program report.
+    pub(super) reports: Option<Reports>,
 }
 
 impl CompiledPrograms {
@@ -40,6 +61,11 @@ impl CompiledPrograms {
             ids.map(|file| (&**map.name(file), &**map.text(file)))
         });
         files.collect()
+    }
+
+    /// Whether some program brings controllers that act until the end.
+    pub(super) fn react(&self) -> bool {
+        self.programs.values().any(|program| program.written.is_some())
     }
 
     /// Makes a device for a program.
@@ -75,12 +101,10 @@ pub(super) struct Switches<'r> {
 
 impl Switches<'_> {
     /// Makes all devices from compiled programs, in the order of the file, with the sessions that installed their entries.
-    pub(super) fn make(
-        &self,
-        programs: &CompiledPrograms,
-    ) -> Result<Vec<(Device, Session)>, Failure> {
+    pub(super) fn make(&self, programs: &CompiledPrograms) -> Result<Vec<MadeSwitch>, Failure> {
         let mut found = Diagnostics::new();
         let mut devices: Vec<Device> = Vec::new();
+        let mut latencies = Vec::new();
         for (number, switch) in self.network.switches.iter().enumerate() {
             let Some((path, compiled)) =
                 self.program_of(switch).and_then(|path| programs.programs.get_key_value(&path))
@@ -88,6 +112,16 @@ impl Switches<'_> {
                 continue;
             };
             let options = self.options(number, switch, compiled, &mut found)?;
+            // What precedes the first packet takes no time.
+            let latency = compiled
+                .written
+                .as_ref()
+                .and_then(|written| options.control_latency.clone().or_else(|| written.driver()));
+            let options = match compiled.written {
+                Some(_) => DeviceOptions { control_latency: None, ..options },
+                None => options,
+            };
+            latencies.push(latency);
             let device = programs.device(path, options);
             devices.push(device.map_err(|failure| match failure {
                 Failure::Message(why) => format!("switch `{}`: {why}", switch.name).into(),
@@ -96,12 +130,33 @@ impl Switches<'_> {
         }
         let mut is_fine = true;
         let mut made = Vec::with_capacity(devices.len());
-        for ((number, switch), mut device) in self.network.switches.iter().enumerate().zip(devices)
+        let devices = devices.into_iter().zip(latencies);
+        for ((number, switch), (mut device, latency)) in
+            self.network.switches.iter().enumerate().zip(devices)
         {
-            let mut session = Session::new(device.program().clone());
-            let subjects = (&mut session, &mut device);
-            is_fine &= self.apply_entries((number, switch), subjects, programs, &mut found)?;
-            made.push((device, session));
+            let written = self.program_of(switch).and_then(|path| programs.programs.get(&path));
+            let written = written.and_then(|program| program.written.as_deref());
+            let plane = ControlPlane::of(written, Vec::new(), &[&mut device]);
+            let plane = plane.map_err(|why| format!("switch `{}`: {why}", switch.name))?;
+            let ControlPlane { mut target, controllers } = plane;
+            let mut session = Session::new(target.program());
+            is_fine &= self.apply_entries(
+                (number, switch),
+                &mut session,
+                &mut target,
+                programs,
+                &mut found,
+            )?;
+            let mut own = None;
+            let mut reports = None;
+            if written.is_some() {
+                let started = Controllers::start_on(controllers);
+                let started = started.map_err(|why| format!("switch `{}`: {why}", switch.name))?;
+                reports = Some(started.reports());
+                own = Some(OwnControl { target, agent: Box::new(started) });
+                device.set_control_latency(latency);
+            }
+            made.push(MadeSwitch { device, session, own, reports });
         }
         if found.has_errors() {
             return Err(Failure::Found(self.map.clone(), found));
@@ -154,7 +209,8 @@ impl Switches<'_> {
         let mut interface = |switch: &Switch| {
             let path = self.program_of(switch).filter(|_| is_wanted(switch))?;
             let compiled = programs.programs.get(&path)?;
-            let info = known.entry(path).or_insert_with(|| Arc::new(P4Info::of(&compiled.ready)));
+            let info =
+                known.entry(path).or_insert_with(|| Arc::new(P4Info::of(compiled.spoken_of())));
             Some(info.clone())
         };
         self.network.switches.iter().map(&mut interface).collect()
@@ -177,9 +233,9 @@ impl Switches<'_> {
             match compiled {
                 Ok(compiled) => {
                     self.console.warnings(&compiled.map, &compiled.warnings);
-                    let Compiled { ready, map, mut setup, .. } = compiled;
+                    let Compiled { ready, map, mut setup, written, .. } = compiled;
                     let setup = (!setup.is_empty()).then(|| setup.swap_remove(0));
-                    programs.insert(path, SwitchProgram { ready, map, setup });
+                    programs.insert(path, SwitchProgram { ready, map, setup, written });
                 }
                 Err(failure) => {
                     failure.print(self.console);
@@ -236,6 +292,7 @@ impl Switches<'_> {
             engine,
             // A controller may change tables while packets wait, and a switch that fails loses what waits.
             plans_departures: switch.controller.is_none()
+                && compiled.written.is_none()
                 && self.run.live.is_none()
                 && !self.network.events.iter().any(is_of_switch),
             traffic_manager,
@@ -249,29 +306,27 @@ impl Switches<'_> {
     fn apply_entries(
         &self,
         (number, switch): (usize, &Switch),
-        (session, device): (&mut Session, &mut Device),
+        session: &mut Session,
+        target: &mut dyn Target,
         programs: &CompiledPrograms,
         found: &mut Diagnostics,
     ) -> Result<bool, Failure> {
-        let program = device.program().clone();
+        let program = target.program();
         let setup = self
             .program_of(switch)
             .and_then(|path| programs.programs.get(&path))
             .and_then(|compiled| compiled.setup.as_ref());
         if let Some(setup) = setup {
-            let target = &mut device.target();
             apply_text("deployment", &setup.commands, None, session, target, self.console);
         }
         let paths: Vec<PathBuf> =
             switch.entries.iter().map(|file| self.locate(&file.value)).collect();
-        let mut target = device.target();
-        let applied = apply(&paths, None, session, &mut target, self.console)?;
+        let applied = apply(&paths, None, session, target, self.console)?;
         if let (Some(generated), true) = (&switch.routes, paths.is_empty()) {
             match entries::commands(&program, number, generated) {
                 Some(text) => {
                     let name = format!("routes of {}", switch.name);
-                    let applied =
-                        apply_text(&name, &text, None, session, &mut target, self.console);
+                    let applied = apply_text(&name, &text, None, session, target, self.console);
                     return Ok(applied.is_some());
                 }
                 None => {
