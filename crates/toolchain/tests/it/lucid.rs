@@ -46,9 +46,9 @@ fn a_compiled_program_loads_as_it_is_deployed() {
         let console = Recording::default();
         let mut session = Session::new(program);
         let commands = &deployment.commands;
-        let target = &mut device.target();
+        let written = &mut device.target();
         let done =
-            control_files::apply_text("set-up", commands, None, &mut session, target, &console);
+            control_files::apply_text("set-up", commands, None, &mut session, written, &console);
         assert!(done.is_some_and(|done| done > 0), "{}: {}", target.name, console.text());
     }
 }
