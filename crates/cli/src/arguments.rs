@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line: its options, their types and help texts; `run` has those of `plane run`.
 
+mod gencap;
 mod net;
 mod run;
 mod sweep;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use toolchain::registry;
 
+pub use gencap::Gencap;
 pub use net::{EmittedNetwork, Net, NetCommand};
 pub use run::{GivenOptions, Run};
 pub use sweep::{Merge, Seeds, ShardChoice, SweepOptions};
@@ -84,6 +86,11 @@ pub enum Command {
         docs/networks.md describes the file. Topologies of the P4 tutorials (topology.json) and \
         specifications of Lucid runs are read too.")]
     Net(Box<Net>),
+    /// Write a generated packet trace with the shape of CAIDA's traces as a capture.
+    #[command(after_help = "Example, the trace of Mantis's evaluation:\n  \
+        plane gencap trace.pcap --packets 8.9M --flows 370k --duration 20s --snaplen 64\n\n\
+        docs/packet-traces.md describes the packets.")]
+    Gencap(Gencap),
     /// Run STF tests of P4 programs, and Lucid specifications with expectations.
     #[command(
         after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe default \

@@ -8,6 +8,7 @@ pub mod ping;
 pub mod requests;
 pub mod tcp_bulk;
 pub mod tcp_server;
+pub mod trace_sender;
 pub mod udp_sender;
 pub mod udp_server;
 
@@ -16,13 +17,14 @@ use crate::interface::HostOptions;
 use crate::program::Program;
 use crate::stack::Stack;
 use arithmetic::random::stream::Stream;
-pub use flows::{Arrivals, FlowRecord, FlowSizes, FlowsOptions, FlowsReport, ListedFlow};
+pub use flows::{Arrivals, FlowRecord, FlowsOptions, FlowsReport, ListedFlow};
 use frames::{FrameListenerOptions, FrameSenderOptions};
 use memcached::{MemcachedClientOptions, MemcachedServerOptions};
 use ping::PingOptions;
 use requests::{RequestClientOptions, RequestServerOptions};
 use tcp_bulk::TcpBulkOptions;
 use tcp_server::TcpServerOptions;
+use trace_sender::TraceSenderOptions;
 use udp_sender::UdpSenderOptions;
 use udp_server::UdpServerOptions;
 
@@ -56,6 +58,8 @@ pub enum Application {
     FrameSender(FrameSenderOptions),
     /// Records frames that arrive.
     FrameListener(FrameListenerOptions),
+    /// A generated packet trace.
+    TraceSender(TraceSenderOptions),
 }
 
 /// What an application measured.
@@ -81,7 +85,7 @@ pub enum Report {
     MemcachedClient(memcached::MemcachedClientReport),
     /// Of [`Application::MemcachedServer`].
     MemcachedServer(memcached::MemcachedServerReport),
-    /// Of [`Application::FrameSender`].
+    /// Of [`Application::FrameSender`] and [`Application::TraceSender`].
     FrameSender(frames::FrameSenderReport),
     /// Of [`Application::FrameListener`].
     FrameListener(frames::FrameListenerReport),
@@ -97,7 +101,7 @@ impl Application {
     pub(crate) fn into_program(
         self,
         host: &HostOptions,
-        random: Stream,
+        mut random: Stream,
     ) -> Result<Box<dyn Measures>, AddError> {
         Ok(match self {
             Application::Ping(options) => Box::new(ping::Ping::new(options, host)?),
@@ -118,6 +122,9 @@ impl Application {
             }
             Application::FrameSender(options) => Box::new(frames::FrameSender::new(options)),
             Application::FrameListener(options) => Box::new(frames::FrameListener::new(options)),
+            Application::TraceSender(options) => {
+                Box::new(trace_sender::TraceSender::new(options, random.bits())?)
+            }
         })
     }
 }

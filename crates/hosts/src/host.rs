@@ -9,7 +9,7 @@ use crate::stack::{Delivery, Stack, TimerTarget};
 use network::frame::Frame;
 use network::node::{Node, NodeError, Outbox};
 
-/// A host with one port, 0.
+/// A host. Its interfaces have the ports from 0 on.
 pub struct Host {
     stack: Stack,
     programs: Vec<Box<dyn Measures>>,
@@ -25,7 +25,7 @@ impl Host {
 
     /// The options.
     pub fn options(&self) -> &HostOptions {
-        &self.stack.interface.options
+        &self.stack.options
     }
 
     /// Adds an application. Returns its number for [`Host::report`].
@@ -55,9 +55,15 @@ impl Host {
         self.programs.get(index).map(|program| program.report(&self.stack))
     }
 
-    /// The counters of the interface at a time in picoseconds, that of the last call or later.
+    /// The counters of all interfaces at a time in picoseconds, that of the last call or later.
     pub fn interface_statistics(&self, now_ps: u64) -> InterfaceStatistics {
-        self.stack.interface.statistics_at(now_ps)
+        self.stack.statistics_at(now_ps)
+    }
+
+    /// The counters of one interface. `None` if the host has none with this port.
+    pub fn port_statistics(&self, port: u32, now_ps: u64) -> Option<InterfaceStatistics> {
+        let interface = self.stack.interfaces.get(port as usize)?;
+        Some(interface.statistics_at(now_ps))
     }
 
     fn call(
@@ -82,12 +88,12 @@ impl Host {
         self.stack.remove_if_closed(id);
     }
 
-    fn take_frame(&mut self, frame: Frame, outbox: &mut Outbox) {
+    fn take_frame(&mut self, interface: usize, frame: Frame, outbox: &mut Outbox) {
         for at in 0..self.frame_listeners.len() {
             let program = self.frame_listeners[at];
             self.call(program, outbox, |program, io| program.frame(&frame, io));
         }
-        match self.stack.receive(&frame, outbox) {
+        match self.stack.receive(interface, &frame, outbox) {
             Delivery::Nothing => {}
             Delivery::Connection(id) => self.after_change(id, outbox),
             Delivery::Datagram { program, datagram } => {
@@ -100,7 +106,7 @@ impl Host {
                 self.call(program, outbox, |program, io| program.unreachable(destination, io));
             }
         }
-        self.stack.interface.recycle(frame);
+        self.stack.interfaces[interface].recycle(frame);
     }
 
     fn expire(&mut self, time_ps: u64, target: TimerTarget, outbox: &mut Outbox) {
@@ -116,15 +122,12 @@ impl Host {
                     self.after_change(id, outbox);
                 }
             }
-            TimerTarget::Arp { hop } => {
-                let (again_ps, _) = self.stack.interface.retry(hop, outbox);
-                if let Some(again_ps) = again_ps {
-                    self.stack.set_timer(again_ps, TimerTarget::Arp { hop });
-                }
+            TimerTarget::Neighbor { interface, hop } => {
+                self.stack.retry_neighbor(interface, hop, outbox);
             }
             TimerTarget::LoopBack => {
-                if let Some(frame) = self.stack.interface.take_looped_back() {
-                    self.take_frame(frame, outbox);
+                if let Some(frame) = self.stack.take_looped_back() {
+                    self.take_frame(0, frame, outbox);
                 }
             }
         }
@@ -132,8 +135,11 @@ impl Host {
 }
 
 impl Node for Host {
-    fn receive(&mut self, _port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
-        self.take_frame(frame, outbox);
+    fn receive(&mut self, port: u32, frame: Frame, outbox: &mut Outbox) -> Result<(), NodeError> {
+        if self.stack.interfaces.get(port as usize).is_none() {
+            return Err(NodeError { message: format!("the host has no interface {port}") });
+        }
+        self.take_frame(port as usize, frame, outbox);
         Ok(())
     }
 

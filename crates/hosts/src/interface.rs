@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Interface`]: a host's port with addresses, routes, ARP and a transmit queue. Frames leave one after the other; when a
-//! frame is accepted its departure is known, so that the queue needs no events.
+//! [`Interface`]: a host's port with neighbours and a transmit queue. Frames leave one after the other; when a frame is
+//! accepted its departure is known, so that the queue needs no events. `routing` chooses the interface.
 
 mod neighbors;
 mod options;
 
-use crate::wire::MacAddress;
 use crate::wire::arp::{ArpPacket, Operation};
 use crate::wire::ethernet::{self, EthernetHeader};
+use crate::wire::icmpv6::{self, Neighbor};
+use crate::wire::ip::IpHeader;
+use crate::wire::ipv4::Ecn;
+use crate::wire::{MacAddress, ipv6};
 use device::traffic_manager::transmission_ps;
 use neighbors::{Lookup, Neighbors};
 use network::frame::Frame;
 use network::node::{Note, Outbox};
-pub use options::{HostOptions, Ipv4Network, Route};
+pub use options::{HostOptions, InterfaceOptions, IpNetwork, Route};
 use std::collections::VecDeque;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The port of a host.
-const PORT: u32 = 0;
+/// The reason of drops while a neighbour does not answer.
+const UNRESOLVED: &str = "no ARP/ND answer";
 /// Buffers kept for later frames.
 const MAX_SPARE_BUFFERS: usize = 64;
-/// Time between two ARP requests for one address (Linux: 1 s).
-const ARP_RETRY_PS: u64 = 1_000_000_000_000;
+/// Time between two requests for one neighbour's address (Linux: 1 s).
+const RETRY_PS: u64 = 1_000_000_000_000;
 /// Requests until an address counts as unreachable (Linux: 3).
-const ARP_REQUESTS: u32 = 3;
+const REQUESTS: u32 = 3;
 
 /// Counters of a host's interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +43,7 @@ pub struct InterfaceStatistics {
     pub dropped_queue_full: u64,
     /// Packets without a route.
     pub dropped_no_route: u64,
-    /// Packets whose next hop did not answer ARP, or for which no more room was left to wait.
+    /// Packets whose next hop did not answer ARP or neighbor discovery, or for which no more room was left to wait.
     pub dropped_unresolved: u64,
     /// Received frames for other stations or addresses.
     pub dropped_not_for_host: u64,
@@ -53,12 +56,27 @@ pub struct InterfaceStatistics {
 }
 
 impl InterfaceStatistics {
+    /// Adds those of another interface.
+    pub(crate) fn add(&mut self, other: &InterfaceStatistics) {
+        self.sent += other.sent;
+        self.sent_bytes += other.sent_bytes;
+        self.received += other.received;
+        self.received_bytes += other.received_bytes;
+        self.dropped_queue_full += other.dropped_queue_full;
+        self.dropped_no_route += other.dropped_no_route;
+        self.dropped_unresolved += other.dropped_unresolved;
+        self.dropped_not_for_host += other.dropped_not_for_host;
+        self.dropped_checksum += other.dropped_checksum;
+        self.dropped_malformed += other.dropped_malformed;
+        self.dropped_no_socket += other.dropped_no_socket;
+    }
+
     /// Counters of drops with their reasons, as tables and time lines name them.
     pub fn drops(&self) -> [(&'static str, u64); 7] {
         [
             ("queue full", self.dropped_queue_full),
             ("no route", self.dropped_no_route),
-            ("no ARP answer", self.dropped_unresolved),
+            (UNRESOLVED, self.dropped_unresolved),
             ("for others", self.dropped_not_for_host),
             ("checksum", self.dropped_checksum),
             ("malformed", self.dropped_malformed),
@@ -74,39 +92,31 @@ impl InterfaceStatistics {
     }
 }
 
-/// What an interface has its host do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
-    Nothing,
-    /// Call [`Interface::retry`] at this time.
-    RetryAt(u64),
-    /// Call [`Interface::take_looped_back`] now.
-    LoopBack,
-}
-
 /// A host's port.
 #[derive(Debug)]
 pub(crate) struct Interface {
-    pub(crate) options: HostOptions,
+    port: u32,
+    pub(crate) options: InterfaceOptions,
     pub(crate) statistics: InterfaceStatistics,
     neighbors: Neighbors,
     /// When the first bits of waiting frames leave, and their lengths.
     starts: VecDeque<(u64, u64)>,
     busy_until_ps: u64,
-    looped_back: VecDeque<Frame>,
     spare: Vec<Vec<u8>>,
 }
 
 impl Interface {
-    pub(crate) fn new(options: HostOptions) -> Interface {
-        Interface {
-            neighbors: Neighbors::new(&options.neighbors),
-            options,
+    /// The interfaces of a host.
+    pub(crate) fn all(options: &HostOptions) -> Vec<Interface> {
+        let one = |(port, own): (u32, &InterfaceOptions)| Interface {
+            port,
+            options: own.clone(),
             statistics: InterfaceStatistics::default(),
+            neighbors: Neighbors::new(&options.neighbors),
             starts: VecDeque::new(),
             busy_until_ps: 0,
-            looped_back: VecDeque::new(),
             spare: Vec::new(),
+<<<<<<< HEAD
         }
     }
 
@@ -136,6 +146,10 @@ impl Interface {
         let addresses = &self.options.addresses;
         let near = addresses.iter().find(|own| own.contains(hop)).or(addresses.first())?;
         Some(near.address)
+=======
+        };
+        (0..).zip(&options.interfaces).map(one).collect()
+>>>>>>> 7bf4640906f558733a9aef82848c01623362b82f
     }
 
     /// An empty buffer for a frame.
@@ -154,13 +168,17 @@ impl Interface {
         }
     }
 
-    /// Sends an IPv4 packet behind 14 bytes that are left for the Ethernet header, or lets it wait for ARP.
+    /// Sends an IP packet, behind 14 bytes that are left for the Ethernet header, to a neighbour, or lets it wait for the
+    /// neighbour's address. Returns when to call [`Interface::retry`] for a neighbour that was asked for; `own` is an address
+    /// of the interface.
     #[inline]
-    pub(crate) fn send_packet(
+    pub(crate) fn send_to_neighbor(
         &mut self,
-        destination: Ipv4Addr,
+        hop: IpAddr,
         mut frame: Frame,
+        own: impl FnOnce() -> Option<IpAddr>,
         outbox: &mut Outbox,
+<<<<<<< HEAD
     ) -> Asked {
         let now_ps = outbox.now_ps();
         if self.has_address(destination) {
@@ -185,33 +203,52 @@ impl Interface {
             outbox.note(|| Note::Dropped { reason: "no route", frame });
             return Asked::Nothing;
         };
+=======
+    ) -> Option<u64> {
+>>>>>>> 7bf4640906f558733a9aef82848c01623362b82f
         match self.neighbors.find(hop) {
             Lookup::Known(mac) => {
-                self.address_frame(&mut frame, mac);
+                self.address_frame(&mut frame, mac, hop);
                 self.transmit(frame, outbox);
-                Asked::Nothing
+                None
             }
             Lookup::Pending => {
                 let copy = outbox.wants_notes().then(|| frame.clone());
                 if !self.neighbors.wait(hop, frame) {
                     self.statistics.dropped_unresolved += 1;
                     let frame = copy.unwrap_or_default();
-                    outbox.note(|| Note::Dropped { reason: "no ARP answer", frame });
+                    outbox.note(|| Note::Dropped { reason: UNRESOLVED, frame });
                 }
-                Asked::Nothing
+                None
             }
             Lookup::Unknown => {
                 self.neighbors.wait(hop, frame);
-                self.request(hop, outbox);
-                Asked::RetryAt(now_ps + ARP_RETRY_PS)
+                self.request(hop, own(), outbox);
+                Some(outbox.now_ps() + RETRY_PS)
             }
         }
     }
 
+    /// Sends an IP packet to a group of stations.
+    pub(crate) fn send_to_group(&mut self, group: IpAddr, mut frame: Frame, outbox: &mut Outbox) {
+        let mac = match group {
+            IpAddr::V4(_) => MacAddress::BROADCAST,
+            IpAddr::V6(group) => MacAddress::of_group(group),
+        };
+        self.address_frame(&mut frame, mac, group);
+        self.transmit(frame, outbox);
+    }
+
+    /// Writes the Ethernet header of a packet; `version` is an address of its version.
     #[inline]
-    fn address_frame(&self, frame: &mut Frame, destination: MacAddress) {
-        let header =
-            EthernetHeader { destination, source: self.options.mac, ether_type: ethernet::IPV4 };
+    pub(crate) fn address_frame(
+        &self,
+        frame: &mut Frame,
+        destination: MacAddress,
+        version: IpAddr,
+    ) {
+        let ether_type = IpHeader::ether_type_for(version);
+        let header = EthernetHeader { destination, source: self.options.mac, ether_type };
         frame.bytes[..ethernet::HEADER_BYTES].copy_from_slice(&header.to_bytes());
     }
 
@@ -238,7 +275,7 @@ impl Interface {
             begins_ps.saturating_add(transmission_ps(on_wire_bytes, self.options.rate_bps));
         self.statistics.sent += 1;
         self.statistics.sent_bytes += length_bytes;
-        outbox.send(PORT, self.busy_until_ps, frame);
+        outbox.send(self.port, self.busy_until_ps, frame);
     }
 
     /// When the last bit of the last frame leaves.
@@ -256,21 +293,30 @@ impl Interface {
         statistics
     }
 
-    /// Takes the next packet that the host sent to itself.
-    pub(crate) fn take_looped_back(&mut self) -> Option<Frame> {
-        self.looped_back.pop_front()
-    }
-
-    fn request(&mut self, hop: Ipv4Addr, outbox: &mut Outbox) {
-        let sender = self.source_for(hop).unwrap_or(Ipv4Addr::UNSPECIFIED);
-        let packet = ArpPacket {
-            operation: Operation::Request,
-            sender_mac: self.options.mac,
-            sender,
-            target_mac: MacAddress::default(),
-            target: hop,
-        };
-        self.send_arp(&packet, MacAddress::BROADCAST, outbox);
+    /// Asks for the Ethernet address of a neighbour, from an address of the host.
+    fn request(&mut self, hop: IpAddr, own: Option<IpAddr>, outbox: &mut Outbox) {
+        match (hop, own) {
+            (IpAddr::V4(target), own) => {
+                let sender = match own {
+                    Some(IpAddr::V4(own)) => own,
+                    _ => Ipv4Addr::UNSPECIFIED,
+                };
+                let packet = ArpPacket {
+                    operation: Operation::Request,
+                    sender_mac: self.options.mac,
+                    sender,
+                    target_mac: MacAddress::default(),
+                    target,
+                };
+                self.send_arp(&packet, MacAddress::BROADCAST, outbox);
+            }
+            (IpAddr::V6(target), Some(IpAddr::V6(own))) => {
+                let message = Neighbor::Solicitation { target, source: Some(self.options.mac) };
+                let group = icmpv6::solicited_node(target);
+                self.send_neighbor(&message, own, group, MacAddress::of_group(group), outbox);
+            }
+            (IpAddr::V6(_), _) => {}
+        }
     }
 
     fn send_arp(&mut self, packet: &ArpPacket, destination: MacAddress, outbox: &mut Outbox) {
@@ -282,11 +328,39 @@ impl Interface {
         self.transmit(bytes.into(), outbox);
     }
 
+    fn send_neighbor(
+        &mut self,
+        message: &Neighbor,
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        mac: MacAddress,
+        outbox: &mut Outbox,
+    ) {
+        const PAYLOAD_START: usize = ethernet::HEADER_BYTES + ipv6::HEADER_BYTES;
+        let mut bytes = self.buffer();
+        bytes.resize(PAYLOAD_START, 0);
+        message.write(source, destination, &mut bytes);
+        let header = IpHeader {
+            source: source.into(),
+            destination: destination.into(),
+            protocol: ipv6::ICMP,
+            dscp: 0,
+            ecn: Ecn::NotCapable,
+            // RFC 4861 section 7.1: others are ignored, as they may come from another link.
+            ttl: icmpv6::NEIGHBOR_HOP_LIMIT,
+        };
+        let payload_bytes = bytes.len() - PAYLOAD_START;
+        header.write(payload_bytes, 0, &mut bytes[ethernet::HEADER_BYTES..]);
+        let mut frame = Frame::from(bytes);
+        self.address_frame(&mut frame, mac, header.destination);
+        self.transmit(frame, outbox);
+    }
+
     /// Takes an ARP packet: learns its sender's address if it asks this host or is known already, answers, and sends what
     /// waited (RFC 826).
-    pub(crate) fn receive_arp(&mut self, packet: &ArpPacket, outbox: &mut Outbox) {
-        let is_asked = self.has_address(packet.target);
-        let waiting = self.neighbors.learn(packet.sender, packet.sender_mac, is_asked);
+    pub(crate) fn receive_arp(&mut self, packet: &ArpPacket, is_asked: bool, outbox: &mut Outbox) {
+        let sender = packet.sender.into();
+        let waiting = self.neighbors.learn(sender, packet.sender_mac, is_asked);
         if is_asked && packet.operation == Operation::Request {
             let reply = ArpPacket {
                 operation: Operation::Reply,
@@ -297,30 +371,66 @@ impl Interface {
             };
             self.send_arp(&reply, packet.sender_mac, outbox);
         }
+        self.release(waiting, packet.sender_mac, sender, outbox);
+    }
+
+    /// Takes a message of neighbor discovery from an address (RFC 4861 section 7.2); `is_asked`: its target is the host.
+    pub(crate) fn receive_neighbor(
+        &mut self,
+        from: Ipv6Addr,
+        message: &Neighbor,
+        is_asked: bool,
+        outbox: &mut Outbox,
+    ) {
+        match *message {
+            Neighbor::Solicitation { target, source } if is_asked => {
+                let Some(mac) = source else { return };
+                let waiting = self.neighbors.learn(from.into(), mac, true);
+                let own = Some(self.options.mac);
+                let answer = Neighbor::Advertisement { target, mac: own, is_solicited: true };
+                self.send_neighbor(&answer, target, from, mac, outbox);
+                self.release(waiting, mac, from.into(), outbox);
+            }
+            Neighbor::Advertisement { target, mac: Some(mac), .. } => {
+                let waiting = self.neighbors.learn(target.into(), mac, false);
+                self.release(waiting, mac, target.into(), outbox);
+            }
+            Neighbor::Solicitation { .. } | Neighbor::Advertisement { .. } => {}
+        }
+    }
+
+    /// Sends what waited for a neighbour's address.
+    fn release(
+        &mut self,
+        waiting: Vec<Frame>,
+        mac: MacAddress,
+        address: IpAddr,
+        outbox: &mut Outbox,
+    ) {
         for mut frame in waiting {
-            self.address_frame(&mut frame, packet.sender_mac);
+            self.address_frame(&mut frame, mac, address);
             self.transmit(frame, outbox);
         }
     }
 
-    /// Asks again for an address, or gives up. Returns when to call this again, and the packets that are given up.
+    /// Asks again for an address, or gives up. Returns when to call this again.
     pub(crate) fn retry(
         &mut self,
-        hop: Ipv4Addr,
+        hop: IpAddr,
+        own: Option<IpAddr>,
         outbox: &mut Outbox,
-    ) -> (Option<u64>, Vec<Frame>) {
-        match self.neighbors.count_request(hop, ARP_REQUESTS) {
-            None => (None, Vec::new()),
-            Some(Ok(())) => {
-                self.request(hop, outbox);
-                (Some(outbox.now_ps() + ARP_RETRY_PS), Vec::new())
+    ) -> Option<u64> {
+        match self.neighbors.count_request(hop, REQUESTS)? {
+            Ok(()) => {
+                self.request(hop, own, outbox);
+                Some(outbox.now_ps() + RETRY_PS)
             }
-            Some(Err(given_up)) => {
+            Err(given_up) => {
                 self.statistics.dropped_unresolved += given_up.len() as u64;
-                for frame in &given_up {
-                    outbox.note(|| Note::Dropped { reason: "no ARP answer", frame: frame.clone() });
+                for frame in given_up {
+                    outbox.note(|| Note::Dropped { reason: UNRESOLVED, frame });
                 }
-                (None, given_up)
+                None
             }
         }
     }

@@ -4,7 +4,7 @@
 use crate::tcp::TcpOptions;
 use crate::wire::View;
 use crate::wire::ipv4::Ecn;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// The number of a connection in a host while it exists.
 pub(crate) type ConnectionId = usize;
@@ -25,7 +25,7 @@ pub(crate) enum Binding {
 /// A UDP datagram that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram<'a> {
-    pub source: (Ipv4Addr, u16),
+    pub source: (IpAddr, u16),
     pub ecn: Ecn,
     pub payload: View<'a>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Datagram<'a> {
 /// The answer to an echo request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EchoReply {
-    pub source: Ipv4Addr,
+    pub source: IpAddr,
     pub sequence: u16,
     pub ttl: u8,
     pub payload_bytes: u32,

@@ -7,7 +7,7 @@ use crate::tcp::{Connection, TcpEvents, TcpOptions};
 use crate::wire::View;
 use network::frame::Frame;
 use network::node::Outbox;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// An application. Its calls come in order of time.
 pub(crate) trait Program {
@@ -34,7 +34,7 @@ pub(crate) trait Program {
     fn echo_reply(&mut self, _reply: &EchoReply, _io: &mut Io<'_>) {}
 
     /// A packet that this program sent did not reach its destination.
-    fn unreachable(&mut self, _destination: Ipv4Addr, _io: &mut Io<'_>) {}
+    fn unreachable(&mut self, _destination: IpAddr, _io: &mut Io<'_>) {}
 
     fn frame(&mut self, _frame: &Frame, _io: &mut Io<'_>) {}
 }
@@ -59,7 +59,7 @@ impl Io<'_> {
     /// Opens a connection. `None` if there is no route or no free port.
     pub(crate) fn connect(
         &mut self,
-        remote: (Ipv4Addr, u16),
+        remote: (IpAddr, u16),
         options: &TcpOptions,
         keeps_bytes: bool,
     ) -> Option<ConnectionId> {
@@ -81,7 +81,7 @@ impl Io<'_> {
     }
 
     /// The address of the other end of a connection.
-    pub(crate) fn remote(&self, id: ConnectionId) -> Option<(Ipv4Addr, u16)> {
+    pub(crate) fn remote(&self, id: ConnectionId) -> Option<(IpAddr, u16)> {
         self.stack.remote(id)
     }
 
@@ -93,20 +93,20 @@ impl Io<'_> {
     pub(crate) fn send_datagram(
         &mut self,
         source_port: u16,
-        destination: (Ipv4Addr, u16),
+        destination: (IpAddr, u16),
         tos: u8,
         payload: View<'_>,
     ) {
         self.stack.send_datagram(source_port, destination, tos, payload, self.outbox);
     }
 
-    pub(crate) fn send_echo(&mut self, destination: Ipv4Addr, sequence: u16, payload: View<'_>) {
+    pub(crate) fn send_echo(&mut self, destination: IpAddr, sequence: u16, payload: View<'_>) {
         let identifier = self.program as u16;
         self.stack.send_echo(destination, identifier, sequence, payload, self.outbox);
     }
 
-    /// Sends a frame as it is.
+    /// Sends a frame as it is, by the first interface.
     pub(crate) fn send_frame(&mut self, frame: Frame) {
-        self.stack.interface.transmit(frame, self.outbox);
+        self.stack.interfaces[0].transmit(frame, self.outbox);
     }
 }

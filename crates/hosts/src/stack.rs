@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Stack`]: a host's protocols below its applications: sockets, demultiplexing by hash maps, ICMP answers, and timers.
 
+mod icmp;
 mod sockets;
 
-use crate::interface::{Asked, HostOptions, Interface};
+use crate::interface::{HostOptions, Interface, InterfaceStatistics};
 use crate::ports::{Datagram, EchoReply};
+use crate::routing::Routing;
 use crate::tcp::{Connection, Outgoing};
 use crate::wire::arp::ArpPacket;
 use crate::wire::ethernet::{self, EthernetHeader};
-use crate::wire::icmp::{self, IcmpHeader};
-use crate::wire::ipv4::{self, Ecn, Ipv4Header};
+use crate::wire::icmp::IcmpHeader;
+use crate::wire::icmpv6::{self, Icmpv6};
+use crate::wire::ip::IpHeader;
+use crate::wire::ipv4::{self, Ecn};
+use crate::wire::ipv6;
 use crate::wire::tcp::{Flags, TcpHeader};
 use crate::wire::udp::UdpHeader;
 use crate::wire::{View, WireError};
@@ -19,13 +24,12 @@ use network::frame::Frame;
 use network::node::{Note, Outbox};
 use sockets::Sockets;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::net::Ipv4Addr;
+use std::collections::{BinaryHeap, VecDeque};
+use std::net::IpAddr;
 
-/// The time to live of packets (Linux: 64).
+/// The time to live, or hop limit, of packets (Linux: 64).
 const TTL: u8 = 64;
 const PACKET_START: usize = ethernet::HEADER_BYTES;
-const PAYLOAD_START: usize = PACKET_START + ipv4::HEADER_BYTES;
 /// Purposes of random numbers.
 const SEQUENCE_NUMBERS: u64 = 0x7463_7001;
 const PROGRAMS: u64 = 0x7463_7002;
@@ -36,7 +40,7 @@ pub(crate) enum TimerTarget {
     Start { program: usize },
     Program { program: usize, token: u64 },
     Connection { id: usize },
-    Arp { hop: Ipv4Addr },
+    Neighbor { interface: usize, hop: IpAddr },
     LoopBack,
 }
 
@@ -56,13 +60,17 @@ pub(crate) enum Delivery<'a> {
     },
     Unreachable {
         program: usize,
-        destination: Ipv4Addr,
+        destination: IpAddr,
     },
 }
 
 /// Protocols and timers of a host.
 pub(crate) struct Stack {
-    pub(crate) interface: Interface,
+    pub(crate) options: HostOptions,
+    pub(crate) interfaces: Vec<Interface>,
+    routing: Routing,
+    /// Packets that the host sent to itself.
+    looped_back: VecDeque<Frame>,
     sockets: Sockets,
     timers: BinaryHeap<Reverse<(u64, u64, TimerTarget)>>,
     timers_set: u64,
@@ -73,10 +81,13 @@ pub(crate) struct Stack {
 
 impl Stack {
     pub(crate) fn new(options: HostOptions, seed: u64) -> Stack {
-        let [a, b, c, d, e, f] = options.mac.0;
+        let [a, b, c, d, e, f] = options.interfaces.first().map_or([0; 6], |first| first.mac.0);
         let seed = mix(seed ^ mix(u64::from_be_bytes([0, 0, a, b, c, d, e, f])));
         Stack {
-            interface: Interface::new(options),
+            interfaces: Interface::all(&options),
+            routing: Routing::new(&options),
+            options,
+            looped_back: VecDeque::new(),
             sockets: Sockets::default(),
             timers: BinaryHeap::new(),
             timers_set: 0,
@@ -108,57 +119,109 @@ impl Stack {
         Some((time_ps, target))
     }
 
-    /// Sends an IPv4 packet whose payload `write` appends.
-    #[inline]
-    fn send(
-        &mut self,
-        header: &Ipv4Header,
-        outbox: &mut Outbox,
-        write: impl FnOnce(&mut Vec<u8>) -> u32,
-    ) {
-        let mut bytes = self.interface.buffer();
-        bytes.resize(PAYLOAD_START, 0);
-        let absent_bytes = write(&mut bytes);
-        self.identification = self.identification.wrapping_add(1);
-        let header = Ipv4Header { identification: self.identification, ..*header };
-        let payload_bytes = bytes.len() - PAYLOAD_START + absent_bytes as usize;
-        bytes[PACKET_START..PAYLOAD_START].copy_from_slice(&header.to_bytes(payload_bytes));
-        let frame = Frame { bytes, absent_bytes };
-        match self.interface.send_packet(header.destination, frame, outbox) {
-            Asked::Nothing => {}
-            Asked::RetryAt(time_ps) => {
-                if let Some(hop) = self.interface.options.next_hop(header.destination) {
-                    self.set_timer(time_ps, TimerTarget::Arp { hop });
-                }
-            }
-            Asked::LoopBack => self.set_timer(outbox.now_ps(), TimerTarget::LoopBack),
+    /// The counters of all interfaces at a time.
+    pub(crate) fn statistics_at(&self, now_ps: u64) -> InterfaceStatistics {
+        let mut sum = InterfaceStatistics::default();
+        for interface in &self.interfaces {
+            sum.add(&interface.statistics_at(now_ps));
+        }
+        sum
+    }
+
+    /// Takes the next packet that the host sent to itself.
+    pub(crate) fn take_looped_back(&mut self) -> Option<Frame> {
+        self.looped_back.pop_front()
+    }
+
+    /// Asks again for the address of a neighbour.
+    pub(crate) fn retry_neighbor(&mut self, interface: usize, hop: IpAddr, outbox: &mut Outbox) {
+        let own = self.routing.address_near(interface, hop);
+        if let Some(again_ps) = self.interfaces[interface].retry(hop, own, outbox) {
+            self.set_timer(again_ps, TimerTarget::Neighbor { interface, hop });
         }
     }
 
-    /// Takes a frame that arrived.
+    /// Sends an IP packet whose payload `write` appends.
     #[inline]
-    pub(crate) fn receive<'f>(&mut self, frame: &'f Frame, outbox: &mut Outbox) -> Delivery<'f> {
-        let statistics = &mut self.interface.statistics;
+    fn send(
+        &mut self,
+        header: &IpHeader,
+        outbox: &mut Outbox,
+        write: impl FnOnce(&mut Vec<u8>) -> u32,
+    ) {
+        let destination = header.destination;
+        let hop = self.routing.hop(destination);
+        let interface = hop.map_or(0, |hop| hop.interface);
+        let payload_start = PACKET_START + IpHeader::length_for(destination);
+        let mut bytes = self.interfaces[interface].buffer();
+        bytes.resize(payload_start, 0);
+        let absent_bytes = write(&mut bytes);
+        self.identification = self.identification.wrapping_add(1);
+        let payload_bytes = bytes.len() - payload_start + absent_bytes as usize;
+        header.write(payload_bytes, self.identification, &mut bytes[PACKET_START..]);
+        let mut frame = Frame { bytes, absent_bytes };
+        if self.routing.has_address(destination) {
+            let interface = &self.interfaces[0];
+            interface.address_frame(&mut frame, interface.options.mac, destination);
+            self.looped_back.push_back(frame);
+            self.set_timer(outbox.now_ps(), TimerTarget::LoopBack);
+            return;
+        }
+        let is_for_group = match destination {
+            IpAddr::V4(address) => address.is_broadcast() || self.routing.is_broadcast(destination),
+            IpAddr::V6(address) => address.is_multicast(),
+        };
+        if is_for_group {
+            self.interfaces[interface].send_to_group(destination, frame, outbox);
+            return;
+        }
+        let Some(hop) = hop else {
+            self.interfaces[0].statistics.dropped_no_route += 1;
+            outbox.note(|| Note::Dropped { reason: "no route", frame });
+            return;
+        };
+        let routing = &self.routing;
+        let own = || routing.address_near(interface, hop.address);
+        let retry_ps = self.interfaces[interface].send_to_neighbor(hop.address, frame, own, outbox);
+        if let Some(time_ps) = retry_ps {
+            self.set_timer(time_ps, TimerTarget::Neighbor { interface, hop: hop.address });
+        }
+    }
+
+    /// Takes a frame that arrived at an interface.
+    #[inline]
+    pub(crate) fn receive<'f>(
+        &mut self,
+        interface: usize,
+        frame: &'f Frame,
+        outbox: &mut Outbox,
+    ) -> Delivery<'f> {
+        let statistics = &mut self.interfaces[interface].statistics;
         statistics.received += 1;
         statistics.received_bytes += frame.length_bytes();
         if !outbox.wants_notes() {
-            return self.deliver(frame, outbox);
+            return self.deliver(interface, frame, outbox);
         }
         let before = *statistics;
-        let delivery = self.deliver(frame, outbox);
-        if let Some(reason) = self.interface.statistics.refusal_since(&before) {
+        let delivery = self.deliver(interface, frame, outbox);
+        if let Some(reason) = self.interfaces[interface].statistics.refusal_since(&before) {
             outbox.note(|| Note::Dropped { reason, frame: frame.clone() });
         }
         delivery
     }
 
     #[inline]
-    fn deliver<'f>(&mut self, frame: &'f Frame, outbox: &mut Outbox) -> Delivery<'f> {
+    fn deliver<'f>(
+        &mut self,
+        interface: usize,
+        frame: &'f Frame,
+        outbox: &mut Outbox,
+    ) -> Delivery<'f> {
         let view = View { bytes: &frame.bytes, absent_bytes: frame.absent_bytes };
-        match self.read(view, outbox) {
+        match self.read(interface, view, outbox) {
             Ok(delivery) => delivery,
             Err(error) => {
-                let statistics = &mut self.interface.statistics;
+                let statistics = &mut self.interfaces[interface].statistics;
                 match error {
                     WireError::Checksum => statistics.dropped_checksum += 1,
                     _ => statistics.dropped_malformed += 1,
@@ -171,155 +234,79 @@ impl Stack {
     #[inline]
     fn read<'f>(
         &mut self,
+        interface: usize,
         frame: View<'f>,
         outbox: &mut Outbox,
     ) -> Result<Delivery<'f>, WireError> {
         let (header, packet) = EthernetHeader::read(frame)?;
-        if header.destination != self.interface.options.mac && !header.destination.is_group() {
-            self.interface.statistics.dropped_not_for_host += 1;
+        let own = &mut self.interfaces[interface];
+        if header.destination != own.options.mac && !header.destination.is_group() {
+            own.statistics.dropped_not_for_host += 1;
             return Ok(Delivery::Nothing);
         }
-        match header.ether_type {
-            ethernet::IPV4 => self.read_ipv4(packet, outbox),
+        let (header, payload) = match header.ether_type {
+            ethernet::IPV4 => IpHeader::read_ipv4(packet)?,
+            ethernet::IPV6 => IpHeader::read_ipv6(packet)?,
             ethernet::ARP => {
                 let arp = ArpPacket::read(packet)?;
-                self.interface.receive_arp(&arp, outbox);
-                Ok(Delivery::Nothing)
+                let is_asked = self.routing.has_address(arp.target.into());
+                own.receive_arp(&arp, is_asked, outbox);
+                return Ok(Delivery::Nothing);
             }
-            _ => Err(WireError::Malformed),
-        }
-    }
-
-    #[inline]
-    fn read_ipv4<'f>(
-        &mut self,
-        packet: View<'f>,
-        outbox: &mut Outbox,
-    ) -> Result<Delivery<'f>, WireError> {
-        let (header, payload) = Ipv4Header::read(packet)?;
-        if !self.interface.accepts(header.destination) {
-            self.interface.statistics.dropped_not_for_host += 1;
+            _ => return Err(WireError::Malformed),
+        };
+        if !self.routing.accepts(header.destination) {
+            own.statistics.dropped_not_for_host += 1;
             return Ok(Delivery::Nothing);
         }
-        match header.protocol {
-            ipv4::TCP => {
-                let (tcp, data) = TcpHeader::read(header.source, header.destination, payload)?;
-                Ok(self.receive_segment(&header, &tcp, data, outbox))
+        match (header.protocol, header.source, header.destination) {
+            (ipv4::TCP, source, destination) => {
+                let (tcp, data) = TcpHeader::read(source, destination, payload)?;
+                Ok(self.receive_segment(interface, &header, &tcp, data, outbox))
             }
-            ipv4::UDP => {
-                let (udp, data) = UdpHeader::read(header.source, header.destination, payload)?;
+            (ipv4::UDP, source, destination) => {
+                let (udp, data) = UdpHeader::read(source, destination, payload)?;
                 let Some(program) = self.sockets.udp(udp.destination_port) else {
-                    self.interface.statistics.dropped_no_socket += 1;
+                    own.statistics.dropped_no_socket += 1;
                     self.answer_unreachable(&header, packet, outbox);
                     return Ok(Delivery::Nothing);
                 };
-                let datagram = Datagram {
-                    source: (header.source, udp.source_port),
-                    ecn: header.ecn,
-                    payload: data,
-                };
+                let datagram =
+                    Datagram { source: (source, udp.source_port), ecn: header.ecn, payload: data };
                 Ok(Delivery::Datagram { program, datagram })
             }
-            ipv4::ICMP => self.receive_icmp(&header, payload, outbox),
-            _ => Err(WireError::Malformed),
-        }
-    }
-
-    fn receive_icmp<'f>(
-        &mut self,
-        header: &Ipv4Header,
-        message: View<'f>,
-        outbox: &mut Outbox,
-    ) -> Result<Delivery<'f>, WireError> {
-        let (icmp, payload) = IcmpHeader::read(message)?;
-        match icmp {
-            IcmpHeader::EchoRequest { identifier, sequence } => {
-                let is_own = self.interface.has_address(header.destination);
-                if is_own && self.interface.options.answers_ping {
-                    let reply = Ipv4Header {
-                        source: header.destination,
-                        destination: header.source,
-                        protocol: ipv4::ICMP,
-                        ttl: TTL,
-                        ..*header
-                    };
-                    let message = IcmpHeader::EchoReply { identifier, sequence };
-                    self.send(&reply, outbox, |to| message.write(payload, to));
+            (ipv4::ICMP, IpAddr::V4(_), _) => {
+                let (icmp, payload) = IcmpHeader::read(payload)?;
+                Ok(self.receive_icmp(&header, icmp, payload, outbox))
+            }
+            (ipv6::ICMP, IpAddr::V6(source), IpAddr::V6(destination)) => {
+                match Icmpv6::read(source, destination, payload)? {
+                    Icmpv6::Common(icmp, payload) => {
+                        Ok(self.receive_icmp(&header, icmp, payload, outbox))
+                    }
+                    Icmpv6::Neighbor(message) => {
+                        if header.ttl != icmpv6::NEIGHBOR_HOP_LIMIT {
+                            return Err(WireError::Malformed);
+                        }
+                        let is_asked = match message {
+                            icmpv6::Neighbor::Solicitation { target, .. } => {
+                                self.routing.has_address(target.into())
+                            }
+                            icmpv6::Neighbor::Advertisement { .. } => false,
+                        };
+                        own.receive_neighbor(source, &message, is_asked, outbox);
+                        Ok(Delivery::Nothing)
+                    }
                 }
-                Ok(Delivery::Nothing)
             }
-            IcmpHeader::EchoReply { identifier, sequence } => {
-                let reply = EchoReply {
-                    source: header.source,
-                    sequence,
-                    ttl: header.ttl,
-                    payload_bytes: payload.length() as u32,
-                };
-                Ok(Delivery::EchoReply { program: identifier.into(), reply })
-            }
-            IcmpHeader::Unreachable { .. } | IcmpHeader::TimeExceeded => {
-                Ok(self.unreachable(payload))
-            }
-            IcmpHeader::Other { .. } => Ok(Delivery::Nothing),
-        }
-    }
-
-    /// The program that sent a packet of which the begin came back.
-    fn unreachable(&self, packet: View<'_>) -> Delivery<'static> {
-        // The packet is cut, so that its length is not checked.
-        let Ok(bytes) = packet.header::<{ ipv4::HEADER_BYTES + icmp::HEADER_BYTES }>() else {
-            return Delivery::Nothing;
-        };
-        if bytes[0] != 0x45 {
-            return Delivery::Nothing;
-        }
-        let destination = Ipv4Addr::new(bytes[16], bytes[17], bytes[18], bytes[19]);
-        let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-        let program = match bytes[9] {
-            ipv4::ICMP => Some(usize::from(word(24))),
-            ipv4::UDP => self.sockets.udp(word(20)),
-            _ => None,
-        };
-        program.map_or(Delivery::Nothing, |program| Delivery::Unreachable { program, destination })
-    }
-
-    /// Answers a datagram for a port without a socket, with the begin of its packet.
-    fn answer_unreachable(&mut self, header: &Ipv4Header, packet: View<'_>, outbox: &mut Outbox) {
-        if !self.interface.has_address(header.destination) {
-            return;
-        }
-        let answer = Ipv4Header {
-            source: header.destination,
-            destination: header.source,
-            protocol: ipv4::ICMP,
-            dscp: 0,
-            ecn: Ecn::NotCapable,
-            ttl: TTL,
-            identification: 0,
-        };
-        let begin = packet.take(ipv4::HEADER_BYTES + icmp::HEADER_BYTES);
-        let message = IcmpHeader::Unreachable { code: icmp::PORT_UNREACHABLE };
-        self.send(&answer, outbox, |to| message.write(begin, to));
-    }
-
-    pub(crate) fn send_echo(
-        &mut self,
-        destination: Ipv4Addr,
-        identifier: u16,
-        sequence: u16,
-        payload: View<'_>,
-        outbox: &mut Outbox,
-    ) {
-        let message = IcmpHeader::EchoRequest { identifier, sequence };
-        if let Some(header) = self.header_to(destination, ipv4::ICMP, 0) {
-            self.send(&header, outbox, |to| message.write(payload, to));
+            _ => Err(WireError::Malformed),
         }
     }
 
     pub(crate) fn send_datagram(
         &mut self,
         source_port: u16,
-        destination: (Ipv4Addr, u16),
+        destination: (IpAddr, u16),
         tos: u8,
         payload: View<'_>,
         outbox: &mut Outbox,
@@ -332,19 +319,27 @@ impl Stack {
         }
     }
 
-    fn header_to(&mut self, destination: Ipv4Addr, protocol: u8, tos: u8) -> Option<Ipv4Header> {
-        let Some(source) = self.interface.source_for(destination) else {
-            self.interface.statistics.dropped_no_route += 1;
+    fn header_to(&mut self, destination: IpAddr, protocol: u8, tos: u8) -> Option<IpHeader> {
+        let Some(source) = self.routing.source_for(destination) else {
+            self.interfaces[0].statistics.dropped_no_route += 1;
             return None;
         };
         let (dscp, ecn) = (tos >> 2, Ecn::from_bits(tos));
-        Some(Ipv4Header { source, destination, protocol, dscp, ecn, ttl: TTL, identification: 0 })
+        Some(IpHeader { source, destination, protocol, dscp, ecn, ttl: TTL })
+    }
+
+    /// The most payload of a segment to an address.
+    #[inline]
+    fn segment_bytes(&self, destination: IpAddr) -> u16 {
+        let most = self.options.most_payload_bytes(destination);
+        most.saturating_sub(crate::wire::tcp::HEADER_BYTES as u32) as u16
     }
 
     #[inline]
     fn receive_segment(
         &mut self,
-        header: &Ipv4Header,
+        interface: usize,
+        header: &IpHeader,
         tcp: &TcpHeader,
         payload: View<'_>,
         outbox: &mut Outbox,
@@ -357,11 +352,11 @@ impl Stack {
             return Delivery::Connection(id);
         }
         let first_sequence = self.sequence_numbers.bits() as u32;
-        let segment_bytes = self.interface.options.mtu_bytes.saturating_sub(40);
+        let segment_bytes = self.segment_bytes(header.source);
         if let Some(id) = self.sockets.accept(ends, tcp, first_sequence, segment_bytes) {
             return Delivery::Connection(id);
         }
-        self.interface.statistics.dropped_no_socket += 1;
+        self.interfaces[interface].statistics.dropped_no_socket += 1;
         if !tcp.flags.contains(Flags::RST) {
             let answer = reset(tcp, payload.length());
             self.send_segment(ends, &answer, outbox);
@@ -372,18 +367,17 @@ impl Stack {
     #[inline]
     fn send_segment(
         &mut self,
-        (source, destination): (Ipv4Addr, Ipv4Addr),
+        (source, destination): (IpAddr, IpAddr),
         outgoing: &Outgoing,
         outbox: &mut Outbox,
     ) {
-        let header = Ipv4Header {
+        let header = IpHeader {
             source,
             destination,
             protocol: ipv4::TCP,
             dscp: 0,
             ecn: outgoing.ecn,
             ttl: TTL,
-            identification: 0,
         };
         self.send(&header, outbox, |to| {
             outgoing.header.write(source, destination, outgoing.payload.view(), to)
@@ -395,13 +389,15 @@ impl Stack {
     pub(crate) fn flush(&mut self, id: usize, outbox: &mut Outbox) {
         let now_ps = outbox.now_ps();
         let Some(ends) = self.sockets.ends(id) else { return };
+        let interface = self.routing.hop(ends.1).map_or(0, |hop| hop.interface);
         while let Some(outgoing) = self.sockets.poll(id, now_ps) {
-            let sent_before = self.interface.statistics.sent;
+            let sent_before = self.interfaces[interface].statistics.sent;
             self.send_segment(ends, &outgoing, outbox);
-            // Segments that wait for ARP, are dropped or go to this host are not in the port.
+            // Segments that wait for a neighbour's address, are dropped or go to this host are not in the port.
             let payload_bytes = outgoing.payload.length();
-            if payload_bytes > 0 && self.interface.statistics.sent > sent_before {
-                self.sockets.note_in_port(id, self.interface.idle_from_ps(), payload_bytes);
+            let interface = &self.interfaces[interface];
+            if payload_bytes > 0 && interface.statistics.sent > sent_before {
+                self.sockets.note_in_port(id, interface.idle_from_ps(), payload_bytes);
             }
         }
         if let Some(time_ps) = self.sockets.timer_to_set(id) {
@@ -426,12 +422,12 @@ impl Stack {
     pub(crate) fn connect(
         &mut self,
         program: usize,
-        remote: (Ipv4Addr, u16),
+        remote: (IpAddr, u16),
         options: &crate::tcp::TcpOptions,
         keeps_bytes: bool,
     ) -> Option<usize> {
-        let source = self.interface.source_for(remote.0)?;
-        let segment_bytes = self.interface.options.mtu_bytes.saturating_sub(40);
+        let source = self.routing.source_for(remote.0)?;
+        let segment_bytes = self.segment_bytes(remote.0);
         let first_sequence = self.sequence_numbers.bits() as u32;
         self.sockets.connect(program, (source, remote), |ports| {
             let options = options.clone();
@@ -453,7 +449,7 @@ impl Stack {
         self.sockets.take_events(id)
     }
 
-    pub(crate) fn remote(&self, id: usize) -> Option<(Ipv4Addr, u16)> {
+    pub(crate) fn remote(&self, id: usize) -> Option<(IpAddr, u16)> {
         let (_, address) = self.sockets.ends(id)?;
         Some((address, self.sockets.connection(id)?.ports().1))
     }

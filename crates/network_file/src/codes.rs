@@ -35,5 +35,7 @@ pub const BAD_NAME: Code = Code("NW-E0314");
 pub const UNKNOWN_COMMAND: Code = Code("NW-W0301");
 /// Something that happens after the end of the run.
 pub const TOO_LATE: Code = Code("NW-W0302");
-/// A node without links.
+/// A node or interface without links.
 pub const NOT_CONNECTED: Code = Code("NW-W0303");
+/// An IPv6 address to which generated routes do not lead.
+pub const NOT_ROUTED: Code = Code("NW-W0304");

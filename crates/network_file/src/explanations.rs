@@ -147,4 +147,11 @@ pub const EXPLANATIONS: &[Explanation] = &[
         wrong: "switches: {s1: {program: a.p4}}\nhosts: {h1: {}, h2: {}}\nlinks: [[h1, \"s1:1\"]]\n",
         right: "switches: {s1: {program: a.p4}}\nhosts: {h1: {}, h2: {}}\nlinks: [[h1, \"s1:1\"], [h2, \"s1:2\"]]\n",
     },
+    Explanation {
+        code: codes::NOT_ROUTED,
+        title: "an IPv6 address to which generated routes do not lead",
+        text: "The routes that a topology generates are of IPv4. A switch with `entries` of its own routes what these say.",
+        wrong: "topology: {kind: star, size: 2, program: a.p4}\nhosts: {h1: {address: \"2001:db8::1/64\"}}\n",
+        right: "topology: {kind: star, size: 2, program: a.p4, entries: a.txt}\nhosts: {h1: {address: \"2001:db8::1/64\"}}\n",
+    },
 ];

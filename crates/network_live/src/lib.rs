@@ -14,6 +14,7 @@ mod plan;
 pub mod programs;
 pub mod state;
 mod system;
+mod unsupported;
 pub mod user_namespace;
 
 pub use forwarding::{Forwarder, Pace, StepError};
@@ -22,6 +23,7 @@ pub use live_network::{LiveNetwork, default_name, exec};
 pub use pingall::{Pinged, pingall};
 pub use plan::Plan;
 use source::Explanation;
+pub use unsupported::check_hosts;
 
 /// The explanations of all codes.
 pub fn explanations() -> impl Iterator<Item = &'static Explanation> {

@@ -7,7 +7,8 @@ use crate::state::known_names;
 use network::links::LinkOptions;
 use network_file::Mac;
 use network_file::model::{
-    Capture, Controller, Direction, End, Event, EventSubject, Host, Link, Network, Node,
+    Capture, Controller, Direction, End, Event, EventSubject, Host, HostInterface, Link, Network,
+    Node,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -88,10 +89,12 @@ fn cut_link(link: &Link, own: Node, hosts: &mut Vec<Host>) -> Link {
         hosts.push(Host {
             name: format!("port {}", link.ends[1 - side].port),
             span,
-            addresses: Vec::new(),
-            mac: Mac([0; 6]),
-            is_mac_generated: true,
-            gateway: None,
+            interfaces: vec![HostInterface {
+                addresses: Vec::new(),
+                mac: Mac([0; 6]),
+                is_mac_generated: true,
+            }],
+            gateways: Vec::new(),
             routes: Vec::new(),
             arp: Vec::new(),
             applications: Vec::new(),

@@ -51,8 +51,8 @@ impl Plan {
             HostPlan {
                 name: host.name.clone(),
                 namespace: format!("{PREFIX}{name}.{}", host.name),
-                addresses: host.addresses.iter().map(|own| own.value.address.to_string()).collect(),
-                mac: host.mac.to_string(),
+                addresses: host.addresses().map(|own| own.value.address.to_string()).collect(),
+                mac: host.mac().to_string(),
                 port: port_name(network, number, link.map(|(link, _)| &network.links[link])),
                 commands: host_commands(host, HOST_INTERFACE),
                 rate_bps: direction.and_then(|direction| {
@@ -61,11 +61,7 @@ impl Plan {
                     let rate = u128::from(direction.rate_bps?) * longest;
                     Some((rate / (longest + u128::from(direction.overhead_bytes))) as u64)
                 }),
-                settings: vec![
-                    // Nothing that the file does not ask for is sent.
-                    ("ipv6/conf/all/disable_ipv6", "1"),
-                    ("ipv6/conf/default/disable_ipv6", "1"),
-                ],
+                settings: settings(host),
             }
         });
         Plan { switches: format!("{PREFIX}{name}"), hosts: hosts.collect() }
@@ -75,6 +71,19 @@ impl Plan {
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         let hosts = self.hosts.iter().map(|host| host.namespace.as_str());
         std::iter::once(self.switches.as_str()).chain(hosts)
+    }
+}
+
+/// Settings of a host's namespace. Nothing that the file does not ask for is sent, as far as the kernel can be stopped.
+fn settings(host: &Host) -> Vec<(&'static str, &'static str)> {
+    match host.addresses().any(|own| own.value.address.is_ipv6()) {
+        true => vec![
+            ("ipv6/conf/default/accept_ra", "0"),
+            ("ipv6/conf/default/router_solicitations", "0"),
+            ("ipv6/conf/default/accept_dad", "0"),
+            ("ipv6/conf/default/dad_transmits", "0"),
+        ],
+        false => vec![("ipv6/conf/all/disable_ipv6", "1"), ("ipv6/conf/default/disable_ipv6", "1")],
     }
 }
 
@@ -93,12 +102,14 @@ fn port_name(network: &Network, number: usize, link: Option<&Link>) -> String {
 /// Commands of `ip` that give a host's interface its addresses, routes and ARP entries.
 pub(crate) fn host_commands(host: &Host, interface: &str) -> Vec<String> {
     let mut commands = vec!["link set lo up".to_string(), format!("link set {interface} up")];
-    for own in &host.addresses {
+    for own in host.addresses() {
         let prefix = &own.value;
         // A broadcast address is one only in networks of more than two addresses (RFC 3021).
         let broadcast = if prefix.length < 31 && prefix.address.is_ipv4() { " brd +" } else { "" };
+        // Other hosts have other addresses: the file was checked.
+        let at_once = if prefix.address.is_ipv6() { " nodad" } else { "" };
         commands.push(format!(
-            "addr add {}/{}{broadcast} dev {interface}",
+            "addr add {}/{}{broadcast} dev {interface}{at_once}",
             prefix.address, prefix.length
         ));
     }
@@ -119,7 +130,7 @@ pub(crate) fn host_commands(host: &Host, interface: &str) -> Vec<String> {
         }
         commands.push(command);
     }
-    if let Some(gateway) = &host.gateway {
+    for gateway in &host.gateways {
         commands
             .push(format!("route replace default via {} dev {interface} onlink", gateway.value));
     }

@@ -10,18 +10,22 @@ use hosts::applications::ping::PingOptions;
 use hosts::applications::requests::{RequestClientOptions, RequestServerOptions};
 use hosts::applications::tcp_bulk::TcpBulkOptions;
 use hosts::applications::tcp_server::TcpServerOptions;
+use hosts::applications::trace_sender::TraceSenderOptions;
 use hosts::applications::udp_sender::{Departures, PayloadSizes, UdpSenderOptions};
 use hosts::applications::udp_server::UdpServerOptions;
-use hosts::applications::{Application, Arrivals, FlowSizes, FlowsOptions};
+use hosts::applications::{Application, Arrivals, FlowsOptions};
+use hosts::packet_trace::{AddressPool, Ipv4Network, TraceOptions};
+use hosts::sizes::FlowSizes;
 use hosts::tcp::{Control, TcpOptions};
+use hosts::wire::MacAddress;
 use network::frame::Frame;
-use network_file::Located;
 use network_file::model::{
     self, Amount, ApplicationKind, CongestionControl, DatagramSize, DelayedAck, Destination,
     FlowRate, Network, UdpRate,
 };
+use network_file::{Located, Prefix};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 /// The port of TCP and UDP receivers whose file gives none, as of `iperf`.
 const DEFAULT_PORT: u16 = 5001;
@@ -55,7 +59,7 @@ pub(crate) type ServerKey = (usize, ServerKind, u16);
 pub(crate) struct Part {
     pub(crate) application: Application,
     /// The addresses and ports that it sends to.
-    pub(crate) destinations: Vec<(Ipv4Addr, u16)>,
+    pub(crate) destinations: Vec<(IpAddr, u16)>,
 }
 
 /// What an application of the file becomes.
@@ -64,13 +68,6 @@ pub(crate) struct Expanded {
     pub(crate) parts: Vec<Part>,
     /// Servers that clients need, with the server's application.
     pub(crate) servers: Vec<(ServerKey, Application)>,
-}
-
-pub(crate) fn ipv4(address: IpAddr) -> Option<Ipv4Addr> {
-    match address {
-        IpAddr::V4(address) => Some(address),
-        IpAddr::V6(_) => None,
-    }
 }
 
 fn tcp(options: &model::TcpOptions) -> TcpOptions {
@@ -97,6 +94,14 @@ fn tcp(options: &model::TcpOptions) -> TcpOptions {
     }
 }
 
+/// The network of the addresses of a trace.
+fn network_of_trace(prefix: &Prefix) -> Option<Ipv4Network> {
+    match prefix.address {
+        IpAddr::V4(address) => Some(Ipv4Network { address, prefix_bits: prefix.length }),
+        IpAddr::V6(_) => None,
+    }
+}
+
 /// Expands applications of one network.
 pub(crate) struct Expander<'n> {
     pub(crate) network: &'n Network,
@@ -104,18 +109,13 @@ pub(crate) struct Expander<'n> {
 }
 
 impl Expander<'_> {
-    /// The address of a destination, and its host if it is one of the network's.
-    fn address(&self, to: &Destination) -> Option<(Ipv4Addr, Option<usize>)> {
+    /// The address to which a host sends, and the receiving host if it is one of the network's.
+    fn address(&self, from: usize, to: &Destination) -> Option<(IpAddr, Option<usize>)> {
+        let hosts = &self.network.hosts;
         match to {
-            Destination::Host(host) => {
-                let address = self.network.hosts[*host].addresses.first()?;
-                Some((ipv4(address.value.address)?, Some(*host)))
-            }
+            Destination::Host(host) => Some((hosts[*host].address_for(&hosts[from])?, Some(*host))),
             Destination::Address(address) => {
-                let has = |host: &model::Host| {
-                    host.addresses.iter().any(|own| own.value.address == *address)
-                };
-                Some((ipv4(*address)?, self.network.hosts.iter().position(has)))
+                Some((*address, hosts.iter().position(|host| host.has_address(*address))))
             }
         }
     }
@@ -123,15 +123,16 @@ impl Expander<'_> {
     /// The addresses of destinations with a port; servers are added where they are hosts.
     fn destinations(
         &self,
+        from: usize,
         to: &[Located<Destination>],
         kind: ServerKind,
         port: u16,
         server: &Application,
         servers: &mut Vec<(ServerKey, Application)>,
-    ) -> Vec<(Ipv4Addr, u16)> {
+    ) -> Vec<(IpAddr, u16)> {
         let mut found = Vec::new();
         for to in to {
-            let Some((address, host)) = self.address(&to.value) else { continue };
+            let Some((address, host)) = self.address(from, &to.value) else { continue };
             if let Some(host) = host {
                 servers.push(((host, kind, port), server.clone()));
             }
@@ -155,7 +156,7 @@ impl Expander<'_> {
         match &application.kind {
             ApplicationKind::Ping { to, count, interval_ps, size_bytes, .. } => {
                 for to in to {
-                    let Some((destination, _)) = self.address(&to.value) else { continue };
+                    let Some((destination, _)) = self.address(host, &to.value) else { continue };
                     let options = PingOptions {
                         start_ps,
                         interval_ps: *interval_ps,
@@ -173,7 +174,9 @@ impl Expander<'_> {
                     tcp: connection.clone(),
                     ..TcpServerOptions::at(port)
                 });
-                for destination in self.destinations(to, ServerKind::Tcp, port, &server, servers) {
+                for destination in
+                    self.destinations(host, to, ServerKind::Tcp, port, &server, servers)
+                {
                     for _ in 0..*parallel {
                         let Limits { bytes, duration_ps, .. } = limits(amount);
                         let options = TcpBulkOptions {
@@ -202,7 +205,7 @@ impl Expander<'_> {
                     tcp: connection.clone(),
                     ..RequestServerOptions::at(port)
                 });
-                let all = self.destinations(to, ServerKind::Requests, port, &server, servers);
+                let all = self.destinations(host, to, ServerKind::Requests, port, &server, servers);
                 for destination in all {
                     let options = RequestClientOptions {
                         start_ps,
@@ -227,7 +230,8 @@ impl Expander<'_> {
                     .iter()
                     .map(|from| Located { value: Destination::Host(from.value), span: from.span })
                     .collect();
-                let all = self.destinations(&from, ServerKind::Requests, port, &server, servers);
+                let all =
+                    self.destinations(host, &from, ServerKind::Requests, port, &server, servers);
                 let options = RequestClientOptions {
                     start_ps,
                     rounds: Some(*count),
@@ -241,7 +245,9 @@ impl Expander<'_> {
             ApplicationKind::Udp { to, rate, size, amount, arrivals, port, source_port, tos } => {
                 let port = port.unwrap_or(DEFAULT_PORT);
                 let server = Application::UdpServer(UdpServerOptions::at(port));
-                for destination in self.destinations(to, ServerKind::Udp, port, &server, servers) {
+                for destination in
+                    self.destinations(host, to, ServerKind::Udp, port, &server, servers)
+                {
                     let Limits { bytes, duration_ps, count } = limits(amount);
                     let datagrams = |bytes: u64| bytes.div_ceil(size.mean_bytes().max(1));
                     let count = count.or(bytes.map(datagrams));
@@ -277,7 +283,8 @@ impl Expander<'_> {
                     tcp: connection.clone(),
                     ..TcpServerOptions::at(port)
                 });
-                let destinations = self.destinations(to, ServerKind::Tcp, port, &server, servers);
+                let destinations =
+                    self.destinations(host, to, ServerKind::Tcp, port, &server, servers);
                 let (load, rate_bps) = match rate {
                     FlowRate::Load(load) => (*load, link_rate_bps.unwrap_or(1_000_000_000)),
                     FlowRate::Bits(rate) => (1.0, *rate),
@@ -321,7 +328,8 @@ impl Expander<'_> {
                     value_bytes: *value_bytes as u32,
                     service_ps: 0,
                 });
-                let all = self.destinations(to, ServerKind::Memcached, *port, &server, servers);
+                let all =
+                    self.destinations(host, to, ServerKind::Memcached, *port, &server, servers);
                 for destination in all {
                     let options = MemcachedClientOptions {
                         start_ps,
@@ -347,6 +355,40 @@ impl Expander<'_> {
                 });
                 let options = FrameSenderOptions { frames: frames.collect() };
                 part(Application::FrameSender(options), Vec::new());
+            }
+            ApplicationKind::Trace {
+                flows,
+                packets,
+                duration_ps,
+                median,
+                source_net,
+                destination_net,
+                sources,
+                destinations,
+                destination_mac,
+            } => {
+                let pool = |network: &Option<Prefix>, hosts: &Option<u64>| AddressPool {
+                    network: network
+                        .as_ref()
+                        .and_then(network_of_trace)
+                        .unwrap_or(Ipv4Network::ALL),
+                    hosts: *hosts,
+                };
+                let trace = TraceOptions {
+                    packets: packets.unwrap_or(flows.saturating_mul(24)),
+                    flows: *flows,
+                    duration_ps: *duration_ps,
+                    median: *median,
+                    sources: pool(source_net, sources),
+                    destinations: pool(destination_net, destinations),
+                    source_mac: MacAddress(self.network.hosts[host].mac().0),
+                    destination_mac: destination_mac
+                        .or(self.network.hosts[host].gateway_mac())
+                        .map_or(MacAddress::BROADCAST, |mac| MacAddress(mac.0)),
+                    seed: 0,
+                };
+                let options = TraceSenderOptions { trace, start_ps };
+                part(Application::TraceSender(options), Vec::new());
             }
             ApplicationKind::Send { frames } => {
                 let frames = frames.iter().flat_map(|frame| {

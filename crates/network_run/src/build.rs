@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds a network: nodes, links, applications and scheduled failures. The caller makes the devices.
 
-use crate::applications::{Expanded, Expander, Resources, ServerKey, ipv4};
+use crate::applications::{Expanded, Expander, Resources, ServerKey};
 use crate::built::{Built, RunningApplication, RunningPart};
 use crate::controllers::{ControlInputs, ControlPlane};
 use crate::external::ExternalHost;
@@ -11,9 +11,9 @@ use crate::watched::Watched;
 use device::Device;
 use hosts::applications::Application;
 use hosts::wire::MacAddress;
-use hosts::{Host, HostOptions, Ipv4Network, Route};
+use hosts::{Host, HostOptions, InterfaceOptions, IpNetwork, Route};
 use network::simulation::Simulation;
-use network_file::model::{self, ApplicationIndex, EventSubject, Network, Node};
+use network_file::model::{self, ApplicationIndex, EventSubject, HostInterface, Network, Node};
 use network_file::{Prefix, QueueLimit};
 use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
 use std::collections::BTreeMap;
@@ -28,43 +28,61 @@ pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
     right: "",
 }];
 
-fn network_of(prefix: &Prefix) -> Option<Ipv4Network> {
-    Some(Ipv4Network { address: ipv4(prefix.address)?, prefix_bits: prefix.length })
+fn network_of(prefix: &Prefix) -> IpNetwork {
+    IpNetwork { address: prefix.address, prefix_bits: prefix.length }
 }
 
-/// The options of a host: its addresses, and the rate and queue of its link.
+/// The options of a host: its addresses, and the rates and queues of its links.
 fn host_options(network: &Network, number: usize) -> HostOptions {
     let host = &network.hosts[number];
-    let mut options = HostOptions {
-        name: host.name.clone(),
-        mac: MacAddress(host.mac.0),
-        addresses: host.addresses.iter().filter_map(|own| network_of(&own.value)).collect(),
-        gateway: host.gateway.as_ref().and_then(|gateway| ipv4(gateway.value)),
-        neighbors: host
-            .arp
-            .iter()
-            .filter_map(|entry| Some((ipv4(entry.address)?, MacAddress(entry.mac.0))))
-            .collect(),
-        ..HostOptions::default()
-    };
+    let interfaces = (0..).zip(&host.interfaces);
+    let mut interfaces: Vec<InterfaceOptions> = interfaces
+        .map(|(port, interface)| interface_options(network, (number, port), interface))
+        .collect();
+    let mut routes: Vec<Route> = Vec::new();
     for route in &host.routes {
-        match (network_of(&route.to), route.via.and_then(ipv4)) {
-            (Some(network), Some(gateway)) => options.routes.push(Route { network, gateway }),
+        let to = network_of(&route.to);
+        match route.via {
+            Some(gateway) => routes.push(Route { network: to, gateway }),
             // On the host's own link: the first address is in that network too.
-            (Some(to), None) => {
-                if let Some(own) = options.addresses.first().copied() {
-                    let address = own.address;
-                    if to.contains(address) {
-                        options.addresses.push(Ipv4Network { address, ..to });
-                    } else {
-                        options.routes.push(Route { network: to, gateway: to.address });
+            None => {
+                let own = &mut interfaces[0].addresses;
+                let of_version = |own: &&IpNetwork| own.address.is_ipv4() == to.address.is_ipv4();
+                if let Some(address) = own.iter().find(of_version).map(|own| own.address) {
+                    match to.contains(address) {
+                        true => own.push(IpNetwork { address, ..to }),
+                        false => routes.push(Route { network: to, gateway: to.address }),
                     }
                 }
             }
-            (None, _) => {}
         }
     }
-    if let Some((link, end)) = network.link_at(Node::Host(number), 0) {
+    for gateway in &host.gateways {
+        let gateway = gateway.value;
+        routes.push(Route { network: IpNetwork::all(gateway), gateway });
+    }
+    let neighbors = host.arp.iter().map(|entry| (entry.address, MacAddress(entry.mac.0)));
+    HostOptions {
+        name: host.name.clone(),
+        interfaces,
+        routes,
+        neighbors: neighbors.collect(),
+        ..HostOptions::default()
+    }
+}
+
+/// The options of a host's interface at a port.
+fn interface_options(
+    network: &Network,
+    (host, port): (usize, u32),
+    interface: &HostInterface,
+) -> InterfaceOptions {
+    let mut options = InterfaceOptions {
+        mac: MacAddress(interface.mac.0),
+        addresses: interface.addresses.iter().map(|own| network_of(&own.value)).collect(),
+        ..InterfaceOptions::default()
+    };
+    if let Some((link, end)) = network.link_at(Node::Host(host), port) {
         let direction = &network.links[link].directions[end];
         options.rate_bps = direction.rate_bps;
         options.overhead_bytes = direction.overhead_bytes as i32;
@@ -166,7 +184,7 @@ fn add_applications(
     };
     let mut wanted: Vec<(ServerKey, Application, Span, &str)> = Vec::new();
     for (host, described) in network.hosts.iter().enumerate() {
-        let rate_bps = hosts[host].options().rate_bps;
+        let rate_bps = hosts[host].options().interfaces.first().and_then(|first| first.rate_bps);
         for (number, application) in described.applications.iter().enumerate() {
             let Expanded { parts, servers } = expander.expand(host, application, rate_bps);
             let is_own = |key: &ServerKey| key.0 == host;

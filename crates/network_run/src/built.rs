@@ -12,7 +12,7 @@ use network::simulation::{Simulation, SimulationError};
 use network_file::model::{ApplicationIndex, Network, Node};
 use source::Diagnostic;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Why a run ended before its time.
 #[derive(Debug)]
@@ -31,12 +31,12 @@ pub(crate) struct RunningPart {
     /// The number for [`Host::report`].
     pub(crate) number: usize,
     /// The addresses and ports that it sends to.
-    pub(crate) destinations: Vec<(Ipv4Addr, u16)>,
+    pub(crate) destinations: Vec<(IpAddr, u16)>,
 }
 
 impl RunningPart {
     /// Its destination, if it is one.
-    pub(crate) fn destination(&self) -> Option<(Ipv4Addr, u16)> {
+    pub(crate) fn destination(&self) -> Option<(IpAddr, u16)> {
         match self.destinations[..] {
             [one] => Some(one),
             _ => None,
@@ -116,6 +116,15 @@ impl Built {
         let now_ps = self.simulation.now_ps();
         let simulated = self.host(host).map(|host| host.interface_statistics(now_ps));
         simulated.or_else(|| self.external_host(host).map(ExternalHost::statistics))
+    }
+
+    /// The counters of a port of a host.
+    pub(crate) fn port_statistics(&self, host: usize, port: u32) -> Option<InterfaceStatistics> {
+        let now_ps = self.simulation.now_ps();
+        match self.host(host) {
+            Some(simulated) => simulated.port_statistics(port, now_ps),
+            None => self.external_host(host).map(ExternalHost::statistics),
+        }
     }
 
     pub(crate) fn host(&self, number: usize) -> Option<&Host> {

@@ -12,7 +12,7 @@ const TIMEOUT_PS: u64 = 1_000_000_000_000;
 /// Adds a ping of one request from each host to each other host that has an address, one after the other.
 pub fn add_pingall(network: &mut Network) {
     let has_address: Vec<bool> =
-        network.hosts.iter().map(|host| !host.addresses.is_empty()).collect();
+        network.hosts.iter().map(|host| host.addresses().next().is_some()).collect();
     let mut start_ps = 0;
     for from in 0..network.hosts.len() {
         for to in 0..network.hosts.len() {

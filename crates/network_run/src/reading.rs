@@ -14,7 +14,7 @@ use hosts::applications::ping::PingReply;
 use hosts::applications::tcp_server::{ServedConnection, TcpServerReport};
 use network_file::model::{ApplicationIndex, ApplicationKind, End, Node};
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 impl Built {
     /// Reads what the run has measured so far.
@@ -48,10 +48,8 @@ impl Built {
     }
 
     /// The report of the server at an address and port.
-    fn server(&self, kind: ServerKind, (address, port): (Ipv4Addr, u16)) -> Option<Report> {
-        let has = |host: &network_file::model::Host| {
-            host.addresses.iter().any(|own| own.value.address == address)
-        };
+    fn server(&self, kind: ServerKind, (address, port): (IpAddr, u16)) -> Option<Report> {
+        let has = |host: &network_file::model::Host| host.has_address(address);
         let host = self.network.hosts.iter().position(has)?;
         let number = self.servers.get(&(host, kind, port))?;
         self.host(host)?.report(*number)
@@ -105,7 +103,7 @@ impl Built {
                 Measured::Flows(vec![flow])
             }
             Report::Flows(report) => {
-                let mut served: BTreeMap<(Ipv4Addr, u16), TcpServerReport> = BTreeMap::new();
+                let mut served: BTreeMap<(IpAddr, u16), TcpServerReport> = BTreeMap::new();
                 let flows = report.flows.iter().map(|flow| {
                     let server = served.entry(flow.destination).or_insert_with(|| {
                         match self.server(ServerKind::Tcp, flow.destination) {
@@ -142,14 +140,13 @@ impl Built {
                 let completions: Vec<u64> = answered
                     .filter_map(|one| Some(one.answered_ps?.saturating_sub(one.asked_ps)))
                     .collect();
-                let mut sums = (0, 0, 0);
+                let mut sums = (0, 0);
                 for destination in &part.destinations {
                     if let Some(Report::RequestServer(server)) =
                         self.server(ServerKind::Requests, *destination)
                     {
                         sums.0 += server.retransmissions;
                         sums.1 += server.timeouts;
-                        sums.2 += server.response_bytes;
                     }
                 }
                 Measured::Requests {
@@ -162,7 +159,7 @@ impl Built {
                         .collect(),
                     retransmissions: sums.0 + report.retransmissions,
                     timeouts: sums.1,
-                    bytes: sums.2,
+                    bytes: report.response_bytes,
                 }
             }
             Report::UdpSender(report) => {
@@ -208,15 +205,15 @@ impl Built {
         })
     }
 
-    fn has_address(&self, host: usize, address: Ipv4Addr) -> bool {
-        self.network.hosts[host].addresses.iter().any(|own| own.value.address == address)
+    fn has_address(&self, host: usize, address: IpAddr) -> bool {
+        self.network.hosts[host].has_address(address)
     }
 
     fn served(
         &self,
         client: usize,
         port: u16,
-        destination: (Ipv4Addr, u16),
+        destination: (IpAddr, u16),
     ) -> Option<ServedConnection> {
         let Report::TcpServer(report) = self.server(ServerKind::Tcp, destination)? else {
             return None;
@@ -250,7 +247,7 @@ impl Built {
         };
         match end.node {
             Node::Host(number) => {
-                if let Some(statistics) = self.interface_statistics(number) {
+                if let Some(statistics) = self.port_statistics(number, end.port) {
                     result.sent = statistics.sent;
                     result.sent_bytes = statistics.sent_bytes;
                     result.dropped = statistics.dropped_queue_full;

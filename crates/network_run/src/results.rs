@@ -6,7 +6,7 @@ use crate::statistics::{Sample, mean};
 use hosts::InterfaceStatistics;
 use network::links::LinkStatistics;
 use network_file::model::ApplicationIndex;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// What a run measured. Times are in picoseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub struct ApplicationResult {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartResult {
     /// The address that it sends to, if it is one.
-    pub destination: Option<Ipv4Addr>,
+    pub destination: Option<IpAddr>,
     /// The measurements.
     pub measured: Measured,
 }

@@ -278,9 +278,7 @@ fn add_flows(table: &mut Table, [name, from]: [Cell; 2], flows: &[FlowResult]) {
 /// The host that a part sends to, or its address.
 fn destination(network: &Network, part: &PartResult) -> String {
     let Some(address) = part.destination else { return "several".to_string() };
-    let has = |host: &&network_file::model::Host| {
-        host.addresses.iter().any(|own| own.value.address == address)
-    };
+    let has = |host: &&network_file::model::Host| host.has_address(address);
     match network.hosts.iter().find(has) {
         Some(host) => host.name.clone(),
         None => address.to_string(),
@@ -377,7 +375,7 @@ fn hosts(network: &Network, results: &Results) -> Table {
             ("host", "host"),
             ("queue full", "queue_full"),
             ("no route", "no_route"),
-            ("no ARP answer", "unresolved"),
+            ("no ARP/ND answer", "unresolved"),
             ("for others", "not_for_host"),
             ("checksum", "checksum"),
             ("malformed", "malformed"),

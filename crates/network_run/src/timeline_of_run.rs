@@ -5,7 +5,7 @@ use crate::built::Built;
 use crate::controllers::ControlPlane;
 use crate::timeline::{FlowNames, TimeLine, Window};
 use hosts::applications::Report;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 impl Built {
     /// Records the run from now on. The devices must have [`device::DeviceOptions::tap`] set.
@@ -40,14 +40,12 @@ impl Built {
         for application in &self.applications {
             let number = application.index.host;
             let host = &self.network.hosts[number];
-            let own = host.addresses.iter().find_map(|own| match own.value.address {
-                IpAddr::V4(address) => Some(address),
-                IpAddr::V6(_) => None,
-            });
             let name = &host.applications[application.index.application].name;
-            let mut add = |port: Option<u16>, destination: Option<(Ipv4Addr, u16)>| {
-                if let (Some(own), Some(port), Some(destination)) = (own, port, destination) {
-                    names.insert([(own, port), destination], name.clone());
+            let mut add = |port: Option<u16>, destination: Option<(IpAddr, u16)>| {
+                let (Some(port), Some(destination)) = (port, destination) else { return };
+                for own in host.addresses() {
+                    let own = (own.value.address, port);
+                    names.entry([own, destination]).or_insert_with(|| name.clone());
                 }
             };
             for part in &application.parts {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Refuses what a network file may say and a network does not do: it must not be ignored.
 
-use network_file::model::{
-    Application, ApplicationKind, Arrivals, Engine, Network, Node, TcpOptions,
-};
+use network_file::model::{Application, ApplicationKind, Arrivals, Engine, Network, TcpOptions};
 use source::{Code, Diagnostic, Diagnostics, Explanation, Span};
 
 /// Something that a network cannot do.
@@ -45,14 +43,6 @@ pub(crate) fn check(network: &Network, found: &mut Diagnostics) {
         if let Some(engine) = switch.engine.as_ref().filter(|one| one.value == Engine::Reference) {
             let message = format!("switch `{}` is a device, not a reference machine", switch.name);
             refuse(engine.span, message, "write `engine: jit` or `engine: interp`");
-        }
-    }
-    for end in network.links.iter().flat_map(|link| &link.ends) {
-        if matches!(end.node, Node::Host(_)) && end.port > 0 {
-            let name = network.name_of(end.node);
-            let message = format!("host `{name}` has several links, and hosts have one port");
-            let help = "put a switch between them, or give the other links hosts of their own";
-            refuse(end.span, message, help);
         }
     }
 }

@@ -12,6 +12,7 @@ use network::packet_fields::PacketField;
 use network::simulation::{Movement, SimulationError, Watcher};
 use network_file::model::{CaptureDirection, Expectation, Subject};
 use source::{Code, Diagnostic, Diagnostics, Explanation};
+use std::net::IpAddr;
 
 /// An expectation names a header field that does not exist, or gives it no value that it can have.
 pub const BAD_FIELD: Code = Code("NW-E0407");
@@ -39,8 +40,10 @@ fn value(text: &str) -> Option<u128> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
-    if let Ok(address) = text.parse::<std::net::Ipv4Addr>() {
-        return Some(address.to_bits().into());
+    match text.parse() {
+        Ok(IpAddr::V4(address)) => return Some(address.to_bits().into()),
+        Ok(IpAddr::V6(address)) => return Some(address.to_bits()),
+        Err(_) => {}
     }
     let mac = network_file::Mac::parse(text)?;
     Some(mac.0.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))

@@ -14,6 +14,7 @@ pub mod lucid;
 pub mod net;
 mod p4;
 pub mod p4r;
+pub mod packet_trace;
 pub mod port_captures;
 pub mod registry;
 pub mod selection;

@@ -9,6 +9,7 @@ mod corpus;
 mod emit;
 mod explain;
 mod fmt;
+mod gencap;
 mod ir;
 mod layout;
 mod man;
@@ -34,6 +35,7 @@ pub fn run(arguments: Arguments) -> ExitStatus {
         Command::Check(check) => check::run(&check, &console),
         Command::Run(run) => run::run(&run, &console),
         Command::Net(net) => net::run(&net, &console),
+        Command::Gencap(gencap) => gencap::run(&gencap, &console),
         Command::Test(test) => test::run(&test, &console),
         Command::Fmt(fmt) => fmt::run(&fmt, &console),
         Command::Print(print) => print::run(&print, &console),

@@ -309,3 +309,24 @@ V1Switch(P(), V(), I(), I(), V(), D()) main;
         &["the link gives port 1 of `s1` 100 Mb/s, and its device file 10 Gb/s"],
     );
 }
+
+/// A generated trace crosses the router with the generated gateway's address; the seed of the network decides it.
+#[test]
+fn a_host_sends_a_generated_trace() {
+    let file = two_hosts(
+        "hosts: {h1: {applications: [{trace: {flows: 50, packets: 600, duration: 10ms, destination_net: 10.0.1.3/32}}]}}",
+    );
+    let run = |words: &[&str]| {
+        let words = [&["--json", "-q"], words].concat();
+        let (status, text, errors) = run_files(&[("n.yaml", &file)], &words);
+        assert_eq!(status, Some(0), "{errors}");
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    let (first, other) = (run(&[]), run(&["--seed", "5"]));
+    assert_eq!(first["frames"][0]["sent"], 600);
+    assert_eq!(first["frames"], run(&[])["frames"]);
+    assert_ne!(first["frames"][0]["bytes"], other["frames"][0]["bytes"]);
+    let arrived = first["links"].as_array().expect("links").iter();
+    let arrived = arrived.filter(|link| link["link"] == "s1:2 -> h2");
+    assert_eq!(arrived.map(|link| link["frames"].clone()).collect::<Vec<_>>(), [600]);
+}

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TCP flows for studies of completion times: sizes of a distribution with Poisson arrivals at a load, or a list.
 
-mod sizes;
-
 use super::{Measures, Report, SECOND_PS, option_error};
 use crate::error::AddError;
 use crate::program::{ConnectionId, Io, Program};
+use crate::sizes::FlowSizes;
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
 use arithmetic::random::stream::Stream;
 use rustc_hash::FxHashMap;
-pub use sizes::FlowSizes;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// A flow of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +19,7 @@ pub struct ListedFlow {
     /// Its bytes.
     pub bytes: u64,
     /// The server.
-    pub destination: (Ipv4Addr, u16),
+    pub destination: (IpAddr, u16),
 }
 
 /// Which flows there are.
@@ -30,7 +28,7 @@ pub enum Arrivals {
     /// Independent arrivals, each to a random server. The mean rate is load x rate / (8 x mean size).
     Poisson {
         /// The servers.
-        destinations: Vec<(Ipv4Addr, u16)>,
+        destinations: Vec<(IpAddr, u16)>,
         /// The sizes.
         sizes: FlowSizes,
         /// The share of the rate that the flows' bytes take, above 0.
@@ -63,7 +61,7 @@ pub struct FlowRecord {
     /// Its bytes.
     pub bytes: u64,
     /// The server.
-    pub destination: (Ipv4Addr, u16),
+    pub destination: (IpAddr, u16),
     /// This host's port; the server's report has the time of the last byte under it.
     pub local_port: Option<u16>,
     /// When it connected, first SYN.

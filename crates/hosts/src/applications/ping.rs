@@ -6,14 +6,14 @@ use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{EchoReply, Io, Program};
 use crate::stack::Stack;
-use crate::wire::{View, icmp, ipv4};
-use std::net::Ipv4Addr;
+use crate::wire::{View, icmp};
+use std::net::IpAddr;
 
 /// Options of a ping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PingOptions {
     /// The host to reach.
-    pub destination: Ipv4Addr,
+    pub destination: IpAddr,
     /// When the first request leaves, in picoseconds.
     pub start_ps: u64,
     /// The time between requests, in picoseconds.
@@ -26,7 +26,7 @@ pub struct PingOptions {
 
 impl PingOptions {
     /// Five requests, one a second.
-    pub fn to(destination: Ipv4Addr) -> PingOptions {
+    pub fn to(destination: IpAddr) -> PingOptions {
         PingOptions {
             destination,
             start_ps: 0,
@@ -71,8 +71,8 @@ pub(crate) struct Ping {
 
 impl Ping {
     pub(crate) fn new(options: PingOptions, host: &HostOptions) -> Result<Ping, AddError> {
-        let most = u32::from(host.mtu_bytes)
-            .saturating_sub((ipv4::HEADER_BYTES + icmp::HEADER_BYTES) as u32);
+        let most = host.most_payload_bytes(options.destination);
+        let most = most.saturating_sub(icmp::HEADER_BYTES as u32);
         if options.payload_bytes > most {
             return Err(option_error(format!(
                 "ping's payload of {} bytes does not fit the host's MTU of {}: at most {most}",
@@ -133,7 +133,7 @@ impl Program for Ping {
         self.report.replies.push(PingReply { number, round_trip_ps, ttl: reply.ttl });
     }
 
-    fn unreachable(&mut self, _: Ipv4Addr, _: &mut Io<'_>) {
+    fn unreachable(&mut self, _: IpAddr, _: &mut Io<'_>) {
         self.report.unreachable += 1;
     }
 }

@@ -8,7 +8,7 @@ use crate::program::{Binding, ConnectionId, Io, Program};
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
 use rustc_hash::FxHashMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// The lengths at the begin of a request, both of 8 bytes.
 const HEADER_BYTES: u64 = 16;
@@ -17,7 +17,7 @@ const HEADER_BYTES: u64 = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestClientOptions {
     /// The servers, all asked in each round.
-    pub servers: Vec<(Ipv4Addr, u16)>,
+    pub servers: Vec<(IpAddr, u16)>,
     /// When the first round begins, in picoseconds.
     pub start_ps: u64,
     /// The number of rounds; without it they go on to the end of the run.
@@ -36,7 +36,7 @@ pub struct RequestClientOptions {
 
 impl RequestClientOptions {
     /// One request of 64 bytes to each server on a connection of its own, 1,024 bytes in return.
-    pub fn to(servers: Vec<(Ipv4Addr, u16)>) -> RequestClientOptions {
+    pub fn to(servers: Vec<(IpAddr, u16)>) -> RequestClientOptions {
         RequestClientOptions {
             servers,
             start_ps: 0,
@@ -81,6 +81,8 @@ pub struct RequestClientReport {
     pub responses: Vec<Response>,
     /// Segments that the client sent again, by connections that are over.
     pub retransmissions: u64,
+    /// Bytes of responses that arrived.
+    pub response_bytes: u64,
 }
 
 /// A request that waits for its response.
@@ -208,6 +210,7 @@ impl Program for RequestClient {
             io.with(id, |connection| connection.read(u64::MAX));
             let now_ps = io.now_ps();
             if let Some(asked) = self.asked.get_mut(&id) {
+                self.report.response_bytes += asked.missing_bytes.min(events.arrived_bytes);
                 asked.missing_bytes = asked.missing_bytes.saturating_sub(events.arrived_bytes);
                 if asked.missing_bytes == 0
                     && let Some(asked) = self.asked.remove(&id)

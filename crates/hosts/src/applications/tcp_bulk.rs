@@ -6,7 +6,7 @@ use crate::error::AddError;
 use crate::program::{ConnectionId, Io, Program};
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions, TcpStatistics};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// What an endless sender writes: more than any run sends.
 const ENDLESS_BYTES: u64 = 1 << 60;
@@ -19,7 +19,7 @@ const INTERVAL: u64 = 2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpBulkOptions {
     /// The server.
-    pub destination: (Ipv4Addr, u16),
+    pub destination: (IpAddr, u16),
     /// When to connect, in picoseconds.
     pub start_ps: u64,
     /// The number of bytes.
@@ -38,7 +38,7 @@ pub struct TcpBulkOptions {
 
 impl TcpBulkOptions {
     /// Sends to the end of the run.
-    pub fn to(destination: (Ipv4Addr, u16)) -> TcpBulkOptions {
+    pub fn to(destination: (IpAddr, u16)) -> TcpBulkOptions {
         TcpBulkOptions {
             destination,
             start_ps: 0,

@@ -6,7 +6,7 @@ use crate::program::{Binding, ConnectionId, Io, Program};
 use crate::stack::Stack;
 use crate::tcp::{TcpEvents, TcpOptions};
 use rustc_hash::FxHashMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Options of a TCP server.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl TcpServerOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServedConnection {
     /// The client.
-    pub remote: (Ipv4Addr, u16),
+    pub remote: (IpAddr, u16),
     /// When it was open.
     pub opened_ps: u64,
     /// When the last byte arrived that is in order.

@@ -7,9 +7,9 @@ use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Io, Program};
 use crate::stack::Stack;
-use crate::wire::{View, ipv4, udp};
+use crate::wire::{View, udp};
 use arithmetic::random::stream::Stream;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Bytes of number and time at the begin of the payload, if they fit.
 pub(super) const STAMP_BYTES: usize = 16;
@@ -41,7 +41,7 @@ pub enum PayloadSizes {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UdpSenderOptions {
     /// The receiver.
-    pub destination: (Ipv4Addr, u16),
+    pub destination: (IpAddr, u16),
     /// The sender's port; without it a free one.
     pub source_port: Option<u16>,
     /// When the first datagram may leave, in picoseconds.
@@ -62,7 +62,7 @@ pub struct UdpSenderOptions {
 
 impl UdpSenderOptions {
     /// 1 Mb/s in datagrams of 1,470 bytes, as `iperf` sends them.
-    pub fn to(destination: (Ipv4Addr, u16)) -> UdpSenderOptions {
+    pub fn to(destination: (IpAddr, u16)) -> UdpSenderOptions {
         UdpSenderOptions {
             destination,
             source_port: None,
@@ -111,8 +111,8 @@ impl UdpSender {
         host: &HostOptions,
         random: Stream,
     ) -> Result<UdpSender, AddError> {
-        let headers = (ipv4::HEADER_BYTES + udp::HEADER_BYTES) as u32;
-        let most = u32::from(host.mtu_bytes).saturating_sub(headers);
+        let most = host.most_payload_bytes(options.destination.0);
+        let most = most.saturating_sub(udp::HEADER_BYTES as u32);
         if options.rate_bps == 0 {
             return Err(option_error("a UDP sender's rate is 0: write a rate such as 1 Mb/s"));
         }
@@ -212,7 +212,7 @@ impl Program for UdpSender {
         self.schedule(io);
     }
 
-    fn unreachable(&mut self, _: Ipv4Addr, _: &mut Io<'_>) {
+    fn unreachable(&mut self, _: IpAddr, _: &mut Io<'_>) {
         self.report.unreachable += 1;
     }
 }

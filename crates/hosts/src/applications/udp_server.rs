@@ -7,7 +7,7 @@ use crate::program::{Binding, Datagram, Io, Program};
 use crate::stack::Stack;
 use crate::wire::ipv4::Ecn;
 use rustc_hash::FxHashMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Options of a UDP server.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl UdpServerOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UdpFlow {
     /// The sender.
-    pub remote: (Ipv4Addr, u16),
+    pub remote: (IpAddr, u16),
     /// Datagrams that arrived.
     pub received: u64,
     /// Bytes of payload that arrived.
@@ -78,7 +78,7 @@ pub struct UdpServerReport {
 pub(crate) struct UdpServer {
     options: UdpServerOptions,
     flows: Vec<(UdpFlow, Option<u64>)>,
-    by_remote: FxHashMap<(Ipv4Addr, u16), usize>,
+    by_remote: FxHashMap<(IpAddr, u16), usize>,
     intervals: Intervals,
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Neighbors`]: Ethernet addresses by IPv4 address, and packets that wait for one. Learned addresses stay.
+//! [`Neighbors`]: Ethernet addresses by IP address, and packets that wait for one. Learned addresses stay.
 
 use crate::wire::MacAddress;
 use network::frame::Frame;
 use rustc_hash::FxHashMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Packets that may wait for one address (Linux: about 100).
 const MAX_WAITING: usize = 100;
@@ -26,15 +26,15 @@ pub(super) enum Lookup {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Neighbors(FxHashMap<Ipv4Addr, Neighbor>);
+pub(super) struct Neighbors(FxHashMap<IpAddr, Neighbor>);
 
 impl Neighbors {
-    pub(super) fn new(known: &[(Ipv4Addr, MacAddress)]) -> Neighbors {
+    pub(super) fn new(known: &[(IpAddr, MacAddress)]) -> Neighbors {
         Neighbors(known.iter().map(|(address, mac)| (*address, Neighbor::Static(*mac))).collect())
     }
 
     #[inline]
-    pub(super) fn find(&self, address: Ipv4Addr) -> Lookup {
+    pub(super) fn find(&self, address: IpAddr) -> Lookup {
         match self.0.get(&address) {
             Some(Neighbor::Static(mac) | Neighbor::Learned(mac)) => Lookup::Known(*mac),
             Some(Neighbor::Pending { .. }) => Lookup::Pending,
@@ -43,7 +43,7 @@ impl Neighbors {
     }
 
     /// Lets a packet wait. Returns whether there was room.
-    pub(super) fn wait(&mut self, address: Ipv4Addr, frame: Frame) -> bool {
+    pub(super) fn wait(&mut self, address: IpAddr, frame: Frame) -> bool {
         let unknown = || Neighbor::Pending { requests: 1, waiting: Vec::new() };
         match self.0.entry(address).or_insert_with(unknown) {
             Neighbor::Pending { waiting, .. } if waiting.len() < MAX_WAITING => {
@@ -57,7 +57,7 @@ impl Neighbors {
     /// Learns an address that is known or asked for, or any if `is_new_accepted`. Returns the packets that waited for it.
     pub(super) fn learn(
         &mut self,
-        address: Ipv4Addr,
+        address: IpAddr,
         mac: MacAddress,
         is_new_accepted: bool,
     ) -> Vec<Frame> {
@@ -85,7 +85,7 @@ impl Neighbors {
     /// `most` times.
     pub(super) fn count_request(
         &mut self,
-        address: Ipv4Addr,
+        address: IpAddr,
         most: u32,
     ) -> Option<Result<(), Vec<Frame>>> {
         let Some(Neighbor::Pending { requests, waiting }) = self.0.get_mut(&address) else {

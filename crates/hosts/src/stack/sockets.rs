@@ -6,13 +6,13 @@ use crate::tcp::{Connection, Outgoing, SmallQueue, TcpEvents, TcpOptions};
 use crate::wire::tcp::TcpHeader;
 use rustc_hash::FxHashMap;
 use slab::Slab;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// The first of the ports for clients (RFC 6335 section 6).
 const FIRST_FREE_PORT: u16 = 49152;
 
 /// Own address, the peer's, own port, the peer's.
-type Key = (Ipv4Addr, Ipv4Addr, u16, u16);
+type Key = (IpAddr, IpAddr, u16, u16);
 
 struct Entry {
     connection: Connection,
@@ -78,14 +78,14 @@ impl Sockets {
 
     /// The connection of a segment; `ends` are this host's address and the peer's.
     #[inline]
-    pub(super) fn find(&self, ends: (Ipv4Addr, Ipv4Addr), tcp: &TcpHeader) -> Option<usize> {
+    pub(super) fn find(&self, ends: (IpAddr, IpAddr), tcp: &TcpHeader) -> Option<usize> {
         self.by_key.get(&(ends.0, ends.1, tcp.destination_port, tcp.source_port)).copied()
     }
 
     /// Makes a connection for a SYN to a listener.
     pub(super) fn accept(
         &mut self,
-        ends: (Ipv4Addr, Ipv4Addr),
+        ends: (IpAddr, IpAddr),
         tcp: &TcpHeader,
         first_sequence: u32,
         segment_bytes: u16,
@@ -102,7 +102,7 @@ impl Sockets {
         Some(self.add(program, ends, connection))
     }
 
-    fn add(&mut self, program: usize, ends: (Ipv4Addr, Ipv4Addr), connection: Connection) -> usize {
+    fn add(&mut self, program: usize, ends: (IpAddr, IpAddr), connection: Connection) -> usize {
         let (local_port, remote_port) = connection.ports();
         let key = (ends.0, ends.1, local_port, remote_port);
         let id = self.connections.insert(Entry {
@@ -121,7 +121,7 @@ impl Sockets {
     pub(super) fn connect(
         &mut self,
         program: usize,
-        (source, remote): (Ipv4Addr, (Ipv4Addr, u16)),
+        (source, remote): (IpAddr, (IpAddr, u16)),
         make: impl FnOnce((u16, u16)) -> Connection,
     ) -> Option<usize> {
         let port = self.free_port(|sockets, port| {
@@ -142,7 +142,7 @@ impl Sockets {
 
     /// Own address and the peer's.
     #[inline]
-    pub(super) fn ends(&self, id: usize) -> Option<(Ipv4Addr, Ipv4Addr)> {
+    pub(super) fn ends(&self, id: usize) -> Option<(IpAddr, IpAddr)> {
         self.connections.get(id).map(|entry| (entry.key.0, entry.key.1))
     }
 

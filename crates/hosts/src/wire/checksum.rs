@@ -2,7 +2,7 @@
 //! The Internet checksum (RFC 1071).
 
 use super::View;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Adds bytes, as big-endian words of 16 bits with a zero behind an odd end, to a sum.
 #[inline]
@@ -33,15 +33,22 @@ pub fn of(bytes: &[u8]) -> u16 {
     finish(add(0, bytes))
 }
 
-/// Returns the sum of the pseudo header of UDP and TCP over IPv4 (RFC 9293 section 3.1).
+/// Returns the sum of the pseudo header of UDP, TCP and ICMPv6 (RFC 9293 section 3.1, RFC 8200 section 8.1).
 #[inline]
-pub fn pseudo_header(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, length: usize) -> u64 {
-    let addresses = u64::from(source.to_bits()) + u64::from(destination.to_bits());
-    addresses + u64::from(protocol) + length as u64
+pub fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) -> u64 {
+    address(source) + address(destination) + u64::from(protocol) + length as u64
 }
 
-/// Returns the checksum of an IPv4 payload with its pseudo header; zeros that are not stored add only their length.
 #[inline]
-pub fn of_payload(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, payload: View<'_>) -> u16 {
+fn address(address: IpAddr) -> u64 {
+    match address {
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => add(0, &address.octets()),
+    }
+}
+
+/// Returns the checksum of an IP payload with its pseudo header; zeros that are not stored add only their length.
+#[inline]
+pub fn of_payload(source: IpAddr, destination: IpAddr, protocol: u8, payload: View<'_>) -> u16 {
     finish(add(pseudo_header(source, destination, protocol, payload.length()), payload.bytes))
 }

@@ -7,6 +7,8 @@ use super::{MacAddress, View, WireError};
 pub const HEADER_BYTES: usize = 14;
 /// The EtherType of IPv4.
 pub const IPV4: u16 = 0x0800;
+/// The EtherType of IPv6.
+pub const IPV6: u16 = 0x86dd;
 /// The EtherType of ARP.
 pub const ARP: u16 = 0x0806;
 

@@ -3,7 +3,7 @@
 //! acknowledgements (RFC 2018). Unknown options are skipped.
 
 use super::{View, WireError, checksum, ipv4};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::ops::BitOr;
 
 /// The length of a header without options, in bytes.
@@ -203,8 +203,8 @@ impl TcpHeader {
     /// Reads a header and checks its checksum; returns it with the payload.
     #[inline]
     pub fn read(
-        source: Ipv4Addr,
-        destination: Ipv4Addr,
+        source: IpAddr,
+        destination: IpAddr,
         segment: View<'_>,
     ) -> Result<(TcpHeader, View<'_>), WireError> {
         let bytes = segment.header::<HEADER_BYTES>()?;
@@ -238,8 +238,8 @@ impl TcpHeader {
     #[inline]
     pub fn write(
         &self,
-        source: Ipv4Addr,
-        destination: Ipv4Addr,
+        source: IpAddr,
+        destination: IpAddr,
         payload: View<'_>,
         to: &mut Vec<u8>,
     ) -> u32 {

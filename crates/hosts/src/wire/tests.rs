@@ -4,16 +4,20 @@
 use super::arp::{ArpPacket, Operation};
 use super::ethernet::{self, EthernetHeader};
 use super::icmp::IcmpHeader;
+use super::icmpv6::{self, Icmpv6, Neighbor};
+use super::ip::IpHeader;
 use super::ipv4::{self, Ecn, Ipv4Header};
 use super::tcp::{Flags, Options, SackBlocks, TcpHeader};
 use super::udp::UdpHeader;
 use super::{MacAddress, View, WireError};
 use etherparse::{SlicedPacket, TcpOptionElement, TransportSlice};
 use proptest::prelude::*;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-const ONE: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
-const OTHER: Ipv4Addr = Ipv4Addr::new(192, 168, 3, 4);
+const ONE4: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
+const OTHER4: Ipv4Addr = Ipv4Addr::new(192, 168, 3, 4);
+const ONE: IpAddr = IpAddr::V4(ONE4);
+const OTHER: IpAddr = IpAddr::V4(OTHER4);
 
 /// A frame with a payload of IPv4.
 fn frame(header: Ipv4Header, payload: &[u8]) -> Vec<u8> {
@@ -30,8 +34,8 @@ fn frame(header: Ipv4Header, payload: &[u8]) -> Vec<u8> {
 
 fn ipv4(protocol: u8, ecn: Ecn) -> Ipv4Header {
     Ipv4Header {
-        source: ONE,
-        destination: OTHER,
+        source: ONE4,
+        destination: OTHER4,
         protocol,
         dscp: 46,
         ecn,
@@ -129,6 +133,8 @@ proptest! {
         let _ = EthernetHeader::read(view);
         let _ = ArpPacket::read(view);
         let _ = Ipv4Header::read(view);
+        let _ = IpHeader::read_ipv6(view);
+        let _ = Icmpv6::read(SIX, OTHER_SIX, view);
         let _ = IcmpHeader::read(view);
         let _ = UdpHeader::read(ONE, OTHER, view);
         let _ = TcpHeader::read(ONE, OTHER, view);
@@ -158,7 +164,7 @@ fn udp_headers_are_what_etherparse_reads() {
     let sliced = SlicedPacket::from_ethernet(&bytes).expect("a packet");
     let Some(TransportSlice::Udp(udp)) = &sliced.transport else { panic!("{sliced:?}") };
     let expected =
-        udp.to_header().calc_checksum_ipv4_raw(ONE.octets(), OTHER.octets(), udp.payload());
+        udp.to_header().calc_checksum_ipv4_raw(ONE4.octets(), OTHER4.octets(), udp.payload());
     assert_eq!(Ok(udp.checksum()), expected);
     assert_eq!((udp.source_port(), udp.destination_port(), udp.length()), (5000, 53, 17));
 }
@@ -175,9 +181,9 @@ fn icmp_and_arp_are_read_as_written() {
     let arp = ArpPacket {
         operation: Operation::Reply,
         sender_mac: MacAddress([1; 6]),
-        sender: ONE,
+        sender: ONE4,
         target_mac: MacAddress([2; 6]),
-        target: OTHER,
+        target: OTHER4,
     };
     let mut bytes = Vec::new();
     arp.write(&mut bytes);
@@ -205,4 +211,115 @@ fn packets_that_hosts_cannot_take_are_refused() {
     assert_eq!(refused(|bytes| bytes[3] = 19), Some(WireError::Malformed));
     assert_eq!(refused(|bytes| bytes[0] = 0x65), Some(WireError::Malformed));
     assert_eq!(refused(|bytes| bytes[0] = 0x44), Some(WireError::Malformed));
+}
+
+const SIX: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, 2);
+const OTHER_SIX: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 9, 0xfe00, 0, 7, 0x1234);
+
+fn ipv6(protocol: u8) -> IpHeader {
+    IpHeader {
+        source: SIX.into(),
+        destination: OTHER_SIX.into(),
+        protocol,
+        dscp: 46,
+        ecn: Ecn::Congestion,
+        ttl: 17,
+    }
+}
+
+/// A frame of IPv6.
+fn frame6(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let ethernet = EthernetHeader { ether_type: ethernet::IPV6, ..EthernetHeader::default() };
+    let mut bytes = ethernet.to_bytes().to_vec();
+    bytes.resize(14 + 40, 0);
+    ipv6(protocol).write(payload.len(), 0, &mut bytes[14..]);
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+#[test]
+fn ipv6_headers_are_what_etherparse_reads() {
+    let mut payload = Vec::new();
+    let udp = UdpHeader { source_port: 5000, destination_port: 53 };
+    udp.write(SIX.into(), OTHER_SIX.into(), View::from(&b"odd"[..]), &mut payload);
+    let bytes = frame6(ipv4::UDP, &payload);
+    let sliced = SlicedPacket::from_ethernet(&bytes).expect("a packet");
+    let Some(etherparse::NetSlice::Ipv6(ip)) = &sliced.net else { panic!("{sliced:?}") };
+    let ip = ip.header();
+    assert_eq!((ip.source_addr(), ip.destination_addr()), (SIX, OTHER_SIX));
+    assert_eq!((ip.traffic_class(), ip.hop_limit(), ip.payload_length()), (46 << 2 | 3, 17, 11));
+    let Some(TransportSlice::Udp(read)) = &sliced.transport else { panic!("{sliced:?}") };
+    let expected =
+        read.to_header().calc_checksum_ipv6_raw(SIX.octets(), OTHER_SIX.octets(), read.payload());
+    assert_eq!(Ok(read.checksum()), expected);
+    let packet = View::from(&bytes[14..]);
+    let (header, read) = IpHeader::read_ipv6(packet).expect("a header");
+    assert_eq!((header, read.bytes), (ipv6(ipv4::UDP), payload.as_slice()));
+    let tcp = TcpHeader { sequence: 7, flags: Flags::ACK, ..TcpHeader::default() };
+    let mut segment = Vec::new();
+    tcp.write(SIX.into(), OTHER_SIX.into(), View { bytes: b"x", absent_bytes: 3 }, &mut segment);
+    segment.resize(segment.len() + 3, 0);
+    let bytes = frame6(ipv4::TCP, &segment);
+    let sliced = SlicedPacket::from_ethernet(&bytes).expect("a packet");
+    let Some(TransportSlice::Tcp(read)) = &sliced.transport else { panic!("{sliced:?}") };
+    assert_eq!(read.calc_checksum_ipv6(SIX.octets(), OTHER_SIX.octets()), Ok(read.checksum()));
+}
+
+#[test]
+fn extension_headers_are_skipped_and_fragments_refused() {
+    let packet = |next: u8, extension: &[u8]| {
+        let mut payload = extension.to_vec();
+        payload.extend_from_slice(b"payload");
+        let bytes = frame6(next, &payload);
+        let read = IpHeader::read_ipv6(View::from(&bytes[14..]));
+        read.map(|(header, payload)| (header.protocol, payload.to_vec()))
+    };
+    let read = Ok((ipv4::UDP, b"payload".to_vec()));
+    assert_eq!(packet(ipv4::UDP, &[]), read);
+    // Hop-by-hop options of 16 bytes, then destination options of 8.
+    let mut extension = vec![60, 1];
+    extension.resize(16, 0);
+    extension.extend_from_slice(&[ipv4::UDP, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(packet(0, &extension), read);
+    assert_eq!(packet(44, &[ipv4::UDP, 0, 0, 1, 0, 0, 0, 9]), Err(WireError::Fragment));
+    assert_eq!(packet(0, &[17, 9, 0, 0]), Err(WireError::Truncated));
+    let bytes = frame6(ipv4::UDP, b"cut");
+    assert_eq!(
+        IpHeader::read_ipv6(View::from(&bytes[14..bytes.len() - 1])).err(),
+        Some(WireError::Truncated)
+    );
+    assert_eq!(IpHeader::read_ipv6(View::from(&[0x45; 60][..])).err(), Some(WireError::Malformed));
+}
+
+#[test]
+fn icmpv6_messages_are_read_as_written() {
+    let echo = IcmpHeader::EchoRequest { identifier: 3, sequence: 4 };
+    let mut bytes = Vec::new();
+    icmpv6::write(&echo, SIX, OTHER_SIX, View::from(&b"abc"[..]), &mut bytes);
+    let sliced = etherparse::Icmpv6Slice::from_slice(&bytes).expect("a message");
+    let sum = sliced.icmp_type().calc_checksum(SIX.octets(), OTHER_SIX.octets(), b"abc");
+    assert_eq!(sum, Ok(sliced.checksum()));
+    let read = Icmpv6::read(SIX, OTHER_SIX, View::from(bytes.as_slice()));
+    assert_eq!(read, Ok(Icmpv6::Common(echo, View::from(&b"abc"[..]))));
+    bytes[9] ^= 1;
+    let read = Icmpv6::read(SIX, OTHER_SIX, View::from(bytes.as_slice()));
+    assert_eq!(read, Err(WireError::Checksum));
+    let mac = MacAddress([2, 4, 6, 8, 10, 12]);
+    for message in [
+        Neighbor::Solicitation { target: SIX, source: Some(mac) },
+        Neighbor::Solicitation { target: SIX, source: None },
+        Neighbor::Advertisement { target: SIX, mac: Some(mac), is_solicited: true },
+        Neighbor::Advertisement { target: SIX, mac: None, is_solicited: false },
+    ] {
+        let mut bytes = Vec::new();
+        message.write(SIX, OTHER_SIX, &mut bytes);
+        let read = Icmpv6::read(SIX, OTHER_SIX, View::from(bytes.as_slice()));
+        assert_eq!(read, Ok(Icmpv6::Neighbor(message)));
+    }
+    assert_eq!(icmpv6::solicited_node(OTHER_SIX).to_string(), "ff02::1:ff07:1234");
+    assert_eq!(
+        MacAddress::of_group(icmpv6::solicited_node(OTHER_SIX)).0,
+        [0x33, 0x33, 255, 7, 0x12, 0x34]
+    );
+    assert_eq!(icmpv6::link_local(mac).to_string(), "fe80::4:6ff:fe08:a0c");
 }

@@ -2,7 +2,7 @@
 //! UDP headers (RFC 768).
 
 use super::{View, WireError, checksum, ipv4};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// The length of a header in bytes.
 pub const HEADER_BYTES: usize = 8;
@@ -19,8 +19,8 @@ pub struct UdpHeader {
 impl UdpHeader {
     /// Reads a header and checks its checksum unless that is zero; returns it with the payload.
     pub fn read(
-        source: Ipv4Addr,
-        destination: Ipv4Addr,
+        source: IpAddr,
+        destination: IpAddr,
         datagram: View<'_>,
     ) -> Result<(UdpHeader, View<'_>), WireError> {
         let bytes = datagram.header::<HEADER_BYTES>()?;
@@ -47,8 +47,8 @@ impl UdpHeader {
     /// Appends the header and the payload's stored bytes; returns the number of its absent bytes.
     pub fn write(
         &self,
-        source: Ipv4Addr,
-        destination: Ipv4Addr,
+        source: IpAddr,
+        destination: IpAddr,
         payload: View<'_>,
         to: &mut Vec<u8>,
     ) -> u32 {

@@ -14,7 +14,8 @@ use hosts::applications::tcp_bulk::TcpBulkOptions;
 use hosts::applications::tcp_server::TcpServerOptions;
 use hosts::applications::udp_sender::{Departures, UdpSenderOptions};
 use hosts::applications::udp_server::UdpServerOptions;
-use hosts::applications::{Application, Arrivals, FlowSizes, FlowsOptions, ListedFlow};
+use hosts::applications::{Application, Arrivals, FlowsOptions, ListedFlow};
+use hosts::sizes::FlowSizes;
 use hosts::tcp::{Control, TcpOptions};
 use hosts::{AddError, Host};
 use network::links::{LinkOptions, LossModel};
@@ -327,8 +328,8 @@ fn options_that_cannot_work_are_refused() {
 #[test]
 fn a_full_transmit_queue_drops() {
     let mut options = [1, 2].map(|number| host_options(number, Some(1_000_000)));
-    options[0].queue_packets = 5;
-    options[0].neighbors = vec![(SECOND_HOST, options[1].mac)];
+    options[0].interfaces[0].queue_packets = 5;
+    options[0].neighbors = vec![(SECOND_HOST, options[1].interfaces[0].mac)];
     let mut pair = Pair::new(options, [LinkOptions::default(); 2]);
     let frames = (0..10).map(|_| {
         let mut bytes = vec![0; 100];

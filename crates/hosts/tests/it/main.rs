@@ -5,6 +5,7 @@
 mod support;
 
 mod applications;
+mod ipv6;
 mod pairs;
 mod published;
 mod small_queues;

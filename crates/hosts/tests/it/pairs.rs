@@ -7,9 +7,9 @@ use hosts::applications::Application;
 use hosts::applications::ping::PingOptions;
 use hosts::applications::tcp_bulk::TcpBulkOptions;
 use hosts::applications::tcp_server::TcpServerOptions;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
-pub const SECOND_HOST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+pub const SECOND_HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 
 /// Two sums of delays and two times n L / R, to the picosecond; the first request waits for ARP.
 #[test]

@@ -74,12 +74,25 @@ enum Role {
     Server,
 }
 
+/// The version of IP.
+#[derive(Clone, Copy, PartialEq)]
+enum Version {
+    Four,
+    Six,
+}
+
+/// 2001:db8::last.
+fn version6(last: u16) -> IpAddress {
+    IpAddress::v6(0x2001, 0xdb8, 0, 0, 0, 0, 0, last)
+}
+
 struct SmoltcpNode {
     queues: Queues,
     interface: Interface,
     sockets: SocketSet<'static>,
     handle: SocketHandle,
     role: Role,
+    version: Version,
     read: Vec<u8>,
     is_started: bool,
     wake_ps: Option<u64>,
@@ -90,8 +103,8 @@ fn instant(now_ps: u64) -> Instant {
 }
 
 impl SmoltcpNode {
-    /// 10.0.0.2.
-    fn new(role: Role) -> SmoltcpNode {
+    /// 10.0.0.2 and 2001:db8::2.
+    fn new(role: Role, version: Version) -> SmoltcpNode {
         let mut queues = Queues::default();
         let hardware = HardwareAddress::Ethernet(EthernetAddress([2, 0, 0, 0, 0, 2]));
         let mut config = Config::new(hardware);
@@ -99,6 +112,7 @@ impl SmoltcpNode {
         let mut interface = Interface::new(config, &mut queues, Instant::ZERO);
         interface.update_ip_addrs(|addresses| {
             addresses.push(IpCidr::new(IpAddress::v4(10, 0, 0, 2), 24)).expect("room");
+            addresses.push(IpCidr::new(version6(2), 64)).expect("room");
         });
         let buffer = || tcp::SocketBuffer::new(vec![0; 100_000]);
         let mut sockets = SocketSet::new(Vec::new());
@@ -109,6 +123,7 @@ impl SmoltcpNode {
             sockets,
             handle,
             role,
+            version,
             read: Vec::new(),
             is_started: false,
             wake_ps: Some(0),
@@ -119,8 +134,13 @@ impl SmoltcpNode {
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.handle);
         match self.role {
             Role::Client { .. } => {
-                let remote = (IpAddress::v4(10, 0, 0, 1), 7);
-                socket.connect(self.interface.context(), remote, 40_000).expect("a connection");
+                let remote = match self.version {
+                    Version::Four => IpAddress::v4(10, 0, 0, 1),
+                    Version::Six => version6(1),
+                };
+                socket
+                    .connect(self.interface.context(), (remote, 7), 40_000)
+                    .expect("a connection");
             }
             Role::Server => socket.listen(5001).expect("a listener"),
         }
@@ -201,11 +221,13 @@ impl Node for SmoltcpNode {
     }
 }
 
-/// Our host, 10.0.0.1, and smoltcp, 10.0.0.2, on a link of 10 ms.
-fn network(role: Role, trouble: f64, seed: u64) -> (Simulation, NodeId, NodeId) {
+/// Our host, 10.0.0.1 and 2001:db8::1, and smoltcp, 10.0.0.2 and 2001:db8::2, on a link of 10 ms.
+fn network(role: Role, version: Version, trouble: f64, seed: u64) -> (Simulation, NodeId, NodeId) {
     let mut simulation = Simulation::new(seed);
-    let ours = simulation.add("ours", Host::new(host_options(1, Some(100_000_000)), seed));
-    let theirs = simulation.add("theirs", SmoltcpNode::new(role));
+    let mut options = host_options(1, Some(100_000_000));
+    options.interfaces[0].addresses.push("2001:db8::1/64".parse().expect("a network"));
+    let ours = simulation.add("ours", Host::new(options, seed));
+    let theirs = simulation.add("theirs", SmoltcpNode::new(role, version));
     let options = LinkOptions {
         latency_ps: 10 * MS,
         loss: LossModel::Random(trouble),
@@ -226,13 +248,18 @@ fn options(sack: bool, timestamps: bool) -> TcpOptions {
 /// smoltcp connects to our echo server: every byte goes through both stacks in both directions.
 #[test]
 fn smoltcp_reads_from_our_server_what_it_wrote() {
-    for (trouble, sack, timestamps) in
-        [(0.0, true, true), (0.01, true, true), (0.03, true, false), (0.02, false, true)]
-    {
+    for (version, trouble, sack, timestamps) in [
+        (Version::Four, 0.0, true, true),
+        (Version::Four, 0.01, true, true),
+        (Version::Four, 0.03, true, false),
+        (Version::Four, 0.02, false, true),
+        (Version::Six, 0.0, true, true),
+        (Version::Six, 0.02, true, true),
+    ] {
         let mut random = Stream::new(3, 3, 3);
         let bytes: Vec<u8> = (0..150_000).map(|_| random.bits() as u8).collect();
         let role = Role::Client { bytes: bytes.clone(), written: 0 };
-        let (mut simulation, ours, theirs) = network(role, trouble, 11);
+        let (mut simulation, ours, theirs) = network(role, version, trouble, 11);
         let mut server = TcpServerOptions::at(7);
         server.echoes = true;
         server.tcp = options(sack, timestamps);
@@ -250,9 +277,19 @@ fn smoltcp_reads_from_our_server_what_it_wrote() {
 /// Our sender connects to smoltcp's server.
 #[test]
 fn smoltcp_takes_what_our_sender_sends() {
-    for (trouble, sack) in [(0.0, true), (0.02, true), (0.02, false)] {
-        let (mut simulation, ours, theirs) = network(Role::Server, trouble, 12);
-        let mut bulk = TcpBulkOptions::to(("10.0.0.2".parse().expect("one"), 5001));
+    for (version, trouble, sack) in [
+        (Version::Four, 0.0, true),
+        (Version::Four, 0.02, true),
+        (Version::Four, 0.02, false),
+        (Version::Six, 0.0, true),
+        (Version::Six, 0.02, true),
+    ] {
+        let (mut simulation, ours, theirs) = network(Role::Server, version, trouble, 12);
+        let remote = match version {
+            Version::Four => "10.0.0.2",
+            Version::Six => "2001:db8::2",
+        };
+        let mut bulk = TcpBulkOptions::to((remote.parse().expect("one"), 5001));
         bulk.bytes = Some(400_000);
         bulk.tcp = options(sack, true);
         let bulk = add(&mut simulation, ours, Application::TcpBulk(bulk));

@@ -10,7 +10,7 @@ use hosts::applications::tcp_bulk::{TcpBulkOptions, TcpBulkReport};
 use hosts::applications::tcp_server::{TcpServerOptions, TcpServerReport};
 use hosts::tcp::{Control, TcpOptions};
 use hosts::wire::MacAddress;
-use hosts::{Host, HostOptions, Ipv4Network};
+use hosts::{Host, HostOptions, InterfaceOptions, IpNetwork, Route};
 use network::links::LossModel;
 use network::node::NodeId;
 use network::simulation::Simulation;
@@ -196,17 +196,19 @@ impl Dumbbell {
         for side in 0..2u8 {
             let router = routers[usize::from(side)];
             for number in 0..self.flows {
-                let options = HostOptions {
+                let own = IpNetwork { address: address(side, number).into(), prefix_bits: 32 };
+                let interface = InterfaceOptions {
                     mac: mac(side, number),
-                    addresses: vec![Ipv4Network {
-                        address: address(side, number),
-                        prefix_bits: 32,
-                    }],
-                    gateway: Some(Ipv4Addr::new(10, 9, 9, 9)),
-                    neighbors: vec![(Ipv4Addr::new(10, 9, 9, 9), MacAddress([2; 6]))],
+                    addresses: vec![own],
                     rate_bps: Some(self.access_bps),
                     queue_packets: 100_000,
                     overhead_bytes: OVERHEAD_BYTES,
+                };
+                let gateway = Ipv4Addr::new(10, 9, 9, 9).into();
+                let options = HostOptions {
+                    interfaces: vec![interface],
+                    routes: vec![Route { network: IpNetwork::ALL_IPV4, gateway }],
+                    neighbors: vec![(gateway, MacAddress([2; 6]))],
                     ..HostOptions::default()
                 };
                 let host =
@@ -224,7 +226,7 @@ impl Dumbbell {
                     options.tcp = self.tcp.clone();
                     Application::TcpServer(options)
                 } else {
-                    let mut options = TcpBulkOptions::to((address(1, number), 5001));
+                    let mut options = TcpBulkOptions::to((address(1, number).into(), 5001));
                     options.tcp = self.tcp.clone();
                     options.bytes = self.bytes;
                     options.start_ps = self.starts_ps.get(number).copied().unwrap_or(0);

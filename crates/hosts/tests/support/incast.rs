@@ -10,7 +10,7 @@ use hosts::applications::tcp_bulk::TcpBulkOptions;
 use hosts::applications::tcp_server::TcpServerOptions;
 use hosts::tcp::Control;
 use hosts::wire::MacAddress;
-use hosts::{Host, HostOptions, Ipv4Network};
+use hosts::{Host, HostOptions, InterfaceOptions, IpNetwork};
 use network::simulation::Simulation;
 use std::net::Ipv4Addr;
 
@@ -46,13 +46,17 @@ pub fn run_with(
     let router = simulation.add("router", router);
     let mut applications = Vec::new();
     for number in 0..=senders {
-        let options = HostOptions {
+        let interface = InterfaceOptions {
             mac: mac(number),
-            addresses: vec![Ipv4Network { address: address(number), prefix_bits: 24 }],
-            neighbors: (0..=senders).map(|other| (address(other), MacAddress([2; 6]))).collect(),
+            addresses: vec![IpNetwork { address: address(number).into(), prefix_bits: 24 }],
             rate_bps: Some(rate_bps),
             queue_packets: 100_000,
             overhead_bytes: -12,
+        };
+        let others = 0..=senders;
+        let options = HostOptions {
+            interfaces: vec![interface],
+            neighbors: others.map(|other| (address(other).into(), MacAddress([2; 6]))).collect(),
             ..HostOptions::default()
         };
         let host = simulation.add(format!("h{number}"), Host::new(options, 1));
@@ -64,7 +68,7 @@ pub fn run_with(
                 Application::TcpServer(options)
             }
             _ => {
-                let mut options = TcpBulkOptions::to((address(0), 5001));
+                let mut options = TcpBulkOptions::to((address(0).into(), 5001));
                 options.tcp = tcp.clone();
                 options.bytes = Some(bytes);
                 Application::TcpBulk(options)

@@ -11,7 +11,7 @@ pub mod router;
 
 use hosts::applications::{Application, Report};
 use hosts::wire::MacAddress;
-use hosts::{Host, HostOptions, Ipv4Network};
+use hosts::{Host, HostOptions, InterfaceOptions, IpNetwork};
 use network::links::LinkOptions;
 use network::node::NodeId;
 use network::simulation::Simulation;
@@ -23,12 +23,16 @@ pub const SECOND: u64 = 1000 * MS;
 
 /// Host `number` of a network: 10.0.0.number, with a gateway's address for all others.
 pub fn host_options(number: u8, rate_bps: Option<u64>) -> HostOptions {
-    let address = Ipv4Addr::new(10, 0, 0, number);
+    let address = Ipv4Addr::new(10, 0, 0, number).into();
+    let interface = InterfaceOptions {
+        mac: MacAddress([2, 0, 0, 0, 0, number]),
+        addresses: vec![IpNetwork { address, prefix_bits: 24 }],
+        rate_bps,
+        ..InterfaceOptions::default()
+    };
     HostOptions {
         name: format!("h{number}"),
-        mac: MacAddress([2, 0, 0, 0, 0, number]),
-        addresses: vec![Ipv4Network { address, prefix_bits: 24 }],
-        rate_bps,
+        interfaces: vec![interface],
         ..HostOptions::default()
     }
 }

@@ -278,6 +278,43 @@ static REPLAY: Section = Section {
     foreign_names: &[("file", "capture"), ("at", "start"), ("time_scale", "scale")],
 };
 
+static TRACE: Section = Section {
+    what: "a packet trace",
+    groups: &[
+        COMMON,
+        &[
+            field("flows", COUNT, "Flows, exactly.").required("`flows: 10000`"),
+            field("packets", COUNT, "Packets, exactly; 24 for each flow if absent."),
+            field("duration", Shape::Time, "Time in which all packets are.")
+                .required("`duration: 1s`"),
+            field(
+                "median",
+                Shape::Decimal,
+                "Median number of packets of a flow; a sixth of the mean if absent.",
+            ),
+            field("source_net", Shape::Prefix, "Network of senders; public addresses if absent."),
+            field(
+                "destination_net",
+                Shape::Prefix,
+                "Network of receivers; public addresses if absent.",
+            ),
+            field("sources", COUNT, "Senders; a fourth of the flows if absent."),
+            field("destinations", COUNT, "Receivers; a fourth of the flows if absent."),
+            field(
+                "destination_mac",
+                Shape::Mac,
+                "Ethernet address of the receiver; that of the gateway in `arp` if absent.",
+            ),
+        ],
+    ],
+    foreign_names: &[
+        ("time", "duration"),
+        ("count", "packets"),
+        ("source", "source_net"),
+        ("destination", "destination_net"),
+    ],
+};
+
 static INCAST: Section = Section {
     what: "an incast",
     groups: &[
@@ -375,6 +412,11 @@ pub static KINDS: &[Kind] = &[
         "replay",
         Shape::Short { section: &REPLAY, field: "capture" },
         "Sends the packets of a capture.",
+    ),
+    kind(
+        "trace",
+        Shape::Record(&TRACE),
+        "Sends a generated packet trace with the shape of CAIDA's traces.",
     ),
     kind(
         "incast",

@@ -52,6 +52,20 @@ pub static ROUTE: Section = Section {
     foreign_names: &[("gateway", "via"), ("prefix", "to"), ("destination", "to")],
 };
 
+/// An interface of a host.
+pub static INTERFACE: Section = Section {
+    what: "an interface",
+    groups: &[&[
+        field(
+            "address",
+            Shape::OneOrMany(&Shape::Interface),
+            "Addresses with the length of their prefix.",
+        ),
+        field("mac", Shape::Mac, "Ethernet address; generated if absent."),
+    ]],
+    foreign_names: &[("ip", "address"), ("addresses", "address")],
+};
+
 /// A host.
 pub static HOST: Section = Section {
     what: "a host",
@@ -62,12 +76,21 @@ pub static HOST: Section = Section {
             "Addresses with the length of their prefix.",
         ),
         field("mac", Shape::Mac, "Ethernet address; generated if absent."),
-        field("gateway", Shape::Ip, "Next hop of all destinations without a route."),
+        field(
+            "interfaces",
+            Shape::List(&Shape::Record(&INTERFACE)),
+            "Interfaces of a host with several links, in the order of its ports from 0 on.",
+        ),
+        field(
+            "gateway",
+            Shape::OneOrMany(&Shape::Ip),
+            "Next hop of all destinations without a route; one for each version of IP.",
+        ),
         field("routes", Shape::List(&Shape::Record(&ROUTE)), "Routes beside the gateway."),
         field(
             "arp",
             Shape::Named { what: "an address", shape: &Shape::Mac },
-            "Ethernet addresses of neighbours by IP address, without ARP.",
+            "Ethernet addresses of neighbours by IP address, known without ARP or neighbor discovery.",
         ),
         field("applications", Shape::List(&APPLICATION), "Applications that run on the host."),
         field(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Routes of generated switches: shortest paths to the subnet of each switch with hosts, with all next hops of equal
+//! IPv4 routes of generated switches: shortest paths to the subnet of each switch with hosts, with all next hops of equal
 //! cost. Links and hosts that the file adds count; switches that it adds forward nothing here.
 
 use super::plan::{Aggregation, Plan};
@@ -101,11 +101,14 @@ impl Graph {
                     Node::Switch(_) => {}
                     Node::Host(number) => {
                         let host = &network.hosts[number];
-                        let addresses =
-                            host.addresses.iter().map(|own| all_bits(own.value.address));
+                        let Some(interface) = host.interfaces.get(to.port as usize) else {
+                            continue;
+                        };
+                        let addresses = interface.addresses.iter();
+                        let of_ipv4 = addresses.filter(|own| own.value.address.is_ipv4());
                         hosts[switch].push(AttachedHost {
-                            next_hop: NextHop { port: from.port, mac: host.mac },
-                            addresses: addresses.collect(),
+                            next_hop: NextHop { port: from.port, mac: interface.mac },
+                            addresses: of_ipv4.map(|own| all_bits(own.value.address)).collect(),
                         });
                     }
                 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Applications of hosts.
 
+use crate::format::address::{Mac, Prefix};
 use crate::format::value::Located;
 use source::Span;
 use std::net::IpAddr;
@@ -99,6 +100,20 @@ pub enum ApplicationKind {
     Replay {
         capture: Located<String>,
         scale: f64,
+    },
+    /// A generated packet trace; absent values have defaults.
+    Trace {
+        flows: u64,
+        packets: Option<u64>,
+        duration_ps: u64,
+        /// Median number of packets of a flow.
+        median: Option<f64>,
+        source_net: Option<Prefix>,
+        destination_net: Option<Prefix>,
+        sources: Option<u64>,
+        destinations: Option<u64>,
+        /// `None`: the gateway's, which the host knows.
+        destination_mac: Option<Mac>,
     },
     /// The host with this application receives.
     Incast {
@@ -295,6 +310,7 @@ impl ApplicationKind {
             ApplicationKind::MemcachedServer { .. } => "memcached_server",
             ApplicationKind::MemcachedClient { .. } => "memcached_client",
             ApplicationKind::Replay { .. } => "replay",
+            ApplicationKind::Trace { .. } => "trace",
             ApplicationKind::Incast { .. } => "incast",
             ApplicationKind::Send { .. } => "send",
             ApplicationKind::Listen { .. } => "listen",

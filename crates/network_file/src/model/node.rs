@@ -63,20 +63,60 @@ pub struct Host {
     pub name: String,
     /// The place of the name.
     pub span: Span,
-    /// Its addresses with the length of their prefix.
-    pub addresses: Vec<Located<Prefix>>,
-    /// Its Ethernet address.
-    pub mac: Mac,
-    /// Whether the reader generated the Ethernet address.
-    pub is_mac_generated: bool,
-    /// The next hop of all destinations without a route.
-    pub gateway: Option<Located<IpAddr>>,
+    /// Its interfaces by port, one at least.
+    pub interfaces: Vec<HostInterface>,
+    /// The next hops of all destinations without a route, at most one for each version of IP.
+    pub gateways: Vec<Located<IpAddr>>,
     /// Routes beside the gateway.
     pub routes: Vec<HostRoute>,
     /// Ethernet addresses that it knows without ARP.
     pub arp: Vec<ArpEntry>,
     /// Its applications.
     pub applications: Vec<Application>,
+}
+
+/// An interface of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostInterface {
+    /// Its addresses with the length of their prefix.
+    pub addresses: Vec<Located<Prefix>>,
+    /// Its Ethernet address.
+    pub mac: Mac,
+    /// Whether the reader generated the Ethernet address.
+    pub is_mac_generated: bool,
+}
+
+impl Host {
+    /// The addresses of all interfaces.
+    pub fn addresses(&self) -> impl Iterator<Item = &Located<Prefix>> + Clone {
+        self.interfaces.iter().flat_map(|interface| &interface.addresses)
+    }
+
+    /// Whether this is an address of the host.
+    pub fn has_address(&self, address: IpAddr) -> bool {
+        self.addresses().any(|own| own.value.address == address)
+    }
+
+    /// The Ethernet address of the first interface.
+    pub fn mac(&self) -> Mac {
+        self.interfaces.first().map_or(Mac([0; 6]), |first| first.mac)
+    }
+
+    /// The address to which another host sends: the first of a version that the other one has too, or the first.
+    pub fn address_for(&self, sender: &Host) -> Option<IpAddr> {
+        let has_version = |own: &&Located<Prefix>| {
+            let mut senders = sender.addresses();
+            senders.any(|other| other.value.address.is_ipv4() == own.value.address.is_ipv4())
+        };
+        let found = self.addresses().find(has_version).or_else(|| self.addresses().next())?;
+        Some(found.value.address)
+    }
+
+    /// The Ethernet address of the gateway of IPv4, if the host knows it without ARP.
+    pub fn gateway_mac(&self) -> Option<Mac> {
+        let gateway = self.gateways.iter().find(|gateway| gateway.value.is_ipv4())?.value;
+        self.arp.iter().find(|entry| entry.address == gateway).map(|entry| entry.mac)
+    }
 }
 
 /// A route of a host.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Accepts or refuses addresses of hosts, and generates Ethernet addresses.
+//! Checks addresses of hosts, and generates Ethernet addresses.
 
 use super::context::Context;
 use crate::codes;
@@ -10,28 +10,12 @@ use source::Span;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// Returns an address, or `None`, with a diagnostic, if it is an IPv6 address and the options allow none.
-pub(super) fn accepted(address: IpAddr, span: Span, context: &Context<'_>) -> Option<IpAddr> {
-    if address.is_ipv4() || context.options.has_ipv6 {
-        return Some(address);
-    }
-    let message = format!("{address} is an IPv6 address, and hosts have IPv4 addresses only");
-    context.messages.error(
-        codes::BAD_ADDRESS,
-        span,
-        message,
-        "write an address such as 10.0.1.1/24",
-    );
-    None
-}
-
 /// Returns the address of an interface if a host can have it.
 pub(super) fn interface(
     prefix: Prefix,
     span: Span,
     context: &Context<'_>,
 ) -> Option<Located<Prefix>> {
-    accepted(prefix.address, span, context)?;
     let Prefix { address, length } = prefix;
     let network = prefix.network().address;
     let bits = if address.is_ipv4() { 32 } else { 128 };
@@ -55,12 +39,11 @@ pub(super) fn interface(
     };
     if let Some(problem) = problem {
         let message = format!("{prefix} is {problem}");
-        context.messages.error(
-            codes::BAD_ADDRESS,
-            span,
-            message,
-            "write an address such as 10.0.1.1/24",
-        );
+        let help = match address {
+            IpAddr::V4(_) => "write an address such as 10.0.1.1/24",
+            IpAddr::V6(_) => "write an address such as 2001:db8:1::1/64",
+        };
+        context.messages.error(codes::BAD_ADDRESS, span, message, help);
         return None;
     }
     Some(Located { value: prefix, span })
@@ -77,23 +60,26 @@ pub(super) fn mac(mac: Mac, span: Span, context: &Context<'_>) -> Option<Mac> {
     None
 }
 
-/// Gives hosts without an Ethernet address one: 02:00:00 and the number of the host, from 1.
+/// Gives interfaces without an Ethernet address one: 02:00:00 and the number of the host, from 1; later interfaces of the
+/// host 02:00:NN and the number of the host, with the number of the interface.
 pub(super) fn generate_macs(network: &mut Network) {
-    let mut taken: HashSet<Mac> =
-        network.hosts.iter().filter(|host| !host.is_mac_generated).map(|host| host.mac).collect();
-    for number in 0..network.hosts.len() {
-        if !network.hosts[number].is_mac_generated {
-            continue;
-        }
-        let mut suffix = number as u32 + 1;
-        let mac = loop {
-            let [_, a, b, c] = suffix.to_be_bytes();
-            let mac = Mac([2, 0, 0, a, b, c]);
-            if taken.insert(mac) {
-                break mac;
+    let all = network.hosts.iter().flat_map(|host| &host.interfaces);
+    let given = all.filter(|interface| !interface.is_mac_generated);
+    let mut taken: HashSet<Mac> = given.map(|interface| interface.mac).collect();
+    for (number, host) in network.hosts.iter_mut().enumerate() {
+        for (port, interface) in host.interfaces.iter_mut().enumerate() {
+            if !interface.is_mac_generated {
+                continue;
             }
-            suffix += 1;
-        };
-        network.hosts[number].mac = mac;
+            let mut suffix = number as u32 + 1 + ((port as u32) << 24);
+            interface.mac = loop {
+                let [a, b, c, d] = suffix.to_be_bytes();
+                let mac = Mac([2, 0, a, b, c, d]);
+                if taken.insert(mac) {
+                    break mac;
+                }
+                suffix += 1;
+            };
+        }
     }
 }

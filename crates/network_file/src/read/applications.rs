@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::tcp::{self, port, tos};
 use crate::codes;
+use crate::format::address::{Mac, Prefix};
 use crate::format::value::{Located, Record, Value, ValueKind};
 use crate::model::{
     Amount, Application, ApplicationKind, Arrivals, DatagramSize, Destination, FlowRate, FlowSizes,
@@ -144,7 +145,15 @@ fn read_kind(
     let tcp = || tcp::options(record, context.messages);
     let has_destinations = !matches!(
         kind,
-        "memcached_server" | "replay" | "incast" | "send" | "listen" | "sink" | "echo" | "command"
+        "memcached_server"
+            | "replay"
+            | "trace"
+            | "incast"
+            | "send"
+            | "listen"
+            | "sink"
+            | "echo"
+            | "command"
     );
     let to = if has_destinations { reader.destinations() } else { None };
     Some(match kind {
@@ -172,12 +181,12 @@ fn read_kind(
             tcp: tcp(),
         },
         "udp" => ApplicationKind::Udp {
+            size: reader.datagram_size(reader.default_datagram(to.as_deref().unwrap_or(&[]))),
             to: to?,
             rate: match (reader.positive("rate")?, reader.is_frequency()) {
                 (rate, true) => UdpRate::Datagrams(rate),
                 (rate, false) => UdpRate::Bits(rate),
             },
-            size: reader.datagram_size(1_470),
             amount: reader.amount(&["duration", "count"]),
             arrivals: arrivals(record, Arrivals::Constant),
             port: port(record, "port"),
@@ -210,6 +219,17 @@ fn read_kind(
             capture: record.text("capture")?,
             scale: record.decimal("scale").unwrap_or(1.0),
         },
+        "trace" => ApplicationKind::Trace {
+            flows: reader.positive("flows")?,
+            packets: record.number("packets"),
+            duration_ps: reader.positive("duration")?,
+            median: record.decimal("median"),
+            source_net: reader.network_of_trace("source_net"),
+            destination_net: reader.network_of_trace("destination_net"),
+            sources: record.number("sources"),
+            destinations: record.number("destinations"),
+            destination_mac: mac(record, "destination_mac"),
+        },
         "incast" => ApplicationKind::Incast {
             from: reader.senders()?,
             bytes: reader.positive("bytes")?,
@@ -231,6 +251,13 @@ fn arrivals(record: &Record, default: Arrivals) -> Arrivals {
         Some("poisson") => Arrivals::Poisson,
         Some(_) => Arrivals::Constant,
         None => default,
+    }
+}
+
+fn mac(record: &Record, name: &str) -> Option<Mac> {
+    match record.get(name)?.kind {
+        ValueKind::Mac(mac) => Some(mac),
+        _ => None,
     }
 }
 
@@ -261,10 +288,7 @@ impl Reader<'_, '_> {
             if self.context.find(&text.value).is_none()
                 && let Ok(address) = text.value.trim().parse()
             {
-                let accepted = super::addresses::accepted(address, span, self.context);
-                list.extend(
-                    accepted.map(|value| Located { value: Destination::Address(value), span }),
-                );
+                list.push(Located { value: Destination::Address(address), span });
                 continue;
             }
             match self.context.host(&text, "applications send to hosts or addresses") {
@@ -319,6 +343,17 @@ impl Reader<'_, '_> {
         Some(value)
     }
 
+    /// A network of addresses of a trace.
+    fn network_of_trace(&self, name: &str) -> Option<Prefix> {
+        let ValueKind::Prefix(prefix) = self.record.get(name)?.kind else { return None };
+        if prefix.address.is_ipv4() {
+            return Some(prefix);
+        }
+        let help = "write a prefix such as 10.0.0.0/8";
+        self.error(codes::BAD_ADDRESS, name, "packet traces have IPv4 addresses".to_string(), help);
+        None
+    }
+
     /// The payload of a datagram.
     fn datagram(&self, name: &str, default: u64) -> u64 {
         let size = self.record.number(name).unwrap_or(default);
@@ -328,6 +363,18 @@ impl Reader<'_, '_> {
             self.error(codes::BAD_VALUE, name, message, "");
         }
         size.min(MAX_DATAGRAM_BYTES)
+    }
+
+    /// The payload that iperf sends: what leaves room for the headers in 1,500 bytes.
+    fn default_datagram(&self, destinations: &[Located<Destination>]) -> u64 {
+        let hosts = &self.context.network.hosts;
+        let is_ipv6 = |to: &Located<Destination>| match to.value {
+            Destination::Host(to) => {
+                hosts[to].address_for(&hosts[self.host]).is_some_and(|address| address.is_ipv6())
+            }
+            Destination::Address(address) => address.is_ipv6(),
+        };
+        if destinations.iter().any(is_ipv6) { 1_450 } else { 1_470 }
     }
 
     /// The field `size` of UDP.

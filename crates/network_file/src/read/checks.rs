@@ -17,7 +17,10 @@ pub(super) fn all(context: &Context<'_>) {
             next_hops(host, context);
         }
         needed_addresses(number, context);
+        next_hops_of_traces(host, context);
     }
+    interfaces(context);
+    generated_routes(context);
     unlinked_nodes(context);
     late(context);
 }
@@ -39,19 +42,21 @@ fn addresses(context: &Context<'_>) {
         context.messages.push(diagnostic.label(earlier, "the other one"));
     };
     for (number, host) in hosts.iter().enumerate() {
-        for address in &host.addresses {
+        for address in host.addresses() {
             let (ip, span) = (address.value.address, address.span);
             match ips.get(&ip) {
                 Some((other, earlier)) => twice(ip.to_string(), number, *other, span, *earlier),
                 None => drop(ips.insert(ip, (number, span))),
             }
         }
-        match macs.get(&host.mac) {
-            Some(other) => {
-                let (mac, earlier): (_, &Host) = (host.mac.to_string(), &hosts[*other]);
-                twice(mac, number, *other, host.span, earlier.span);
+        for interface in &host.interfaces {
+            match macs.get(&interface.mac) {
+                Some(other) => {
+                    let (mac, earlier): (_, &Host) = (interface.mac.to_string(), &hosts[*other]);
+                    twice(mac, number, *other, host.span, earlier.span);
+                }
+                None => drop(macs.insert(interface.mac, number)),
             }
-            None => drop(macs.insert(host.mac, number)),
         }
     }
 }
@@ -59,36 +64,38 @@ fn addresses(context: &Context<'_>) {
 /// Reports next hops that are not on the host's link.
 fn next_hops(host: &Host, context: &Context<'_>) {
     let is_on_link = |address: IpAddr| {
-        host.addresses.iter().any(|own| own.value.contains(address))
+        host.addresses().any(|own| own.value.contains(address))
+            || is_on_any_link(address) && host.addresses().any(|own| own.value.address.is_ipv6())
             || host.routes.iter().any(|route| route.via.is_none() && route.to.contains(address))
             // An ARP entry makes any address a neighbour.
             || host.arp.iter().any(|entry| entry.address == address)
     };
-    let check = |address: IpAddr, span: Span, what: &str| {
-        if host.addresses.is_empty() {
-            let message = format!("host `{}` has a {what}, but no address", host.name);
-            let help = "write `address: 10.0.1.1/24`";
-            context.messages.error(codes::NO_ADDRESS, span, message, help);
-        } else if host.addresses.iter().any(|own| own.value.address == address) {
-            let message = format!("the {what} {address} is the host `{}` itself", host.name);
-            context.messages.error(codes::BAD_ADDRESS, span, message, "");
-        } else if !is_on_link(address) {
-            let own: Vec<String> = host.addresses.iter().map(|own| own.value.to_string()).collect();
-            let message = format!(
-                "the {what} {address} is outside the network of `{}`, {}",
-                host.name,
-                own.join(" and ")
-            );
-            let diagnostic = Diagnostic::error(codes::BAD_ADDRESS, span, message);
-            let diagnostic = diagnostic.label(host.addresses[0].span, "its address");
-            context
-                .messages
-                .push(diagnostic.help(
+    let check =
+        |address: IpAddr, span: Span, what: &str| {
+            let Some(first) = host.addresses().next() else {
+                let message = format!("host `{}` has a {what}, but no address", host.name);
+                let help = "write `address: 10.0.1.1/24`";
+                context.messages.error(codes::NO_ADDRESS, span, message, help);
+                return;
+            };
+            if host.has_address(address) {
+                let message = format!("the {what} {address} is the host `{}` itself", host.name);
+                context.messages.error(codes::BAD_ADDRESS, span, message, "");
+            } else if !is_on_link(address) {
+                let own: Vec<String> = host.addresses().map(|own| own.value.to_string()).collect();
+                let message = format!(
+                    "the {what} {address} is outside the network of `{}`, {}",
+                    host.name,
+                    own.join(" and ")
+                );
+                let diagnostic = Diagnostic::error(codes::BAD_ADDRESS, span, message);
+                let diagnostic = diagnostic.label(first.span, "its address");
+                context.messages.push(diagnostic.help(
                     "write another address or prefix length, or a static neighbour in `arp`",
                 ));
-        }
-    };
-    if let Some(gateway) = &host.gateway {
+            }
+        };
+    for gateway in &host.gateways {
         check(gateway.value, gateway.span, "gateway");
     }
     for route in &host.routes {
@@ -98,11 +105,16 @@ fn next_hops(host: &Host, context: &Context<'_>) {
     }
 }
 
+/// Whether an address is that of a neighbour on any link.
+fn is_on_any_link(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
+}
+
 /// Reports hosts without an address whose applications need one.
 fn needed_addresses(number: usize, context: &Context<'_>) {
     let hosts = &context.network.hosts;
     let lacks_address = |number: usize| {
-        hosts[number].addresses.is_empty() && !context.wrong_addresses.contains(&number)
+        hosts[number].addresses().next().is_none() && !context.wrong_addresses.contains(&number)
     };
     let missing = |host: &Host, span: Span, kind: &str, part: &str| {
         let message = format!("host `{}` has no address, and {part} `{kind}` needs one", host.name);
@@ -116,6 +128,7 @@ fn needed_addresses(number: usize, context: &Context<'_>) {
         let needs_none = matches!(
             kind,
             ApplicationKind::Replay { .. }
+                | ApplicationKind::Trace { .. }
                 | ApplicationKind::Send { .. }
                 | ApplicationKind::Listen { .. }
                 | ApplicationKind::Command { .. }
@@ -136,6 +149,90 @@ fn needed_addresses(number: usize, context: &Context<'_>) {
         if let ApplicationKind::Incast { from, .. } = kind {
             for sender in from.iter().filter(|sender| lacks_address(sender.value)) {
                 missing(&hosts[sender.value], sender.span, kind.name(), "an");
+            }
+        }
+    }
+}
+
+/// Reports traces without an Ethernet address to send to.
+fn next_hops_of_traces(host: &Host, context: &Context<'_>) {
+    for application in &host.applications {
+        let ApplicationKind::Trace { destination_mac: None, .. } = application.kind else {
+            continue;
+        };
+        // Neighbours of generated hosts are known only in a file without errors.
+        if host.gateway_mac().is_none() && !context.messages.has_errors() {
+            let message = "a trace has no Ethernet address to send to";
+            let help = "write `destination_mac: \"02:00:00:00:00:01\"`, or the gateway in `arp` of the host";
+            context.messages.error(codes::MISSING, application.span, message, help);
+        }
+    }
+}
+
+/// Reports links at ports of hosts without an interface, and what hosts with several interfaces leave open.
+fn interfaces(context: &Context<'_>) {
+    let network = &context.network;
+    for end in network.links.iter().flat_map(|link| &link.ends) {
+        let Node::Host(number) = end.node else { continue };
+        let host = &network.hosts[number];
+        if end.port as usize >= host.interfaces.len() {
+            let message = match host.interfaces.len() {
+                1 => format!("host `{}` has several links, but one interface", host.name),
+                count => format!(
+                    "host `{}` has {count} interfaces, none with port {}",
+                    host.name, end.port
+                ),
+            };
+            let help = "write `interfaces: [{address: 10.0.1.1/24}, {address: 10.0.2.1/24}]` at the host, one for each link";
+            let diagnostic = Diagnostic::error(codes::BAD_LINK, end.span, message);
+            context.messages.push(diagnostic.label(host.span, "the host").help(help));
+        }
+    }
+    for (number, host) in network.hosts.iter().enumerate() {
+        if host.interfaces.len() < 2 {
+            continue;
+        }
+        for route in host.routes.iter().filter(|route| route.via.is_none()) {
+            let message =
+                format!("a route without `via` at host `{}`, which has several links", host.name);
+            let help =
+                "write `via` with the next hop, or an address with this network at an interface";
+            context.messages.error(codes::CONFLICT, route.span, message, help);
+        }
+        let is_linked = |port: usize| context.link_at(Node::Host(number), port as u32).is_some();
+        let ports = 0..host.interfaces.len();
+        if ports.clone().any(is_linked) && !context.messages.has_errors() {
+            for port in ports.filter(|port| !is_linked(*port)) {
+                let message = format!("interface {port} of host `{}` has no link", host.name);
+                let diagnostic = Diagnostic::warning(codes::NOT_CONNECTED, host.span, message);
+                let help = format!("write a link with the end `{}:{port}`", host.name);
+                context.messages.push(diagnostic.help(help));
+            }
+        }
+    }
+}
+
+/// Warns of IPv6 addresses at switches that take generated routes.
+fn generated_routes(context: &Context<'_>) {
+    let network = &context.network;
+    for link in &network.links {
+        for (end, other) in [(&link.ends[0], &link.ends[1]), (&link.ends[1], &link.ends[0])] {
+            let (Node::Host(host), Node::Switch(switch)) = (end.node, other.node) else { continue };
+            let switch = &network.switches[switch];
+            let interface = network.hosts[host].interfaces.get(end.port as usize);
+            let addresses = interface.into_iter().flat_map(|interface| &interface.addresses);
+            let ipv6 = addresses.filter(|own| own.value.address.is_ipv6());
+            for own in ipv6.filter(|_| switch.routes.is_some() && switch.entries.is_empty()) {
+                let message = format!(
+                    "the generated routes do not lead to the IPv6 address {}",
+                    own.value.address
+                );
+                let diagnostic = Diagnostic::warning(codes::NOT_ROUTED, own.span, message);
+                let help = format!(
+                    "write `entries` for the switch `{}`, and for those on the way",
+                    switch.name
+                );
+                context.messages.push(diagnostic.help(help));
             }
         }
     }

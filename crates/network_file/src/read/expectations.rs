@@ -99,10 +99,10 @@ fn ping(name: &Located<String>, context: &Context<'_>) -> Option<Subject> {
         context.messages.error(codes::UNKNOWN_SUBJECT, name.span, message, help);
         return None;
     };
-    let addresses = &context.network.hosts[to].addresses;
+    let host = &context.network.hosts[to];
     let reaches = |destination: &Located<Destination>| match destination.value {
         Destination::Host(host) => host == to,
-        Destination::Address(address) => addresses.iter().any(|own| own.value.address == address),
+        Destination::Address(address) => host.has_address(address),
     };
     let applications = context.network.hosts[from].applications.iter().enumerate();
     let found = applications

@@ -45,8 +45,6 @@ pub const NOTE_FIELDS: &[&str] = &["$schema", "comment", "description"];
 /// What the reader accepts, and what the command line adds to the file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Whether hosts may have IPv6 addresses.
-    pub has_ipv6: bool,
     /// The program of switches without one.
     pub program: Option<String>,
     /// The file that the network completes ([`base_of`]).

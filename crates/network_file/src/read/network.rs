@@ -253,16 +253,18 @@ fn gateway_neighbours(plan: &Plan, network: &mut Network) {
     for number in 0..generated {
         let Some((switch, mac)) = ports.get(&number).copied() else { continue };
         let host = &network.hosts[number];
-        let gateway = host.gateway.iter().filter(|gateway| {
+        let gateway = host.gateways.iter().filter(|gateway| {
             network.switches[switch]
                 .routes
                 .as_ref()
                 .is_some_and(|routes| routes.address == gateway.value)
         });
         let others = at_switch[&switch].iter().filter(|other| **other != number);
-        let others = others.flat_map(|other| &network.hosts[*other].addresses);
-        let is_near =
-            |address: &IpAddr| host.addresses.iter().any(|own| own.value.contains(*address));
+        // Those of the interface at the switch.
+        let others = others.flat_map(|other| &network.hosts[*other].interfaces[0].addresses);
+        let is_near = |address: &IpAddr| {
+            host.interfaces[0].addresses.iter().any(|own| own.value.contains(*address))
+        };
         let addresses: Vec<(IpAddr, Span)> = gateway
             .map(|gateway| (gateway.value, gateway.span))
             .chain(others.map(|other| (other.value.address, host.span)))

@@ -2,7 +2,6 @@
 //! Understands the shell commands that the P4 tutorials give hosts: default gateways, routes and ARP entries. Others have
 //! no effect, with a warning.
 
-use super::addresses;
 use super::context::Context;
 use crate::codes;
 use crate::format::address::{Mac, Prefix};
@@ -30,20 +29,16 @@ enum Effect {
 /// Applies a command to a host.
 pub(super) fn apply(command: &Located<String>, host: &mut Host, context: &Context<'_>) {
     let span = command.span;
-    let allowed = |address: IpAddr| addresses::accepted(address, span, context);
     match understood(&command.value) {
         Some(Effect::Gateway(gateway)) => {
-            host.gateway = allowed(gateway).map(|value| Located { value, span });
+            host.gateways.retain(|other| other.value.is_ipv4() != gateway.is_ipv4());
+            host.gateways.push(Located { value: gateway, span });
         }
         Some(Effect::Route { to, via }) => {
-            if allowed(to.address).is_some() && via.is_none_or(|via| allowed(via).is_some()) {
-                host.routes.push(HostRoute { to: to.network(), via, span });
-            }
+            host.routes.push(HostRoute { to: to.network(), via, span });
         }
         Some(Effect::Arp { address, mac }) => {
-            if let Some(address) = allowed(address) {
-                host.arp.push(ArpEntry { address, mac, span });
-            }
+            host.arp.push(ArpEntry { address, mac, span });
         }
         Some(Effect::Nothing) => {}
         None => {

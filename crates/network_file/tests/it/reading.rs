@@ -133,18 +133,18 @@ fn switches_and_hosts() {
     assert_eq!(network.controllers[s1.controller.expect("a controller")].name, "reactive");
     assert!(network.switches[2].is_lucid() && !s1.is_lucid());
     let h1 = &network.hosts[0];
-    let addresses: Vec<String> = h1.addresses.iter().map(|own| own.value.to_string()).collect();
+    let addresses: Vec<String> = h1.addresses().map(|own| own.value.to_string()).collect();
     assert_eq!(addresses, ["10.0.1.1/24", "10.0.9.1/24"]);
-    assert_eq!((h1.mac, h1.is_mac_generated), (Mac([8, 0, 0, 0, 1, 0x11]), false));
+    assert_eq!((h1.mac(), h1.interfaces[0].is_mac_generated), (Mac([8, 0, 0, 0, 1, 0x11]), false));
     assert_eq!(
-        h1.gateway.as_ref().map(|gateway| gateway.value.to_string()).as_deref(),
+        h1.gateways.first().map(|gateway| gateway.value.to_string()).as_deref(),
         Some("10.0.1.10")
     );
     assert_eq!(h1.routes.len(), 3);
     assert_eq!(h1.routes[2].via, None);
     assert_eq!(h1.arp[0].mac, Mac([8, 0, 0, 0, 1, 0]));
     let h2 = &network.hosts[1];
-    assert_eq!((h2.mac, h2.is_mac_generated), (Mac([2, 0, 0, 0, 0, 2]), true));
+    assert_eq!((h2.mac(), h2.interfaces[0].is_mac_generated), (Mac([2, 0, 0, 0, 0, 2]), true));
     // Its command adds to the entries that `defaults` give.
     assert_eq!(h2.arp.len(), 2);
 }
@@ -337,7 +337,7 @@ fn a_topology_of_the_tutorials() {
     let gateways: Vec<Option<String>> = network
         .hosts
         .iter()
-        .map(|host| host.gateway.as_ref().map(|gateway| gateway.value.to_string()))
+        .map(|host| host.gateways.first().map(|gateway| gateway.value.to_string()))
         .collect();
     let gateway = |text: &str| Some(text.to_string());
     assert_eq!(gateways, [gateway("10.0.1.10"), gateway("10.0.2.20"), gateway("10.0.3.30"), None]);
@@ -417,17 +417,46 @@ expect: [{application: background, completed: '>= 10'}]
     assert_eq!(toml.hosts[1].applications[0].name, "background.h2");
 }
 
+/// Hosts with both versions of IP and with several interfaces; destinations have a version of the sender.
 #[test]
-fn ipv6_addresses_need_the_option() {
-    let text = "topology: {kind: star, size: 1, program: a.p4}
-hosts: {h1: {address: \"2001:db8::1/64\", gateway: \"2001:db8::2\"}}";
-    let (kind, _, _) = read_text("x.yaml", text);
-    assert_eq!(kind, None);
-    let mut map = SourceMap::new();
-    let file = map.add("x.yaml", text);
-    let options = Options { has_ipv6: true, ..Options::default() };
-    let (kind, diagnostics) = read(&map, file, Format::Yaml, &options);
-    assert!(kind.is_some(), "{}", messages(&map, &diagnostics));
+fn hosts_have_both_versions_and_several_interfaces() {
+    let text = "
+switches: {s1: {program: a.p4}, s2: {program: a.p4}}
+hosts:
+  h1:
+    address: [10.0.1.1/24, \"2001:db8:1::1/64\"]
+    gateway: [10.0.1.254, \"fe80::1\"]
+    routes: [{to: \"2001:db8:9::/48\", via: \"2001:db8:1::9\"}]
+    arp: {\"fe80::1\": \"02:00:00:00:01:00\"}
+    applications: [{udp: {to: h2, rate: 1Mbps}}, {udp: {to: \"2001:db8:2::1\", rate: 1Mbps}}]
+  h2:
+    interfaces:
+      - {address: \"2001:db8:2::1/64\", mac: \"08:00:00:00:00:02\"}
+      - {address: 10.0.3.1/24}
+    applications: [{udp: {to: h1, rate: 1Mbps}}]
+links:
+  - [h1, \"s1:1\"]
+  - [\"h2:1\", \"s1:2\"]
+  - [h2, \"s2:1\"]
+";
+    let network = network_of("x.yaml", text);
+    let [h1, h2] = [&network.hosts[0], &network.hosts[1]];
+    let gateways: Vec<String> = h1.gateways.iter().map(|one| one.value.to_string()).collect();
+    assert_eq!(gateways, ["10.0.1.254", "fe80::1"]);
+    let macs: Vec<String> = h2.interfaces.iter().map(|own| own.mac.to_string()).collect();
+    assert_eq!(macs, ["08:00:00:00:00:02", "02:00:01:00:00:02"]);
+    let ports: Vec<u32> = network.links.iter().map(|link| link.ends[0].port).collect();
+    assert_eq!(ports, [0, 1, 0], "h2 alone is its first port without a link");
+    assert_eq!(h2.address_for(h1).map(|to| to.to_string()).as_deref(), Some("2001:db8:2::1"));
+    assert_eq!(h1.address_for(h2).map(|to| to.to_string()).as_deref(), Some("10.0.1.1"));
+    let sizes = network.hosts.iter().flat_map(|host| &host.applications).map(|one| &one.kind);
+    let sizes: Vec<u64> = sizes
+        .filter_map(|kind| match kind {
+            ApplicationKind::Udp { size, .. } => Some(size.mean_bytes()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sizes, [1450, 1450, 1470], "what 1,500 bytes have room for");
 }
 
 /// Each metric has a name, and each name of the table a metric: an expectation of each of them has one condition.

@@ -56,7 +56,7 @@ fn follow_all(network: &Network) -> HashMap<(usize, usize), usize> {
             let first = network.links[link].ends[1 - end];
             let Node::Switch(first_switch) = first.node else { panic!("a host at a host") };
             // The gateway is this switch, with the Ethernet address of its port.
-            let gateway = source.gateway.as_ref().expect("a gateway").value;
+            let gateway = source.gateways.first().expect("a gateway").value;
             assert_eq!(gateway, routes(network, first_switch).address);
             let known =
                 source.arp.iter().find(|entry| entry.address == gateway).expect("a neighbour");
@@ -64,7 +64,7 @@ fn follow_all(network: &Network) -> HashMap<(usize, usize), usize> {
                 routes(network, first_switch).ports.iter().find(|port| port.port == first.port);
             assert_eq!(known.mac, port.expect("a port").mac);
 
-            let address = network.hosts[to].addresses[0].value.address;
+            let address = network.hosts[to].interfaces[0].addresses[0].value.address;
             let mut level = HashSet::from([first_switch]);
             let mut switches = 0;
             while !level.is_empty() {
@@ -80,7 +80,7 @@ fn follow_all(network: &Network) -> HashMap<(usize, usize), usize> {
                         assert_eq!(distance[&other.node] + 1, distance[&Node::Switch(switch)]);
                         match other.node {
                             Node::Host(host) => {
-                                assert_eq!((host, hop.mac), (to, network.hosts[to].mac));
+                                assert_eq!((host, hop.mac), (to, network.hosts[to].mac()));
                             }
                             Node::Switch(other_switch) => {
                                 let ports = &routes(network, other_switch).ports;
@@ -124,7 +124,7 @@ fn every_kind_connects_all_hosts_by_shortest_paths() {
 fn a_fat_tree_has_the_addresses_of_the_paper() {
     let network = generated("kind: fat-tree, k: 4");
     let address = |name: &str| match network.node(name).expect(name) {
-        Node::Host(number) => network.hosts[number].addresses[0].value.to_string(),
+        Node::Host(number) => network.hosts[number].interfaces[0].addresses[0].value.to_string(),
         Node::Switch(number) => routes(&network, number).address.to_string(),
     };
     for (name, expected) in [
@@ -191,8 +191,8 @@ links:
     assert_eq!(network.hosts[0].applications, []);
     assert_eq!(network.hosts[1].applications.len(), 1);
     // The address of h1 is given, so h2 gets another one.
-    assert_eq!(network.hosts[0].mac, Mac([2, 0, 0, 0, 0, 2]));
-    assert_eq!(network.hosts[1].mac, Mac([2, 0, 0, 0, 0, 3]));
+    assert_eq!(network.hosts[0].mac(), Mac([2, 0, 0, 0, 0, 2]));
+    assert_eq!(network.hosts[1].mac(), Mac([2, 0, 0, 0, 0, 3]));
     // s3 reaches the other subnet of h1 by the added link, and the added host at its own port.
     let port_to = |switch: usize, address: &str| {
         let address = address.parse().expect("an address");

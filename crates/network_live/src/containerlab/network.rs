@@ -81,17 +81,18 @@ fn of_switch(switch: &Switch, files: &SwitchFiles) -> Value {
 
 fn of_host(host: &Host) -> Value {
     let mut object = Object::new();
-    let addresses: Vec<String> = host
-        .addresses
-        .iter()
-        .map(|own| format!("{}/{}", own.value.address, own.value.length))
-        .collect();
+    let addresses: Vec<String> =
+        host.addresses().map(|own| format!("{}/{}", own.value.address, own.value.length)).collect();
     if !addresses.is_empty() {
         object.insert("address".to_string(), json!(addresses));
     }
-    object.insert("mac".to_string(), json!(host.mac.to_string()));
-    if let Some(gateway) = &host.gateway {
-        object.insert("gateway".to_string(), json!(gateway.value.to_string()));
+    object.insert("mac".to_string(), json!(host.mac().to_string()));
+    let gateways: Vec<String> =
+        host.gateways.iter().map(|gateway| gateway.value.to_string()).collect();
+    match gateways.as_slice() {
+        [] => {}
+        [gateway] => drop(object.insert("gateway".to_string(), json!(gateway))),
+        gateways => drop(object.insert("gateway".to_string(), json!(gateways))),
     }
     let routes = host.routes.iter().map(|route| {
         let mut object = Object::new();

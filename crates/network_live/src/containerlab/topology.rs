@@ -74,7 +74,7 @@ fn host_words(host: &Host, interface: &str) -> Vec<String> {
     let mut words = vec![
         // Switches read frames before any hardware could complete them.
         format!("ethtool -K {interface} tx off tso off gso off gro off"),
-        format!("ip link set {interface} address {}", host.mac),
+        format!("ip link set {interface} address {}", host.mac()),
     ];
     words.extend(host_commands(host, interface).iter().map(|command| format!("ip {command}")));
     words

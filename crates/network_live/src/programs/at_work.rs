@@ -80,10 +80,15 @@ impl AtWork {
             end: Arc::default(),
             has_ended: Arc::default(),
         };
-        let servers = || choice.programs.iter().filter_map(|chosen| chosen.server);
-        for (host, port) in servers() {
+        let with_servers = choice.programs.iter().filter_map(|chosen| {
+            let (host, port) = chosen.server?;
+            Some((host, port, chosen.destination.is_some_and(|to| to.is_ipv6())))
+        });
+        let servers = || with_servers.clone().map(|(host, port, _)| (host, port));
+        for (host, port, is_ipv6) in with_servers.clone() {
             let mut command = Command::new("iperf3");
-            command.args(["-s", "-1", "-4", "-p", &port.to_string()]);
+            let version = if is_ipv6 { "-6" } else { "-4" };
+            command.args(["-s", "-1", version, "-p", &port.to_string()]);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             command.process_group(0);
             let child = live.start(host, &mut command).map_err(|error| {
@@ -321,10 +326,7 @@ impl Outcome {
         let mut results: Vec<ApplicationResult> = Vec::new();
         for outcome in outcomes {
             let index = outcome.chosen.index;
-            let destination = match outcome.chosen.destination {
-                Some(std::net::IpAddr::V4(address)) => Some(address),
-                Some(std::net::IpAddr::V6(_)) | None => None,
-            };
+            let destination = outcome.chosen.destination;
             let parts = outcome
                 .measured
                 .iter()

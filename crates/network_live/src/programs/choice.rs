@@ -156,17 +156,12 @@ impl Chooser<'_> {
         self.found.push(Diagnostic::error(NOT_LIVE, application.span, message).help(help));
     }
 
-    fn address(&self, to: &Destination) -> Option<(IpAddr, Option<usize>)> {
+    fn address(&self, from: usize, to: &Destination) -> Option<(IpAddr, Option<usize>)> {
+        let hosts = &self.network.hosts;
         match to {
-            Destination::Host(host) => {
-                let own = self.network.hosts[*host].addresses.first()?;
-                Some((own.value.address, Some(*host)))
-            }
+            Destination::Host(host) => Some((hosts[*host].address_for(&hosts[from])?, Some(*host))),
             Destination::Address(address) => {
-                let has = |host: &network_file::model::Host| {
-                    host.addresses.iter().any(|own| own.value.address == *address)
-                };
-                Some((*address, self.network.hosts.iter().position(has)))
+                Some((*address, hosts.iter().position(|host| host.has_address(*address))))
             }
         }
     }
@@ -175,7 +170,9 @@ impl Chooser<'_> {
         match &application.kind {
             ApplicationKind::Ping { to, count, interval_ps, size_bytes, timeout_ps, tos } => {
                 for to in to {
-                    let Some((destination, _)) = self.address(&to.value) else { continue };
+                    let Some((destination, _)) = self.address(index.host, &to.value) else {
+                        continue;
+                    };
                     let words = [
                         "-n".to_string(),
                         "-c".to_string(),
@@ -337,7 +334,7 @@ impl Chooser<'_> {
         options: &[String],
     ) {
         for to in to {
-            let Some((destination, host)) = self.address(&to.value) else { continue };
+            let Some((destination, host)) = self.address(index.host, &to.value) else { continue };
             let Some(host) = host else {
                 let why =
                     format!("{destination} is no host of the network, so no iperf3 serves there");

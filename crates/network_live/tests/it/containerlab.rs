@@ -123,9 +123,9 @@ fn the_topology_keeps_containerlabs_schema() {
 fn host(host: &Host) -> impl PartialEq + std::fmt::Debug + use<> {
     (
         host.name.clone(),
-        host.addresses.iter().map(|own| own.value).collect::<Vec<_>>(),
-        host.mac,
-        host.gateway.as_ref().map(|gateway| gateway.value),
+        host.addresses().map(|own| own.value).collect::<Vec<_>>(),
+        host.mac(),
+        host.gateways.iter().map(|gateway| gateway.value).collect::<Vec<_>>(),
         host.routes.iter().map(|route| (route.to, route.via)).collect::<Vec<_>>(),
         host.arp.iter().map(|entry| (entry.address, entry.mac)).collect::<Vec<_>>(),
     )

@@ -273,8 +273,7 @@ impl Drawing<'_> {
 
     fn host_title(&self, number: usize) -> String {
         let host = &self.network.hosts[number];
-        let addresses: Vec<String> =
-            host.addresses.iter().map(|own| own.value.to_string()).collect();
+        let addresses: Vec<String> = host.addresses().map(|own| own.value.to_string()).collect();
         let mut title = format!("{} {}", host.name, addresses.join(", "));
         if let Some(counts) = self.results.hosts.get(number) {
             let _ = write!(title, "\n{} received, {} sent", counts.received, counts.sent);

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`FlowKey`]: which flow a frame belongs to: addresses, protocol and ports of IPv4, or the Ethernet header of others.
+//! [`FlowKey`]: which flow a frame belongs to: addresses, protocol and ports of IP, or the Ethernet header of others.
 
 use network::frame::Frame;
 use network_file::Mac;
 use std::collections::HashMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const ETHERNET_BYTES: usize = 14;
 const IPV4_TYPE: u16 = 0x0800;
+const IPV6_TYPE: u16 = 0x86dd;
 const ARP_TYPE: u16 = 0x0806;
 const ICMP: u8 = 1;
+const ICMPV6: u8 = 58;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 /// Frames with equal keys belong to one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FlowKey {
-    /// IPv4. Ports are 0 for protocols other than TCP and UDP and for later fragments.
-    Ipv4 {
+    /// IPv4 or IPv6. Ports are 0 for protocols other than TCP and UDP and for later fragments; the protocol of IPv6 is the
+    /// first one behind its header.
+    Ip {
         /// Source and destination.
-        addresses: [Ipv4Addr; 2],
+        addresses: [IpAddr; 2],
         protocol: u8,
         ports: [u16; 2],
     },
@@ -48,6 +51,11 @@ impl FlowKey {
         {
             return key;
         }
+        if ether_type == IPV6_TYPE
+            && let Some(key) = FlowKey::of_ipv6(&bytes[ETHERNET_BYTES..])
+        {
+            return key;
+        }
         let mut addresses = [[0; 6]; 2];
         addresses[0].copy_from_slice(&header[6..12]);
         addresses[1].copy_from_slice(&header[..6]);
@@ -71,16 +79,29 @@ impl FlowKey {
             }
             _ => [0, 0],
         };
-        Some(FlowKey::Ipv4 { addresses: [address(12), address(16)], protocol, ports })
+        Some(FlowKey::Ip { addresses: [address(12).into(), address(16).into()], protocol, ports })
+    }
+
+    fn of_ipv6(packet: &[u8]) -> Option<FlowKey> {
+        let header = packet.first_chunk::<40>()?;
+        if header[0] >> 4 != 6 {
+            return None;
+        }
+        let address =
+            |at: usize| IpAddr::from(Ipv6Addr::from(std::array::from_fn(|n| header[at + n])));
+        let protocol = header[6];
+        let port = |at| number(packet, at).unwrap_or(0);
+        let ports = if matches!(protocol, TCP | UDP) { [port(40), port(42)] } else { [0, 0] };
+        Some(FlowKey::Ip { addresses: [address(8), address(24)], protocol, ports })
     }
 
     /// Source and destination, for people.
     pub(crate) fn ends(&self) -> [String; 2] {
         match self {
-            FlowKey::Ipv4 { addresses, protocol: TCP | UDP, ports } => {
-                [0, 1].map(|end| format!("{}:{}", addresses[end], ports[end]))
+            FlowKey::Ip { addresses, protocol: TCP | UDP, ports } => {
+                [0, 1].map(|end| SocketAddr::new(addresses[end], ports[end]).to_string())
             }
-            FlowKey::Ipv4 { addresses, .. } => addresses.map(|address| address.to_string()),
+            FlowKey::Ip { addresses, .. } => addresses.map(|address| address.to_string()),
             FlowKey::Ethernet { addresses, .. } => addresses.map(|bytes| Mac(bytes).to_string()),
             FlowKey::Short => [String::new(), String::new()],
         }
@@ -89,10 +110,16 @@ impl FlowKey {
     /// The protocol, for people.
     pub(crate) fn protocol(&self) -> String {
         match self {
-            FlowKey::Ipv4 { protocol: TCP, .. } => "TCP".to_string(),
-            FlowKey::Ipv4 { protocol: UDP, .. } => "UDP".to_string(),
-            FlowKey::Ipv4 { protocol: ICMP, .. } => "ICMP".to_string(),
-            FlowKey::Ipv4 { protocol, .. } => format!("IPv4 protocol {protocol}"),
+            FlowKey::Ip { protocol: TCP, .. } => "TCP".to_string(),
+            FlowKey::Ip { protocol: UDP, .. } => "UDP".to_string(),
+            FlowKey::Ip { protocol: ICMP, addresses: [IpAddr::V4(_), _], .. } => "ICMP".to_string(),
+            FlowKey::Ip { protocol: ICMPV6, addresses: [IpAddr::V6(_), _], .. } => {
+                "ICMPv6".to_string()
+            }
+            FlowKey::Ip { protocol, addresses: [address, _], .. } => {
+                let version = if address.is_ipv4() { 4 } else { 6 };
+                format!("IPv{version} protocol {protocol}")
+            }
             FlowKey::Ethernet { ether_type: ARP_TYPE, .. } => "ARP".to_string(),
             FlowKey::Ethernet { ether_type, .. } => format!("Ethernet type 0x{ether_type:04x}"),
             FlowKey::Short => "short frame".to_string(),

@@ -9,7 +9,7 @@ use page::columns::Column;
 use page::{Page, in_page};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 const FILTERS: &str = include_str!("assets/filters.html");
 const BELOW: &str = include_str!("assets/below.html");
@@ -26,7 +26,7 @@ const SCRIPTS: [&str; 5] = [
 const MAX_FLOW_ROWS: usize = 200;
 
 /// Names of applications by source and destination of their flows.
-pub(crate) type FlowNames = HashMap<[(Ipv4Addr, u16); 2], String>;
+pub(crate) type FlowNames = HashMap<[(IpAddr, u16); 2], String>;
 
 impl TimeLine {
     /// The page of a finished time line. `until_ps` is the time that the run reached.
@@ -94,8 +94,8 @@ impl TimeLine {
         let mut stations: HashMap<[u8; 6], u32> = HashMap::new();
         for (number, host) in network.hosts.iter().enumerate() {
             let node = crate::numbering::node_id(network, Node::Host(number)).0;
-            hosts.extend(host.addresses.iter().map(|own| (own.value.address, node)));
-            stations.insert(host.mac.0, node);
+            hosts.extend(host.addresses().map(|own| (own.value.address, node)));
+            stations.extend(host.interfaces.iter().map(|interface| (interface.mac.0, node)));
         }
         let count = self.flow_numbers.count();
         let row = |number: u32| {
@@ -106,16 +106,14 @@ impl TimeLine {
             };
             let [source, destination] = key.ends();
             let nodes = match key {
-                FlowKey::Ipv4 { addresses, .. } => {
-                    addresses.map(|one| hosts.get(&IpAddr::V4(one)).copied())
-                }
+                FlowKey::Ip { addresses, .. } => addresses.map(|one| hosts.get(&one).copied()),
                 FlowKey::Ethernet { addresses, .. } => {
                     addresses.map(|one| stations.get(&one).copied())
                 }
                 FlowKey::Short => [None, None],
             };
             let name = match key {
-                FlowKey::Ipv4 { addresses, ports, .. } => {
+                FlowKey::Ip { addresses, ports, .. } => {
                     let ends = [(addresses[0], ports[0]), (addresses[1], ports[1])];
                     let back =
                         names.get(&[ends[1], ends[0]]).map(|name| format!("{name}, replies"));

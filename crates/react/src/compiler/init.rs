@@ -5,6 +5,7 @@
 use super::Mode;
 use super::packing::{BinLimits, sorted_first_fit};
 use super::plan::{InitParameter, InitTable, PipelinePlan};
+use super::tables::MISS;
 use super::translator::{STATE, STATE_TYPE, Translator, VERSION, WORKING_COPY, selector_name};
 use crate::language::Gress;
 use p4::ast::{ControlDeclaration, Declaration, Statement};
@@ -75,17 +76,30 @@ impl Translator<'_> {
         mode: Mode,
         limits: BinLimits,
     ) -> PipelinePlan {
-        let parameters = self.init_parameters(gress, mode);
+        let mut parameters = self.init_parameters(gress, mode);
         let widths: Vec<u32> = parameters.iter().map(|(_, width, _)| *width).collect();
         let is_pinned = |parameter: &InitParameter| {
             matches!(parameter, InitParameter::Version | InitParameter::WorkingCopy)
         };
         let pinned = parameters.iter().filter(|(parameter, ..)| is_pinned(parameter)).count();
-        let bins = match mode {
+        let mut bins = match mode {
             Mode::Written => vec![(0..parameters.len()).collect()],
             Mode::Run => sorted_first_fit(&widths, pinned, limits),
         };
+        if bins.len() > 1 && !self.usage.versioned.contains(&gress) {
+            // Init tables behind the master have versions too.
+            parameters.insert(0, (InitParameter::Version, 1, 0));
+            let widths: Vec<u32> = parameters.iter().map(|(_, width, _)| *width).collect();
+            bins = sorted_first_fit(&widths, pinned + 1, limits);
+        }
         let mut locals = self.locals(Span::NONE, &format!("{STATE_TYPE} {STATE};"));
+        if bins.len() > 1 {
+            let is_miss = |local: &Declaration| &*local.name.text == MISS;
+            match control.locals.iter().position(is_miss) {
+                Some(at) => locals.push(control.locals.remove(at)),
+                None => locals.extend(self.locals(Span::NONE, &format!("action {MISS}() {{ }}"))),
+            }
+        }
         let mut applies: Vec<Statement> = Vec::new();
         let mut inits = Vec::new();
         for (number, bin) in bins.iter().enumerate() {
@@ -112,8 +126,7 @@ impl Translator<'_> {
                 ),
                 _ => format!(
                     "table {table} {{ key = {{ {STATE}.{VERSION} : exact; }} actions = {{ {action}; @defaultonly {MISS}; }} \
-                     const default_action = {MISS}(); size = 2; }}",
-                    MISS = super::tables::MISS
+                     const default_action = {MISS}(); size = 2; }}"
                 ),
             };
             locals.extend(self.locals(Span::NONE, &text));

@@ -8,12 +8,17 @@ use react::language::read;
 use source::{RenderOptions, render_text};
 
 pub fn compiled(text: &str) -> CompiledProgram {
+    compiled_with(text, None)
+}
+
+/// Compiles with the limits of another target.
+pub fn compiled_with(text: &str, limits: Option<Limits>) -> CompiledProgram {
     let options = PreprocessorOptions::default();
     let program = match read("test.p4r", text.to_string(), &InterfacesOnly, &options) {
         Ok((program, _)) => program,
         Err((map, found)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
     };
-    match compile(&program, Limits::of(program.architecture)) {
+    match compile(&program, limits.unwrap_or(Limits::of(program.architecture))) {
         Ok(compiled) => compiled,
         Err((found, map)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
     }

@@ -5,7 +5,7 @@
 //! committed configuration, configurations never go back, fields come from one packet, and registers are what all packets
 //! up to that one made of them. Agents with a mistake must be caught.
 
-use crate::compiled::compiled;
+use crate::compiled::compiled_with;
 use crate::generated::{Writes, packet, program};
 use crate::script::Script;
 use control::latency::{BarrierKind, LatencyModel};
@@ -14,7 +14,7 @@ use control::target::{Batch, Notification, Outcome, Target, Ticket, Visibility};
 use device::{Device, DeviceOptions, EngineChoice, PassTiming};
 use ir::{Bits, Program, RegisterId, TableId};
 use react::agent::{self, Agent};
-use react::compiler::CompiledProgram;
+use react::compiler::{BinLimits, CompiledProgram, Limits};
 use react::map::{self, MalleableMap};
 use state::{CellRange, CellValues, Read, Reply, Subscription, Update};
 use std::sync::{Arc, Mutex};
@@ -303,7 +303,8 @@ fn fault(compiled: &CompiledProgram, history: &History) -> Option<String> {
 
 fn judged(seed: u64, mistakes: Mistakes) -> (Option<String>, usize, usize) {
     let generated = program(&mut Choices::from_seed(seed), Writes::Once);
-    let compiled = compiled(&generated.text);
+    let limits = (seed % 2 == 1).then_some(Limits { init: BinLimits { bits: 18, items: 3 } });
+    let compiled = compiled_with(&generated.text, limits);
     let history = history(&compiled, seed, mistakes);
     let fault = fault(&compiled, &history);
     let fault = fault.map(|fault| format!("seed {seed}: {fault}\n{}", generated.text));

@@ -10,6 +10,7 @@ use frontend::{Console, ExitStatus, Failure, PrintForm, ProgramFile, count};
 use network_file::model::{Behaviour, CommandSource, Network};
 use network_live::containerlab::{self, SwitchFiles};
 use network_run::entries;
+use source::Diagnostics;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,11 @@ pub(super) fn run(
     switches: &Switches<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
+    let mut found = Diagnostics::new();
+    network_live::check_hosts(&network, &mut found);
+    if found.has_errors() {
+        return Err(Failure::Found(switches.map.clone(), found));
+    }
     let mut programs: HashMap<PathBuf, String> = HashMap::new();
     let mut all = Vec::new();
     for (number, (switch, device)) in network.switches.iter().zip(devices).enumerate() {

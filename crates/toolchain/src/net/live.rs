@@ -68,6 +68,9 @@ pub(super) fn run(
     if !live.has_applications {
         leave_out_applications(&mut network, &mut found);
     }
+    if live.only.is_none() {
+        network_live::check_hosts(&network, &mut found);
+    }
     let choice = programs::choose(&mut network, until_ps, &mut found);
     if found.has_errors() {
         return Err(Failure::Found(map.clone(), found));

@@ -109,11 +109,8 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
         }
         None => None,
     };
-    let options = Options {
-        program: run.program.map(|program| program.display().to_string()),
-        base,
-        ..Options::default()
-    };
+    let options =
+        Options { program: run.program.map(|program| program.display().to_string()), base };
     let (read, found) = network_file::read(&map, file, format, &options);
     let mut network = match read {
         None => return Err(Failure::Found(map, found)),

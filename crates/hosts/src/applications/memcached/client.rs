@@ -7,10 +7,10 @@ use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Datagram, Io, Program};
 use crate::stack::Stack;
-use crate::wire::{View, ipv4, udp};
+use crate::wire::{View, udp};
 use arithmetic::random::stream::Stream;
 use rustc_hash::FxHashMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Tokens below it are timeouts of requests; it is the next arrival.
 const ARRIVAL: u64 = u64::MAX;
@@ -28,7 +28,7 @@ pub enum Pacing {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemcachedClientOptions {
     /// The server.
-    pub destination: (Ipv4Addr, u16),
+    pub destination: (IpAddr, u16),
     /// When the first request is made, in picoseconds.
     pub start_ps: u64,
     /// When requests are made.
@@ -53,7 +53,7 @@ pub struct MemcachedClientOptions {
 
 impl MemcachedClientOptions {
     /// 1,000 gets, one after the other, of 1,000 keys.
-    pub fn to(destination: (Ipv4Addr, u16)) -> MemcachedClientOptions {
+    pub fn to(destination: (IpAddr, u16)) -> MemcachedClientOptions {
         MemcachedClientOptions {
             destination,
             start_ps: 0,
@@ -121,8 +121,8 @@ impl MemcachedClient {
         host: &HostOptions,
         random: Stream,
     ) -> Result<MemcachedClient, AddError> {
-        let headers = ipv4::HEADER_BYTES + udp::HEADER_BYTES + FRAME_HEADER_BYTES + 64;
-        let most = usize::from(host.mtu_bytes).saturating_sub(headers) as u32;
+        let headers = (udp::HEADER_BYTES + FRAME_HEADER_BYTES + 64) as u32;
+        let most = host.most_payload_bytes(options.destination.0).saturating_sub(headers);
         let is_paced = match options.pacing {
             Pacing::Poisson(rate) => rate > 0.0 && rate.is_finite(),
             Pacing::Outstanding(count) => count > 0 && count <= 0x8000,

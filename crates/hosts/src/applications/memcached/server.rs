@@ -7,10 +7,10 @@ use crate::error::AddError;
 use crate::interface::HostOptions;
 use crate::program::{Binding, Datagram, Io, Program};
 use crate::stack::Stack;
-use crate::wire::{View, ipv4, udp};
+use crate::wire::{View, udp};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Payload bytes of memcached's datagrams, if the MTU allows them.
 const DATAGRAM_BYTES: usize = 1400;
@@ -61,7 +61,7 @@ pub struct MemcachedServerReport {
 /// An answer that the worker has ready at its time.
 #[derive(Debug)]
 struct Ready {
-    to: (Ipv4Addr, u16),
+    to: (IpAddr, u16),
     datagrams: Vec<Vec<u8>>,
 }
 
@@ -81,9 +81,11 @@ impl MemcachedServer {
         options: MemcachedServerOptions,
         host: &HostOptions,
     ) -> Result<MemcachedServer, AddError> {
-        let headers = ipv4::HEADER_BYTES + udp::HEADER_BYTES;
-        let datagram_bytes =
-            usize::from(host.mtu_bytes).saturating_sub(headers).min(DATAGRAM_BYTES);
+        // Clients may use any version of IP that the host has.
+        let own = host.interfaces.iter().flat_map(|interface| &interface.addresses);
+        let most = own.map(|own| host.most_payload_bytes(own.address)).min();
+        let most = most.unwrap_or(host.mtu_bytes.into()) as usize;
+        let datagram_bytes = most.saturating_sub(udp::HEADER_BYTES).min(DATAGRAM_BYTES);
         if datagram_bytes <= FRAME_HEADER_BYTES {
             return Err(option_error("the host's MTU is too small for memcached's datagrams"));
         }

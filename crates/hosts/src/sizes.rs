@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`FlowSizes`]: distributions of flow sizes as tables of bytes and cumulative probability, linear in between.
+//! [`FlowSizes`]: distributions of flow sizes: tables of bytes and cumulative probability, linear in between, and
+//! [`Pareto`].
+
+mod pareto;
+
+pub use pareto::Pareto;
 
 /// Web search (Alizadeh et al. 2010, "Data Center TCP"); mean 1.711 MB.
 const WEB_SEARCH: &[(u64, f64)] = &[
@@ -45,6 +50,8 @@ pub enum FlowSizes {
     Fixed(u64),
     /// Bytes with their cumulative probabilities, from 0 or the least size on, to 1.
     Table(Vec<(u64, f64)>),
+    /// A heavy tail.
+    Pareto(Pareto),
 }
 
 impl FlowSizes {
@@ -53,7 +60,7 @@ impl FlowSizes {
             FlowSizes::WebSearch => WEB_SEARCH,
             FlowSizes::DataMining => DATA_MINING,
             FlowSizes::Table(table) => table,
-            FlowSizes::Fixed(_) => &[],
+            FlowSizes::Fixed(_) | FlowSizes::Pareto(_) => &[],
         }
     }
 
@@ -61,6 +68,9 @@ impl FlowSizes {
     pub fn check(&self) -> Result<(), String> {
         if *self == FlowSizes::Fixed(0) {
             return Err("a flow of 0 bytes never starts: write at least 1".to_owned());
+        }
+        if let FlowSizes::Pareto(pareto) = self {
+            return pareto.check();
         }
         let FlowSizes::Table(table) = self else { return Ok(()) };
         let (Some(first), Some(last)) = (table.first(), table.last()) else {
@@ -85,8 +95,10 @@ impl FlowSizes {
 
     /// The mean, in bytes.
     pub fn mean(&self) -> f64 {
-        if let FlowSizes::Fixed(bytes) = self {
-            return *bytes as f64;
+        match self {
+            FlowSizes::Fixed(bytes) => return *bytes as f64,
+            FlowSizes::Pareto(pareto) => return pareto.mean(),
+            _ => {}
         }
         let table = self.table();
         let first = table.first().map_or(0.0, |(bytes, share)| *bytes as f64 * share);
@@ -98,8 +110,12 @@ impl FlowSizes {
 
     /// The size below which this share of flows lies, at least 1.
     pub fn draw(&self, share: f64) -> u64 {
-        if let FlowSizes::Fixed(bytes) = self {
-            return *bytes;
+        match self {
+            FlowSizes::Fixed(bytes) => return *bytes,
+            FlowSizes::Pareto(pareto) => {
+                return (libm::round(pareto.quantile(share)) as u64).max(1);
+            }
+            _ => {}
         }
         let table = self.table();
         let at = table.partition_point(|(_, known)| *known <= share);
