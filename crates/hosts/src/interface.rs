@@ -116,40 +116,8 @@ impl Interface {
             starts: VecDeque::new(),
             busy_until_ps: 0,
             spare: Vec::new(),
-<<<<<<< HEAD
-        }
-    }
-
-    /// Whether this is an address of the host.
-    #[inline]
-    pub(crate) fn has_address(&self, address: Ipv4Addr) -> bool {
-        self.options.addresses.iter().any(|own| own.address == address)
-    }
-
-    /// Whether packets to this address are for the host.
-    #[inline]
-    pub(crate) fn accepts(&self, address: Ipv4Addr) -> bool {
-        self.has_address(address)
-            || address.is_broadcast()
-            || self.options.addresses.iter().any(|own| own.broadcast() == Some(address))
-    }
-
-    /// The address that packets to a destination come from, if there is a route.
-    pub(crate) fn source_for(&self, destination: Ipv4Addr) -> Option<Ipv4Addr> {
-        if self.has_address(destination) {
-            return Some(destination);
-        }
-        if destination.is_multicast() {
-            return self.options.addresses.first().map(|own| own.address);
-        }
-        let hop = self.options.next_hop(destination)?;
-        let addresses = &self.options.addresses;
-        let near = addresses.iter().find(|own| own.contains(hop)).or(addresses.first())?;
-        Some(near.address)
-=======
         };
         (0..).zip(&options.interfaces).map(one).collect()
->>>>>>> 7bf4640906f558733a9aef82848c01623362b82f
     }
 
     /// An empty buffer for a frame.
@@ -178,34 +146,7 @@ impl Interface {
         mut frame: Frame,
         own: impl FnOnce() -> Option<IpAddr>,
         outbox: &mut Outbox,
-<<<<<<< HEAD
-    ) -> Asked {
-        let now_ps = outbox.now_ps();
-        if self.has_address(destination) {
-            self.address_frame(&mut frame, self.options.mac);
-            self.looped_back.push_back(frame);
-            return Asked::LoopBack;
-        }
-        if destination.is_broadcast()
-            || self.options.addresses.iter().any(|own| own.broadcast() == Some(destination))
-        {
-            self.address_frame(&mut frame, MacAddress::BROADCAST);
-            self.transmit(frame, outbox);
-            return Asked::Nothing;
-        }
-        if destination.is_multicast() {
-            self.address_frame(&mut frame, MacAddress::of_group(destination));
-            self.transmit(frame, outbox);
-            return Asked::Nothing;
-        }
-        let Some(hop) = self.options.next_hop(destination) else {
-            self.statistics.dropped_no_route += 1;
-            outbox.note(|| Note::Dropped { reason: "no route", frame });
-            return Asked::Nothing;
-        };
-=======
     ) -> Option<u64> {
->>>>>>> 7bf4640906f558733a9aef82848c01623362b82f
         match self.neighbors.find(hop) {
             Lookup::Known(mac) => {
                 self.address_frame(&mut frame, mac, hop);
@@ -232,6 +173,7 @@ impl Interface {
     /// Sends an IP packet to a group of stations.
     pub(crate) fn send_to_group(&mut self, group: IpAddr, mut frame: Frame, outbox: &mut Outbox) {
         let mac = match group {
+            IpAddr::V4(group) if group.is_multicast() => MacAddress::of_ipv4_group(group),
             IpAddr::V4(_) => MacAddress::BROADCAST,
             IpAddr::V6(group) => MacAddress::of_group(group),
         };

@@ -48,7 +48,7 @@ fn constant_udp_has_its_rate_delay_and_no_jitter() {
 #[test]
 fn multicast_goes_to_the_groups_ethernet_address() {
     let mut pair = Pair::simple(100_000_000, MS);
-    let mut options = UdpSenderOptions::to((Ipv4Addr::new(239, 129, 2, 3), 9));
+    let mut options = UdpSenderOptions::to((Ipv4Addr::new(239, 129, 2, 3).into(), 9));
     options.count = Some(3);
     pair.add(0, Application::UdpSender(options));
     let listener = FrameListenerOptions { ether_type: None, most_frames: 10 };

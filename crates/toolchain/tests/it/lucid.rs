@@ -46,15 +46,9 @@ fn a_compiled_program_loads_as_it_is_deployed() {
         let console = Recording::default();
         let mut session = Session::new(program);
         let commands = &deployment.commands;
-<<<<<<< HEAD
-        let written = &mut device.target();
-        let done =
-            control_files::apply_text("set-up", commands, None, &mut session, written, &console);
-=======
         let control = &mut device.target();
         let done =
             control_files::apply_text("set-up", commands, None, &mut session, control, &console);
->>>>>>> 7bf4640906f558733a9aef82848c01623362b82f
         assert!(done.is_some_and(|done| done > 0), "{}: {}", target.name, console.text());
     }
 }
