@@ -31,7 +31,9 @@ fn all_run(folder: &str, name: &str, least: usize) {
         let ran = command.output().expect("plane starts");
         let errors = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(0), "{}: {errors}", file.display());
-        assert_eq!(errors, "", "{}", file.display());
+        // Programs of controllers may print lines of their own.
+        let has_warning = errors.lines().any(|line| line.starts_with("warning"));
+        assert!(!has_warning, "{}: {errors}", file.display());
     }
 }
 
