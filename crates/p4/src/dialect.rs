@@ -68,6 +68,12 @@ pub trait Dialect: Sync {
     /// such as that of the declaration which the expression names. `None` if there is none.
     fn type_of<'p>(&self, extension: &Extension, program: &'p Program) -> Option<&'p TypeRef>;
 
+    /// Returns the names that expressions of the dialect may refer to, for advice.
+    fn declared<'p>(&self, program: &'p Program) -> Vec<&'p str> {
+        let _ = program;
+        Vec::new()
+    }
+
     /// Whether an expression of the dialect may be assigned to.
     fn is_variable(&self, extension: &Extension) -> bool {
         let _ = extension;

@@ -69,11 +69,20 @@ impl<'a> Checker<'a> {
             Some(written) => self.resolve_type(written),
             None => {
                 let what = extension.tokens().next().map_or("this", |token| &token.text);
-                self.report(Diagnostic::error(
+                let error = Diagnostic::error(
                     syntax::FORM_OF_A_DIALECT,
                     expression.span,
                     format!("`{what}` refers to nothing that {} declares", extension.dialect),
-                ));
+                );
+                let known = self.dialect.map(|dialect| dialect.declared(self.program));
+                let name = what.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+                let nearest = source::nearest(name, known.unwrap_or_default());
+                self.report(match nearest {
+                    Some(nearest) => {
+                        error.help(format!("did you mean `{}`?", what.replace(name, nearest)))
+                    }
+                    None => error,
+                });
                 self.known.unknown.clone()
             }
         }

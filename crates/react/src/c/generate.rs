@@ -8,7 +8,9 @@ use super::lexer::{Kind, tokens};
 use super::state::{StateVariable, state_variables};
 use super::tables::table_functions;
 use super::translate::{Names, UNKNOWN, translate};
-use super::values::{from_words, mask, string_literal, wrapping_member};
+use super::values::{
+    c_name, c_type, from_words, has_c_width, mask, string_literal, wrapping_member,
+};
 use crate::interface::{CText, Interface};
 use crate::module::ABI_VERSION;
 use source::{Diagnostics, SourceMap};
@@ -208,8 +210,12 @@ impl Writer<'_> {
         for value in &interface.values {
             let name = &value.name;
             let place = format!("p4r_malleables.v_{name}");
-            let ty = super::values::c_type(&value.ty);
-            self.line(&format!("#define $${name} {place}\n#define ${name} (({ty}){place})"));
+            // The types of bit-fields differ between compilers, and `typeof` and `sizeof` refuse them.
+            let read = match has_c_width(&value.ty) {
+                true => place.clone(),
+                false => format!("(({}){place})", c_type(&value.ty)),
+            };
+            self.line(&format!("#define $${name} {place}\n#define ${name} {read}"));
         }
         for field in &interface.fields {
             let name = &field.name;
@@ -266,7 +272,7 @@ impl Writer<'_> {
             let body = translate(&reaction.body, &self.names, &mut self.diagnostics);
             arguments.check_paths(&body, &mut self.diagnostics);
             self.text.push_str(&arguments.memory());
-            let name = format!("p4r_reaction_{}", super::values::c_name(&reaction.name));
+            let name = format!("p4r_reaction_{}", c_name(&reaction.name));
             self.line(&format!(
                 "static void {name}(const uint64_t *p4r_in)\n{{\n    (void)p4r_in;"
             ));

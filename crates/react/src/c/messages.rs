@@ -4,7 +4,7 @@
 use super::arguments::Arguments;
 use super::codes::{C_ERROR, C_WARNING, COMPILER_FAILED};
 use super::generate::GENERATED_NAME;
-use super::lexer::{Kind, tokens};
+use super::lexer::tokens;
 use super::names::path_at;
 use super::tables::table_functions;
 use crate::interface::{CText, Interface, PathStep, Reaction, path_text};
@@ -218,6 +218,14 @@ impl<'r> Reader<'r> {
     fn advise(&self, diagnostic: Diagnostic, span: Span) -> Diagnostic {
         let Some((index, reaction)) = self.reaction_at(span) else { return diagnostic };
         let body = &reaction.body;
+        // GCC and clang.
+        let is_read_only =
+            ["read-only", "const-qualified"].iter().any(|words| diagnostic.message.contains(words));
+        if is_read_only {
+            return diagnostic.help(
+                "an argument is a copy of what was measured; a reaction acts by malleable values, fields and tables",
+            );
+        }
         let tokens = tokens(&body.text);
         let offset = (span.start - body.span.start) as usize;
         let Some(at) = tokens.iter().position(|token| token.start <= offset && offset < token.end)
@@ -229,13 +237,14 @@ impl<'r> Reader<'r> {
         });
         let Some(path) = first.and_then(|first| path_at(&tokens, first)) else { return diagnostic };
         let name = tokens[at].text;
-        if tokens.get(path.end).is_some_and(|token| token.is("(")) {
+        let is_call = tokens.get(path.end).is_some_and(|token| token.is("("));
+        if is_call && path.steps.len() == 1 {
             let functions = table_functions(self.interface);
             let names = functions.iter().map(|function| function.name.as_str());
             let is_known = names.clone().any(|known| known == name);
             return match nearest(name, names).filter(|_| !is_known) {
                 // Some compilers suggest it themselves.
-                Some(nearest) if diagnostic.message.contains(nearest) => diagnostic,
+                Some(nearest) if diagnostic.message.contains(&format!("`{nearest}`")) => diagnostic,
                 Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
                 None => diagnostic,
             };
@@ -244,10 +253,31 @@ impl<'r> Reader<'r> {
         let indices = path.steps.iter().rev().take_while(|step| is_index(step)).count();
         let written = path_text(&path.steps[..path.steps.len() - indices]);
         let arguments = Arguments::new(index, reaction);
-        match path.steps.len() > 1 || tokens[at].kind == Kind::Identifier {
-            true if arguments.is_unknown(&written) => arguments.advise(diagnostic, &written),
-            _ => diagnostic,
+        if let Some(advice) = self.other_object(&written, path.steps.first()) {
+            return diagnostic.help(advice);
         }
+        let is_unknown = path.steps.len() > 1 || diagnostic.message.contains("undeclared");
+        match is_unknown && arguments.is_unknown(&written) {
+            true => arguments.advise(diagnostic, &written),
+            false => diagnostic,
+        }
+    }
+
+    /// Returns how C names a malleable or a table that is written like a variable.
+    fn other_object(&self, written: &str, first: Option<&PathStep>) -> Option<String> {
+        let interface = self.interface;
+        let fields = interface.fields.iter().map(|field| &field.name);
+        let mut malleables = interface.values.iter().map(|value| &value.name).chain(fields);
+        if malleables.any(|name| **name == *written) {
+            return Some(format!("a malleable is written `${{{written}}}`"));
+        }
+        let Some(PathStep::Name(first)) = first else { return None };
+        let table = interface.tables.iter().find(|table| table.name == *first)?;
+        let functions = table_functions(interface);
+        let begins = format!("{}_", table.name);
+        let names = functions.iter().map(|function| function.name.as_str());
+        let names: Vec<&str> = names.filter(|name| name.starts_with(&begins)).collect();
+        Some(format!("entries of the table are written by functions: {}", names.join(", ")))
     }
 }
 

@@ -41,11 +41,15 @@ pub fn declaration(ty: &Scalar, name: &str) -> String {
     }
 }
 
+/// Whether C has a type of exactly this width.
+pub fn has_c_width(ty: &Scalar) -> bool {
+    ty.is_bool || matches!(ty.width_bits, 8 | 16 | 32 | 64)
+}
+
 /// Declares a member that wraps at the width of its type. A bit-field where C has no such type.
 pub fn wrapping_member(ty: &Scalar, name: &str) -> String {
     match ty.width_bits {
-        8 | 16 | 32 | 64 => format!("{} {name}", c_type(ty)),
-        _ if ty.is_bool => format!("_Bool {name}"),
+        _ if has_c_width(ty) => format!("{} {name}", c_type(ty)),
         width if ty.is_signed => format!("signed long long {name} : {width}"),
         width => format!("unsigned long long {name} : {width}"),
     }

@@ -2,6 +2,7 @@
 //! Measurements (Mantis §4.2, §5.2, Figure 9): at the end of a pipeline fields go to words of two copies, with a count of
 //! packets; each write of a measured register goes to the working copy too, with a count of writes of the cell.
 
+use super::finishing::measures_fields;
 use super::packing::{BinLimits, sorted_first_fit};
 use super::plan::{MeasuredBits, MeasuredPack, MeasuredRegister, MeasuredValue};
 use super::translator::{STATE, Translator, WORKING_COPY};
@@ -206,6 +207,17 @@ impl Translator<'_> {
         let last = self.statements(Span::NONE, &text, Vec::new());
         control.body.statements.extend(last);
         packs
+    }
+
+    /// Whether a pipeline applies a control before it measures fields.
+    pub(super) fn is_applied_while_measuring(&self, control: NodeId) -> bool {
+        let is_pipeline = self.program.pipelines.iter().any(|one| one.control == control);
+        let reactions = &self.program.declarations.reactions;
+        let measures =
+            |gress: &Gress| reactions.iter().any(|reaction| measures_fields(reaction, *gress));
+        let mut reachable = self.usage.reachable.iter();
+        !is_pipeline
+            && reachable.any(|(gress, controls)| controls.contains(&control) && measures(gress))
     }
 
     /// Refuses `exit` in a control that a measuring pipeline applies.

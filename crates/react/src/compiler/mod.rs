@@ -5,6 +5,7 @@
 //! carries out what is said of the first.
 
 mod applies;
+pub mod architectures;
 mod finishing;
 mod init;
 mod measure;
@@ -97,6 +98,11 @@ pub fn compile(
     program: &P4rProgram,
     limits: Limits,
 ) -> Result<CompiledProgram, (Diagnostics, SourceMap)> {
+    if let Some(error) = architectures::unsupported(program) {
+        let mut found = Diagnostics::new();
+        found.push(error);
+        return Err((found, program.map.clone()));
+    }
     let written = translate(program, Mode::Written, limits)?;
     let run = translate(program, Mode::Run, limits)?;
     let written_text = written.rewritten.print();
@@ -144,6 +150,9 @@ fn translate(
     let all: Vec<Declaration> = program.typed.program.declarations.clone();
     let mut is_first = true;
     for declaration in &all {
+        if mode == Mode::Run && translator.is_applied_while_measuring(declaration.id) {
+            translator.refuse_exits(declaration);
+        }
         match &declaration.kind {
             DeclarationKind::Extension(_) => {
                 let removed = translator.rewriter.remove(declaration.id);
@@ -213,10 +222,6 @@ fn translate_control(
         let pipelines = translator.program.pipelines.iter();
         pipelines.filter(|pipeline| pipeline.control == id).map(|pipeline| pipeline.gress).collect()
     };
-    let reaching: Vec<Gress> = {
-        let reachable = translator.usage.reachable.iter();
-        reachable.filter(|(_, controls)| controls.contains(&id)).map(|(gress, _)| *gress).collect()
-    };
     PassState { translator }.declaration(&mut changed);
     if let DeclarationKind::Control(control) = &mut changed.kind {
         match pipelines.first() {
@@ -225,15 +230,6 @@ fn translate_control(
                 done.1.push(translator.add_init(*gress, control, mode, limits.init));
             }
             None => {
-                let measures = reaching.iter().any(|gress| {
-                    let reactions = &translator.program.declarations.reactions;
-                    reactions
-                        .iter()
-                        .any(|reaction| finish_control::measures_fields(reaction, *gress))
-                });
-                if measures {
-                    translator.refuse_exits(declaration);
-                }
                 let text = format!("control x(inout {STATE_TYPE} {STATE}) {{ apply {{ }} }}");
                 let made = translator.declarations(Span::NONE, &text).pop();
                 if let Some(Declaration { kind: DeclarationKind::Control(made), .. }) = made {

@@ -13,7 +13,7 @@ use p4::ast::{
     Annotation, Declaration, DeclarationKind, Direction, Expression, ExpressionKind, Extension,
     KeyElement, Name, NodeId, Statement, StatementKind, TableDeclaration, TablePropertyKind,
 };
-use p4::typed::{Constant, Type};
+use p4::typed::{Callee, Constant, Type};
 use p4::visit::{Visit, walk_declaration, walk_expression, walk_key_element, walk_statement};
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,7 @@ pub(super) fn check(program: &P4rProgram, found: &mut Diagnostics) {
         outside: None,
         found,
         used: BTreeMap::new(),
+        applied: applied_controls(program),
     };
     for declaration in &program.typed.program.declarations {
         uses.top_level(declaration);
@@ -280,12 +281,42 @@ struct Uses<'p, 'd> {
     found: &'d mut Diagnostics,
     /// The controls that use each malleable.
     used: BTreeMap<Arc<str>, BTreeSet<NodeId>>,
+    /// The controls of the pipelines, and all that they apply.
+    applied: BTreeSet<NodeId>,
+}
+
+/// The controls of the pipelines, and all that they apply.
+fn applied_controls(program: &P4rProgram) -> BTreeSet<NodeId> {
+    struct Applied<'t>(&'t p4::typed::TypedProgram, Vec<NodeId>);
+    impl<'a> Visit<'a> for Applied<'a> {
+        fn expression(&mut self, expression: &'a Expression) {
+            let callee = self.0.calls.get(&expression.id).map(|call| call.callee);
+            if let Some(Callee::BlockApply(node) | Callee::DirectApply(node)) = callee {
+                self.1.push(node);
+            }
+            walk_expression(self, expression);
+        }
+    }
+    let pipelines = program.pipelines.iter().map(|pipeline| pipeline.control);
+    let mut open = Applied(&program.typed, pipelines.collect());
+    let mut applied = BTreeSet::new();
+    while let Some(node) = open.1.pop() {
+        if applied.insert(node)
+            && let Some((declaration, _)) = program.control(node)
+        {
+            open.declaration(declaration);
+        }
+    }
+    applied
 }
 
 impl<'p> Uses<'p, '_> {
     fn top_level(&mut self, declaration: &'p Declaration) {
         self.control = None;
         self.outside = match &declaration.kind {
+            DeclarationKind::Control(_) if !self.applied.contains(&declaration.id) => {
+                Some("a control that neither the ingress nor the egress applies")
+            }
             DeclarationKind::Control(_) => {
                 self.control = Some(declaration.id);
                 None

@@ -113,6 +113,16 @@ impl Dialect for P4R {
         })
     }
 
+    fn declared<'p>(&self, program: &'p Program) -> Vec<&'p str> {
+        let named = |declaration: &'p p4::ast::Declaration| match &declaration.kind {
+            DeclarationKind::Extension(malleable) if matches!(malleable.form, VALUE | FIELD) => {
+                Some(&*declaration.name.text)
+            }
+            _ => None,
+        };
+        program.declarations.iter().filter_map(named).collect()
+    }
+
     fn is_variable(&self, _: &Extension) -> bool {
         true
     }

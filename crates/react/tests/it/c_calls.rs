@@ -36,6 +36,19 @@ fn reads_of_narrow_values_have_c_types() {
 }
 
 #[test]
+fn macros_take_malleables() {
+    let check = |ty, body: &str, after| {
+        let macros = "\n#define BUMP(x) ((x)++)\n#define MAX(a, b) ({ typeof(a) a_ = (a), b_ = (b); a_ > b_ ? a_ : b_; })\n";
+        let fixture = Fixture::new().value("v", ty).shared(macros).reaction(body);
+        assert_eq!(fixture.run(&[], &[5]).0, [after], "{body}");
+    };
+    check(bits(16), "BUMP(${v}); ${v} = MAX(${v}, 3);", 6);
+    check(bits(12), "${v} = MAX(${v}, 3);", 5);
+    check(bits(40), "${v} = MAX(${v}, 3);", 5);
+    check(boolean(), "${v} = MAX(${v}, 0);", 1);
+}
+
+#[test]
 fn values_can_be_read_after_assignments_of_the_same_call() {
     check_value(bits(8), 3, "${v} = 200; uint8_t w = ${ v }; ${v} = w + 100;", 44);
     check_value(bits(8), 3, "uint8_t w; w = ${v} = 300 - 45; ${v} = w - 1;", 254);

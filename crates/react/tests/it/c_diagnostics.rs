@@ -62,7 +62,6 @@ fn errors_of_c_have_their_place() {
     check_body("/* ä€ */ ${threshold} = «y»; // ü", &["R-E0301"]);
     check_body("${threshold} = 1;\r\n  «y»++;\r\n", &["R-E0301"]);
     check_body("«unknown»(3);", &["R-E0301"]);
-    check_body("depths[3] «=» 4;", &["R-E0301"]);
     check_body(
         "\n#define A 1\n#include <math.h>\n#define B (A + \\\n 1)\n ${threshold} = B + sqrt(«y»);",
         &["R-E0301"],
@@ -140,6 +139,16 @@ fn wrong_calls_of_tables_show_the_declaration() {
     let first = found.iter().next().expect("an error");
     let advice = [vec![first.message.clone()], first.help.clone()].concat().join("\n");
     assert!(advice.contains("`T_add_a`"), "{found:?}");
+}
+
+#[test]
+fn malleables_and_tables_that_are_written_like_variables_get_advice() {
+    let found = check_body("«threshold» = 1;", &["R-E0301"]);
+    assert!(help_of(&found).contains("`${threshold}`"), "{found:?}");
+    let found = check_body("depths[3] «=» 1;", &["R-E0301"]);
+    assert!(help_of(&found).contains("an argument is a copy"), "{found:?}");
+    let found = check_body("«T».addEntry(3);", &["R-E0301"]);
+    assert!(help_of(&found).contains("T_add_a, "), "{found:?}");
 }
 
 #[test]

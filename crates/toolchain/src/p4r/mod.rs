@@ -4,6 +4,7 @@
 
 mod deploy;
 mod emit;
+mod prologue;
 
 pub use deploy::{WORKER_ARGUMENT, run_reactions_in_workers, serve_worker};
 
@@ -13,6 +14,7 @@ use frontend::{
     PrintForm, ProgramFile,
 };
 use react::c::Compiler;
+use react::compiler::architectures::SUPPORTED;
 use react::compiler::{CompiledProgram, Limits};
 use react::language::{P4R, P4rProgram};
 use source::{Diagnostics, Explanation};
@@ -56,7 +58,7 @@ impl Frontend for P4r {
     }
 
     fn architectures(&self) -> Vec<&'static str> {
-        vec!["v1model"]
+        SUPPORTED.to_vec()
     }
 
     fn check(&self, file: &ProgramFile<'_>) -> Result<Checked, Failure> {
@@ -122,7 +124,8 @@ impl Frontend for P4r {
 
 impl Emitter for P4r {
     fn targets(&self) -> Vec<EmitTarget> {
-        vec![EmitTarget { name: "v1model", description: "P4_16 for BMv2's simple_switch" }]
+        let described = SUPPORTED.iter().filter_map(|name| ir::architecture::named(name));
+        described.map(|one| EmitTarget { name: one.name, description: one.title }).collect()
     }
 
     fn emit(

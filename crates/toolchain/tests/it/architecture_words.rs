@@ -24,6 +24,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("lucid_compiler/src/tna", "the backend"),
     ("lucid_network/src/deploy.rs", "writes the control commands of both backends"),
     ("lucid_network/src/installed.rs", "writes the control commands of both backends"),
+    ("react/src/compiler/architectures.rs", "registry of architectures"),
+    ("react/src/c/codes.rs", "examples of mistakes in C"),
     ("toolchain/src/lucid/", "layout and emission, which one backend has"),
     ("testing/src/p4/", "generates programs for one architecture"),
     ("figures/src/lucid/", "compares both backends"),
