@@ -78,6 +78,11 @@ pub trait Target: Send {
         None
     }
 
+    /// A time before which no answer comes, in picoseconds: the target's next event. `None` if it is not known.
+    fn next_event_ps(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether an unanswered request waits for simulated time, so that [`Target::wait`] cannot succeed. The default
     /// says so.
     fn takes_time(&mut self, _ticket: Ticket) -> bool {
@@ -144,6 +149,10 @@ macro_rules! held_target {
 
             fn subscribe(&mut $self, tables: &[TableId]) -> Option<Subscription> {
                 $held.subscribe(tables)
+            }
+
+            fn next_event_ps(&$self) -> Option<u64> {
+                $held.next_event_ps()
             }
 
             fn takes_time(&mut $self, ticket: Ticket) -> bool {

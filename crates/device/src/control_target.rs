@@ -169,6 +169,10 @@ impl Target for DeviceTarget {
         self.inbox.now_ps()
     }
 
+    fn next_event_ps(&self) -> Option<u64> {
+        self.shared.upgrade()?.try_run()?.next_event_ps()
+    }
+
     fn visibility(&self) -> Visibility {
         self.visibility
     }

@@ -114,6 +114,10 @@ impl Target for Switch {
         self.0[0].visibility()
     }
 
+    fn next_event_ps(&self) -> Option<u64> {
+        self.0.iter().filter_map(Target::next_event_ps).min()
+    }
+
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
         self.all(|target| target.submit(batch.clone(), at_ps))
     }

@@ -370,6 +370,12 @@ impl<M: ControlMap> Target for Mapped<M> {
         targets.map(|target| target.now_ps()).max().unwrap_or(0)
     }
 
+    /// The first event of the targets below.
+    fn next_event_ps(&self) -> Option<u64> {
+        let targets = self.below.iter().filter_map(|below| below.target.as_ref());
+        targets.filter_map(|target| target.next_event_ps()).min()
+    }
+
     fn visibility(&self) -> Visibility {
         let targets = self.below.iter().filter_map(|below| below.target.as_ref());
         let below = targets.map(|target| target.visibility()).min().unwrap_or(Visibility::Items);

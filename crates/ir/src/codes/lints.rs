@@ -67,7 +67,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
         text: "A parser takes the header out of the packet, it may still be valid when the deparser runs, and \
                no deparser emits it or another header of its type: the packet leaves without these bytes. \
                Emit it; if the packet loses the header on purpose, call its `setInvalid`, which says so. \
-               The check leaves out programs that add headers to packets, and headers with `@controller_header`.",
+               The check leaves out programs that add headers to packets, headers that the deparser reads for a \
+               checksum, and headers with `@controller_header`.",
         wrong: program!("", "", "p.emit(h.a);"),
         right: program!("", "h.b.setInvalid();", "p.emit(h.a);"),
     },

@@ -114,13 +114,17 @@ impl<'p> Lints<'p> {
                 continue;
             }
             let valid = |header: &HeaderId| program.headers[header.index()].valid_slot();
+            let read = |at: usize| {
+                crate::effects::of_region(program, program.blocks[at].region).slots_read()
+            };
             let leaves = |at: &&usize| {
                 program.blocks[**at].parameters.iter().any(|parameter| {
                     let is_in = |header: &HeaderId| parameter.slots.contains(&valid(header));
-                    // Not metadata that comes in front of the packet.
+                    // Not metadata that comes in front of the packet, and not what the deparser reads for a checksum.
                     emitted.iter().any(is_in)
                         && extracted.iter().any(|header| {
                             is_in(header)
+                                && !has_field(program, *header, &read(**at))
                                 && self.analysis.validity().at_block_start(**at, valid(header))
                         })
                 })
@@ -178,6 +182,13 @@ impl Lints<'_> {
 fn operations(program: &Program, region: RegionId) -> impl Iterator<Item = (&Operation, OriginId)> {
     let blocks = program.regions[region.index()].blocks.iter();
     blocks.flat_map(|block| &block.instructions).map(|it| (&it.operation, it.origin))
+}
+
+/// Whether some of these slots are fields of a header.
+fn has_field(program: &Program, header: HeaderId, slots: &BTreeSet<SlotId>) -> bool {
+    let valid = program.headers[header.index()].valid_slot();
+    let all = crate::effects::header_reference_slots(program, &HeaderRef::Header(header));
+    all.iter().any(|slot| *slot != valid && slots.contains(slot))
 }
 
 /// The header of a reference, if it is always the same.

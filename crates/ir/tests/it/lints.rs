@@ -183,6 +183,12 @@ fn emitted_twice_and_never() {
         deparser: "p.emit(h.a);",
         ..Parts::default()
     });
+    // The deparser reads it, as for a checksum.
+    check(&Parts {
+        parser: "p.extract(h.a);\np.extract(h.b);",
+        deparser: "if (h.b.x == 1) { p.emit(h.a); }",
+        ..Parts::default()
+    });
     check(&Parts {
         parser: "p.extract(h.a);\np.extract(h.b); // IR-W0303",
         egress_locals: "action run() { exit; }\n\

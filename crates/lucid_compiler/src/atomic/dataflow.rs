@@ -12,6 +12,7 @@
 //! - An array's index that is a hash is computed by the array's hash unit, in the same stage.
 //! - Checksums that the pipeline itself needs are added up ([`super::checksums`]).
 //! - Sums go into fields by way of variables where a field fills no container ([`super::aligned`]).
+//! - Summands have the width of their sums, or come by a hash unit ([`super::containers`]).
 
 mod balance;
 mod emit;
@@ -34,5 +35,6 @@ pub fn dataflow(core: &Program, graph: &AtomicGraph) -> AtomicProgram {
         program = emit::emit(core, graph, program, HandlerId(at as u32), walked);
     }
     let program = super::checksums::expand(super::share::share(program));
-    super::aligned::apart(core, program).without_unused_variables()
+    let program = super::aligned::apart(core, program);
+    super::containers::sized(program).without_unused_variables()
 }

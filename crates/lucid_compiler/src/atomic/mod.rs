@@ -16,6 +16,7 @@ mod aligned;
 mod branches;
 mod checksums;
 pub mod codes;
+mod containers;
 mod dataflow;
 mod dependencies;
 mod formula;

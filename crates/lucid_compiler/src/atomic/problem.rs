@@ -17,6 +17,9 @@ const CONTAINER_BITS: u32 = 32;
 /// What one hash unit gives, in bits.
 const HASH_UNIT_BITS: u32 = 32;
 
+/// What one hash unit gives to containers, in bits: a table gives them 32.
+const CROSSING_UNIT_BITS: u32 = 16;
+
 /// The layout problem of a program: unit n is statement n, variables and arrays have their numbers.
 pub fn problem(core: &Program, program: &AtomicProgram, name: &str) -> Problem {
     let variables = (program.variables.iter())
@@ -73,6 +76,12 @@ fn demand(
         let units = u64::from(width.div_ceil(HASH_UNIT_BITS));
         [(Resource::HashUnits, units), (Resource::HashBits, u64::from(width))]
     };
+    if statement.crosses {
+        let bits: u32 =
+            statement.operation.writes().iter().map(|id| program.variable(*id).width_bits).sum();
+        let units = u64::from(bits.div_ceil(CROSSING_UNIT_BITS));
+        demand.extend([(Resource::HashUnits, units), (Resource::HashBits, u64::from(bits))]);
+    }
     match &statement.operation {
         // The deparser does it.
         Operation::Checksum { .. } => return demand,

@@ -225,6 +225,8 @@ pub struct Statement {
     pub guard: Guard,
     /// What it does.
     pub operation: Operation,
+    /// Whether its value goes to a container of another size than that of its operand, by a hash unit.
+    pub crosses: bool,
     /// The statement or expression of the source.
     pub span: Span,
     /// Call sites, outermost first.

@@ -183,7 +183,6 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         actions = { measure; }
         const default_action = measure(0, 1, 0);
         const entries = { PART_LENGTHS }
-        size = LENGTHS_SIZE;
     }
     PART_EGRESS_INSTANCES
     apply {

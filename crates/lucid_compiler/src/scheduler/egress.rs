@@ -13,7 +13,6 @@ pub(super) fn fill(context: &mut Context<'_>, template: &mut Template) {
     let handlers = super::handlers(context, true);
     template.part("PART_EGRESS_INSTANCES", super::instances(context, &handlers));
     template.part("PART_LENGTHS", lengths(context));
-    template.define("LENGTHS_SIZE", context.shapes.events.len().max(1));
     template.text("PART_COPIES", copies(context));
     template.part("PART_EGRESS_HANDLERS", run(context, &handlers));
 }

@@ -270,7 +270,7 @@ impl<'p> Context<'p> {
         match variable.kind {
             VariableKind::Dispatched(_) => field(format!("{metadata}.dispatched"), 16),
             VariableKind::Parameter { event, parameter } => {
-                field(self.events.incoming(event, parameter), variable.width_bits)
+                field(self.events.incoming(gress, event, parameter), variable.width_bits)
             }
             VariableKind::Temporary => {
                 field(format!("{metadata}.{}", self.fields[id.0 as usize]), variable.width_bits)

@@ -10,7 +10,7 @@ use lucid::core::{EventId, Program};
 use lucid::syntax::ast::EventSort;
 use pisa::Gress;
 use source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How an event is laid out.
 #[derive(Clone, Debug)]
@@ -58,10 +58,42 @@ impl EventHeader {
 pub(super) struct Chunk {
     pub(super) span: Span,
     pub(super) ty: String,
-    /// Its declaration.
-    pub(super) declaration: String,
     /// Its field in the struct of headers.
     pub(super) name: String,
+    /// Its fields and their widths in bits.
+    pub(super) fields: Vec<(String, u32)>,
+}
+
+impl Chunk {
+    /// The header.
+    pub(super) fn header(&self) -> String {
+        format!("hdr.{}", self.name)
+    }
+
+    /// One of its fields.
+    pub(super) fn field(&self, name: &str) -> String {
+        format!("hdr.{}.{name}", self.name)
+    }
+
+    /// Its declaration.
+    pub(super) fn declaration(&self) -> String {
+        let fields = self.fields.iter().map(|(name, bits)| format!("bit<{bits}> {name};"));
+        format!("header {} {{ {} }}", self.ty, fields.collect::<String>())
+    }
+
+    /// How many bits it has.
+    pub(super) fn bits(&self) -> u32 {
+        self.fields.iter().map(|(_, width_bits)| width_bits).sum()
+    }
+}
+
+/// The headers of the program's parsers in which an event comes in.
+#[derive(Clone, Debug)]
+pub(super) struct ParsedEvent {
+    /// With `hdr`.
+    pub(super) headers: Vec<String>,
+    /// Field of each parameter; none for a payload.
+    pub(super) fields: Vec<Option<String>>,
 }
 
 /// All events of a program.
@@ -76,6 +108,8 @@ pub(super) struct EventHeaders {
     pub(super) passing: BTreeSet<EventId>,
     /// Events of ingress handlers that may have to lose bytes that do not belong to them.
     pub(super) cut: BTreeSet<EventId>,
+    /// Events that come in by headers of the program's parsers.
+    pub(super) parsed: BTreeMap<EventId, ParsedEvent>,
 }
 
 impl EventHeaders {
@@ -136,7 +170,14 @@ impl EventHeaders {
                 here.sort();
             }
         }
-        EventHeaders { events, slots, leaving, passing: BTreeSet::new(), cut }
+        EventHeaders {
+            events,
+            slots,
+            leaving,
+            passing: BTreeSet::new(),
+            cut,
+            parsed: BTreeMap::new(),
+        }
     }
 
     /// Lengths of the frames of the events that may lose bytes, ascending: each has a mirror session.
@@ -155,7 +196,8 @@ impl EventHeaders {
         &self.events[id.0 as usize]
     }
 
-    /// The header of the event that came in.
+    /// The header of its own in which an event comes in: always in egress, in ingress unless the program's parsers
+    /// read it.
     pub(super) fn incoming_header(&self, id: EventId) -> String {
         format!("hdr.in_{}", self.event(id).name)
     }
@@ -171,9 +213,27 @@ impl EventHeaders {
         field.map_or("_pad", |(name, _)| name.as_str())
     }
 
+    /// The headers in which an event comes to ingress.
+    pub(super) fn incoming_headers(&self, id: EventId) -> Vec<String> {
+        match self.parsed.get(&id) {
+            Some(parsed) => parsed.headers.clone(),
+            None if self.event(id).ty.is_some() => vec![self.incoming_header(id)],
+            None => Vec::new(),
+        }
+    }
+
     /// A parameter of the event that came in.
-    pub(super) fn incoming(&self, id: EventId, parameter: u32) -> String {
-        format!("{}.{}", self.incoming_header(id), self.field(id, parameter))
+    pub(super) fn incoming(&self, gress: Gress, id: EventId, parameter: u32) -> String {
+        let parsed = self.parsed.get(&id).filter(|_| gress == Gress::Ingress);
+        let field = parsed.and_then(|parsed| parsed.fields.get(parameter as usize)?.clone());
+        let own = || format!("{}.{}", self.incoming_header(id), self.field(id, parameter));
+        field.unwrap_or_else(own)
+    }
+
+    /// Whether an event needs the header of its own for what comes in.
+    pub(super) fn has_own_header(&self, id: EventId) -> bool {
+        self.event(id).ty.is_some()
+            && (!self.parsed.contains_key(&id) || self.at_egress().contains(&id))
     }
 
     /// An argument of a generated event.

@@ -7,6 +7,7 @@ use super::context::Context;
 use super::event_headers::Chunk;
 use crate::options::Delay;
 use crate::wire;
+use lucid::core::EventId;
 use source::Span;
 
 /// Constants, header types, and the struct of all headers.
@@ -57,7 +58,9 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
         let (span, comment) = (declared.span, format!("event {}", declared.name));
         context.comment(ty, comment);
         context.put(span, text);
-        fields.push_str(&format!("{ty} in_{};", event.name));
+        if events.has_own_header(EventId(at as u32)) {
+            fields.push_str(&format!("{ty} in_{};", event.name));
+        }
     }
     for slot in 0..slot_count {
         fields.push_str(&format!("frame_h slot{slot};"));
@@ -76,7 +79,7 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
     }
     for chunk in chunks {
         fields.push_str(&format!("{} {};", chunk.ty, chunk.name));
-        context.put(chunk.span, chunk.declaration);
+        context.put(chunk.span, chunk.declaration());
     }
     fields.push('}');
     context.put(Span::NONE, fields);

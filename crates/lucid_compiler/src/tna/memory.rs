@@ -179,11 +179,16 @@ fn body(context: &Context<'_>, action: &RegisterAction, cell: &Cell, gress: Gres
     match &action.access {
         MemoryAccess::Simple { get, set } => {
             let names = vec![cell.read(cell.is_pair.then_some("first"))];
-            if let (Some(get), true) = (get, action.returns) {
+            // What goes out has one source: with one memop for both it is the new cell, whichever branch made it.
+            let is_new_cell = get == set && is_either(context, get.as_ref());
+            if let (Some(get), true, false) = (get, action.returns, is_new_cell) {
                 body.simple(get, "rv", false, &names);
             }
             if let Some(set) = set {
                 body.simple(set, &cell.place(), true, &names);
+            }
+            if action.returns && is_new_cell {
+                body.text.push_str(&format!("rv = {};", cell.place()));
             }
         }
         MemoryAccess::Complex { memop, arguments, default } => {
@@ -191,6 +196,13 @@ fn body(context: &Context<'_>, action: &RegisterAction, cell: &Cell, gress: Gres
         }
     }
     body.text
+}
+
+/// Whether a memop has two branches.
+fn is_either(context: &Context<'_>, side: Option<&MemoryUse>) -> bool {
+    let Some(MemoryUse::Memop(id, _)) = side else { return false };
+    let memop = context.program.memops.get(id.0 as usize);
+    memop.is_some_and(|memop| matches!(memop.body, MemopBody::If(..)))
 }
 
 impl Cell {

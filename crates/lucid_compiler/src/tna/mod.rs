@@ -38,6 +38,7 @@ mod memops;
 mod memory;
 mod narrow_cells;
 mod operations;
+mod parsed_events;
 mod parsers;
 mod parts;
 mod probes;

@@ -95,6 +95,10 @@ pub(super) fn statement(context: &mut Context<'_>, id: StatementId) -> (Span, St
         // Tables of the program, and what the deparser does.
         Operation::Lookup { .. } | Operation::Checksum { .. } => String::new(),
     };
+    let text = match statement.crosses {
+        true => format!("@in_hash {{ {text} }}"),
+        false => text,
+    };
     (span, text)
 }
 

@@ -6,12 +6,14 @@
 use super::bridge::TASK_LEAVE;
 use super::context::Context;
 use super::event_headers::Chunk;
+use super::parsed_events::{ChunkId, Generated};
 use super::scheduler_tables::Route;
 use super::slots::spreads;
 use crate::addressed;
 use crate::names::Names;
 use crate::options::Delay;
-use lucid::core::EventId;
+use lucid::core::{EventId, ParserBlock};
+use pisa::Gress;
 use source::Span;
 use std::collections::{BTreeSet, HashMap};
 
@@ -85,25 +87,29 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Read {
         context,
         pieces: Vec::new(),
         chunks: Vec::new(),
+        chunks_of: HashMap::new(),
+        generated: Vec::new(),
+        again: BTreeSet::new(),
         event_states: HashMap::new(),
         wants_number: false,
         is_addressed: false,
     };
     let program = states.context.program;
     let other = match program.main_parser {
-        Some(parser) => states.parser(parser, HashMap::new(), 0),
+        Some(parser) => states.main_parser(parser),
         None => "reject".to_string(),
     };
     let addressed = match program.main_parser {
         Some(parser) if addressed::sends_packets(program) => {
             states.is_addressed = true;
             let differs = addressed::parsers_ask_for_port(program);
-            let own = differs.then(|| states.parser(parser, HashMap::new(), 0));
+            let own = differs.then(|| states.main_parser(parser));
             states.is_addressed = false;
             Some(own.unwrap_or_else(|| other.clone()))
         }
         _ => None,
     };
+    states.finish_generated();
     states.frames(&other, addressed.as_deref());
     let States { pieces, chunks, wants_number: has_number, .. } = states;
     context.put(
@@ -163,6 +169,12 @@ pub(super) struct States<'c, 'p> {
     pub(super) context: &'c mut Context<'p>,
     pub(super) pieces: Vec<(Span, String)>,
     pub(super) chunks: Vec<Chunk>,
+    /// The header that holds a run of what a block reads, by the block and the run's number.
+    pub(super) chunks_of: HashMap<(*const ParserBlock, usize), ChunkId>,
+    /// Where the program's parsers make events, and the piece that fills the event in.
+    pub(super) generated: Vec<(Generated, usize)>,
+    /// Headers behind which a path finds a whole event.
+    pub(super) again: BTreeSet<ChunkId>,
     pub(super) event_states: HashMap<EventId, String>,
     pub(super) wants_number: bool,
     /// Whether the states being written read a packet event that came to this switch by its number.
@@ -440,14 +452,13 @@ impl States<'_, '_> {
         let event = self.context.events.event(id).clone();
         let name = self.names.fresh(&format!("event_{}", event.name));
         self.event_states.insert(id, name.clone());
-        let extract = match event.ty {
-            Some(_) => format!("pkt.extract({});", self.context.events.incoming_header(id)),
-            None => String::new(),
-        };
+        let headers = self.context.events.incoming_headers(id);
+        let extract: String =
+            headers.iter().map(|header| format!("pkt.extract({header});")).collect();
         let span = self.context.program.events[id.0 as usize].span;
         let begin = super::validity::begin(self.context, id);
         let handled = route(Route::Handled);
-        let incoming = |parameter| self.context.events.incoming(id, parameter);
+        let incoming = |parameter| self.context.events.incoming(Gress::Ingress, id, parameter);
         let indexes = self.context.set_indexes(id, incoming);
         self.put(
             span,

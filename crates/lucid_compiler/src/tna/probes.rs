@@ -6,6 +6,7 @@
 use super::context::Context;
 use crate::probes::{EventSlots, GeneratedSlots, HandlerProbes, ProbePoint, Probes, parameters};
 use lucid::core::EventId;
+use pisa::Gress;
 
 /// What the storage of ingress is called behind `hdr` and `ig_md`.
 const STORAGE: &str = "ingress";
@@ -16,13 +17,16 @@ pub(super) fn probes(context: &Context<'_>) -> Probes {
     let all = || (0..events.events.len() as u32).map(EventId);
     let slot = |name: String| format!("{STORAGE}.{name}");
     let has_header = |id: &EventId| events.event(*id).ty.is_some();
-    let incoming = |id: EventId| has_header(&id).then(|| slot(events.incoming_header(id)));
     let event_slots = all().map(|id| EventSlots {
         number: events.event(id).number,
-        parameters: parameters(incoming(id).as_deref(), &events.event(id).fields),
+        parameters: (events.event(id).fields.iter().zip(0..))
+            .map(|(field, at)| {
+                field.as_ref().map(|_| slot(events.incoming(Gress::Ingress, id, at)))
+            })
+            .collect(),
     });
     let mut headers = vec![slot("hdr.frame".to_string())];
-    headers.extend(all().filter_map(incoming));
+    headers.extend(all().flat_map(|id| events.incoming_headers(id)).map(slot));
     let mut generated = Vec::new();
     let mut destination: Vec<String> = [
         "ig_intr_md_for_tm.ucast_egress_port",

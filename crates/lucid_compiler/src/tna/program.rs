@@ -4,12 +4,13 @@
 
 use super::codes::{INTERNAL, NOT_ON_TARGET};
 use super::context::{Context, Made, Piece};
+use super::event_headers::Chunk;
 use super::parts::{Part, SchedulerPart};
 use super::{
     conditions, egress_parser, events, memory, parsers, probes, scheduler_tables, slots, tables,
 };
 use crate::atomic;
-use crate::atomic::program::{Operand, Operation, VariableKind};
+use crate::atomic::program::{Operation, VariableKind};
 use crate::compiled::Compiled;
 use crate::options::Delay;
 use lucid::core::EventId;
@@ -108,30 +109,35 @@ fn user_call(context: &Context<'_>, hook: &str) -> String {
 /// Headers that are read and leave nowhere: the program says that they end here. The deparser computes checksums of some.
 fn end_of_headers(context: &Context<'_>, read: &parsers::Read) -> String {
     let atomic = context.atomic;
-    let is_parameter = |event: EventId, operand: &Operand| {
-        let kind = operand.variable().map(|id| atomic.variable(id).kind);
-        matches!(kind, Some(VariableKind::Parameter { event: of, .. }) if of == event)
-    };
-    let is_summed = |event: EventId| {
-        atomic.statements.iter().any(|statement| match &statement.operation {
-            Operation::Checksum { arguments, .. } => {
-                arguments.iter().any(|(operand, _)| is_parameter(event, operand))
-            }
-            _ => false,
-        })
-    };
     let events = &context.events;
+    let mut summed: BTreeSet<String> = BTreeSet::new();
+    for statement in &atomic.statements {
+        let Operation::Checksum { arguments, .. } = &statement.operation else { continue };
+        for id in arguments.iter().filter_map(|(operand, _)| operand.variable()) {
+            if let VariableKind::Parameter { event, parameter } = atomic.variable(id).kind {
+                summed.insert(events.incoming(Gress::Ingress, event, parameter));
+            }
+        }
+    }
     let ended = (0..events.events.len() as u32).map(EventId).filter(|id| {
         let event = events.event(*id);
         let leaves = events.passing.contains(id)
             || events.leaving.contains(id)
             || event.has_egress
             || events.slots.iter().any(|slot| slot.contains(id));
-        event.is_handled && event.ty.is_some() && !leaves && !is_summed(*id)
+        let has_own = event.ty.is_some() && !events.parsed.contains_key(id);
+        event.is_handled && has_own && !leaves
     });
     let mut headers: Vec<String> = ended.map(|id| events.incoming_header(id)).collect();
     headers.extend(read.has_number.then(|| "hdr.number".to_string()));
-    headers.extend(read.chunks.iter().map(|chunk| format!("hdr.{}", chunk.name)));
+    headers.extend(read.chunks.iter().map(Chunk::header));
+    let is_summed = |header: &String| {
+        let field_of = |field: &String| {
+            field.strip_prefix(header.as_str()).is_some_and(|rest| rest.starts_with('.'))
+        };
+        summed.iter().any(field_of)
+    };
+    headers.retain(|header| !is_summed(header));
     headers.iter().map(|header| format!("{header}.setInvalid();")).collect()
 }
 

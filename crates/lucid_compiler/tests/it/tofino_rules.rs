@@ -131,6 +131,130 @@ fn parsers_write_a_field_once() {
     assert!(states_seen > 500, "{states_seen}");
 }
 
+/// The parser has no access to what is more than 32 bytes behind it: it copies no field from there.
+#[test]
+fn parsers_copy_from_what_is_near() {
+    /// Bytes of the headers, by their names.
+    fn sizes(text: &str) -> BTreeMap<String, u32> {
+        let mut types: BTreeMap<String, u32> = BTreeMap::new();
+        for (ty, lines) in blocks(text, "header ") {
+            let bits = |line: &&str| {
+                let (_, rest) = line.split_once("bit<")?;
+                rest.split('>').next()?.parse::<u32>().ok()
+            };
+            types.insert(ty, lines.iter().filter_map(bits).sum::<u32>() / 8);
+        }
+        let (_, fields) = blocks(text, "struct headers_t").remove(0);
+        let field = |line: &&str| {
+            let (ty, name) = line.trim_end_matches(';').split_once(' ')?;
+            Some((format!("hdr.{name}"), types.get(ty).copied()?))
+        };
+        fields.iter().filter_map(field).collect()
+    }
+    /// Goes along all paths with the headers behind the parser, nearest last; gives how many copies it saw.
+    fn walk(
+        name: &str,
+        states: &BTreeMap<String, Vec<&str>>,
+        sizes: &BTreeMap<String, u32>,
+        state: &str,
+        mut behind: Vec<String>,
+    ) -> usize {
+        let Some(lines) = states.get(state) else { return 0 };
+        let mut copies = 0;
+        for line in lines {
+            if let Some(header) = line.strip_prefix("pkt.extract(") {
+                behind.push(header.trim_end_matches(");").to_string());
+            } else if let Some((to, from)) = line.split_once(" = ")
+                && from.starts_with("hdr.")
+            {
+                let header = from.rsplit_once('.').map_or(from, |(header, _)| header);
+                let at = behind.iter().position(|one| one == header);
+                let at = at.unwrap_or_else(|| panic!("{name}: {state}: {line}"));
+                let bytes: u32 = behind[at..].iter().filter_map(|one| sizes.get(one)).sum();
+                assert!(bytes <= 32, "{name}: {state}: {to} comes from {bytes} bytes behind");
+                copies += 1;
+            }
+        }
+        let (_, next) = self::state(lines);
+        copies
+            + next
+                .into_iter()
+                .map(|next| walk(name, states, sizes, next, behind.clone()))
+                .sum::<usize>()
+    }
+    let mut copies = 0;
+    for (name, text) in printed() {
+        let start = text.find("parser IngressParser(").expect("a parser");
+        let end = text[start..].find("\ncontrol ").map_or(text.len(), |at| start + at);
+        let states: BTreeMap<String, Vec<&str>> =
+            blocks(&text[start..end], "state ").into_iter().collect();
+        copies += walk(&name, &states, &sizes(&text), "start", Vec::new());
+    }
+    assert!(copies > 0);
+}
+
+/// What parsers read in the order of an event's parameters is the event. A path that finds a whole event behind a
+/// header does not read this header, which belongs to the event.
+#[test]
+fn handlers_read_headers_of_parsers() {
+    let parsed = |outer: &str, generated: &str, kinds: &str| {
+        small(&format!(
+            "const int<16> KIND = 7;
+             packet event one(int<16> kind, int x, int y, Payload.t p);
+             packet event two(int<16> kind, int<8> z, Payload.t p);
+             handle one(int<16> kind, int x, int y, Payload.t p) {{
+                 generate_port(1, one(kind, y, x + 1, p));
+             }}
+             handle two(int<16> kind, int<8> z, Payload.t p) {{ generate_port(2, two(kind, z, p)); }}
+             parser long(bitstring b, int<16> kind, int x) {{
+                 int y = read(b);
+                 generate one({generated}, Payload.parse(b));
+             }}
+             parser main(bitstring b) {{
+                 int<16> kind = read(b);
+                 {outer}
+                 match kind with
+                 | KIND -> {{ int x = read(b); long(b, kind, x); }}
+                 {kinds}
+                 | _ -> {{ int<8> z = read(b); generate two(kind, z, Payload.parse(b)); }}
+             }}"
+        ))
+        .compiled
+        .built
+        .print()
+    };
+    let events = "| 666 -> { do_lucid_parsing(b); }";
+    let text = parsed("", "kind, x, y", events);
+    let start = text.find("control Ingress(").expect("an ingress");
+    let ingress = &text[start..];
+    assert!(!text[..start].contains("hdr.in_one.kind = "), "{text}");
+    assert!(ingress.contains(".x = hdr.read2_long.y;"), "{text}");
+    assert!(ingress.contains(".y = hdr.read1_main.x + 32w1;"), "{text}");
+    // The header is read where it is decided on, and not in front of a whole event.
+    assert!(text.contains("transition select(pkt.lookahead<bit<16>>()) {"), "{text}");
+    assert_eq!(text.matches("pkt.advance(16);").count(), 1, "{text}");
+    // A whole event is read into the same headers, and `two` has the first of them as well.
+    let whole = "pkt.extract(hdr.read0_main);\n        pkt.extract(hdr.read1_main);\n        \
+                 pkt.extract(hdr.read2_long);";
+    assert_eq!(text.matches(whole).count(), 1, "{text}");
+    let two = "pkt.extract(hdr.read0_main);\n        pkt.extract(hdr.read3_main);";
+    assert_eq!(text.matches(two).count(), 2, "{text}");
+    // Another order, another value.
+    for generated in ["kind, y, x", "kind, x, 5", "8, x, y"] {
+        let text = parsed("", generated, events);
+        assert!(text.contains("hdr.in_one.setValid();"), "{generated}: {text}");
+        assert!(text.contains("= hdr.in_one.kind;"), "{generated}: {text}");
+    }
+    // Something between them that belongs to no event.
+    let text = parsed("skip(8, b);", "kind, x, y", events);
+    assert!(text.contains("hdr.in_one.setValid();"), "{text}");
+    // Headers that a path has read before it finds a whole event.
+    let late =
+        "| 9 -> { int x = read(b); match x with | 1 -> { do_lucid_parsing(b); } | _ -> { drop; } }";
+    let text = parsed("", "kind, x, y", late);
+    assert!(text.contains("hdr.in_one.setValid();"), "{text}");
+}
+
 /// An event for this switch by its number arrives at port 0, whatever port the packet came by.
 #[test]
 fn the_port_is_decided_before_it_is_written() {
@@ -260,6 +384,55 @@ fn sums_are_computed_in_whole_containers() {
     assert!(text.contains("hdr.slot0_e.x = hdr.in_e.x + 32w2;"), "{text}");
 }
 
+/// An ALU reads and writes containers of one size; a hash unit gives what it reads to a container of another size, and a
+/// table gets 32 bits from hash units.
+#[test]
+fn values_reach_containers_of_other_sizes_by_hash_units() {
+    let made = small(
+        "event e(int<16> a, int<16> b, int x, int y);
+         event f(int p, int q, int r); event g(int<16> p, int<16> q);
+         fun int halves(int word) { return (word >> 16) + (word & 0xffff); }
+         handle e(int<16> a, int<16> b, int x, int y) {
+             int one = (int<32>) a + x;
+             int two = (int<32>) a + (int<32>) (~b);
+             int three = y - (int<32>) b;
+             if (x == 0) { generate f(one, two, three); }
+             else { generate g(~((int<16>) halves(halves(x + y))), a + b); }
+         }",
+    );
+    let mut programs = printed();
+    programs.push(("small".to_string(), made.compiled.built.print()));
+    let mut crossings = 0;
+    for (name, text) in &programs {
+        for (action, lines) in blocks(text, "action ") {
+            let mut by_hash = false;
+            let mut brought = 0;
+            for line in lines {
+                by_hash |= line.starts_with("@in_hash {");
+                let casts = line.matches("(bit<32>)").count();
+                let is_sum = line.contains(" + ") || line.contains(" - ");
+                if is_sum && casts > 0 {
+                    assert!(by_hash && casts == 1, "{name}: {action}: {line}");
+                    assert!(line.contains("= (bit<32>)"), "{name}: {action}: {line}");
+                }
+                if by_hash && line == "}" {
+                    by_hash = false;
+                    brought += 1;
+                }
+            }
+            assert!(brought <= 1, "{name}: {action}");
+            crossings += brought;
+        }
+    }
+    assert!(crossings > 10, "{crossings}");
+    let (_, text) = programs.last().expect("the small one");
+    // A variable that is only added becomes wide where it is made; what an ALU can make wide needs no hash unit.
+    assert!(text.contains("= (bit<32>) hdr.in_e.b ^ 32w65535;"), "{text}");
+    assert!(text.contains(" >> 16;"), "{text}");
+    assert!(!text.contains("[31:16]"), "{text}");
+    assert!(text.contains("hdr.in_e.a + hdr.in_e.b;"), "{text}");
+}
+
 /// Conditions see whole cells: hardware has no slices there.
 #[test]
 fn conditions_of_register_actions_have_no_slices() {
@@ -339,6 +512,19 @@ fn sums_in_narrow_cells_are_not_cut() {
         "void apply(inout bit<8> value) { if (value == (bit<8>) hdr.in_e.x) { value = value; } \
          else { if (value > 8w4) { value = value - 8w5; } else { value = value + 8w3; } } }"
     );
+}
+
+/// What a register action gives has one source: the new cell, where both branches of one memop store and give it.
+#[test]
+fn one_memop_for_both_gives_the_new_cell() {
+    let either = "if (stored < 2) { return stored; } else { return x; }";
+    assert_eq!(
+        action_of(32, either, "generate f(Array.update(a, 1, m, x, m, x));"),
+        "void apply(inout bit<32> value, out bit<32> rv) { if (value < 32w2) { value = value; } \
+         else { value = hdr.in_e.x; } rv = value; }"
+    );
+    let apart = action_of(32, either, "generate f(Array.update(a, 1, m, x, m, 5));");
+    assert!(apart.contains("rv = hdr.in_e.x;"), "{apart}");
 }
 
 /// The same on all examples: what is stored is a whole cell.

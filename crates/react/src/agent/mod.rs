@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tables::Tables;
 pub use trace::Dialogue;
 
-/// Time between two looks at an answer that takes simulated time.
+/// Time between two looks at an answer, if the target does not say when it may come.
 const POLL_PS: u64 = 100_000;
 
 /// A pipeline's init table in the program as written.
@@ -261,7 +261,7 @@ impl Agent {
                 Phase::Flipping(ticket) => match switch.poll(ticket) {
                     None => {
                         self.phase = Phase::Flipping(ticket);
-                        return Ok(Some(now_ps + POLL_PS));
+                        return Ok(Some(next_look_ps(switch, now_ps)));
                     }
                     Some(outcome) => {
                         self.check(&outcome)?;
@@ -272,7 +272,7 @@ impl Agent {
                 Phase::Leaving(ticket) => match switch.poll(ticket) {
                     None => {
                         self.phase = Phase::Leaving(ticket);
-                        return Ok(Some(now_ps + POLL_PS));
+                        return Ok(Some(next_look_ps(switch, now_ps)));
                     }
                     Some(outcome) => {
                         self.current.left_ps = outcome.known_ps.max(now_ps);
@@ -283,7 +283,7 @@ impl Agent {
                 Phase::Reading(ticket) => match switch.poll(ticket) {
                     None => {
                         self.phase = Phase::Reading(ticket);
-                        return Ok(Some(now_ps + POLL_PS));
+                        return Ok(Some(next_look_ps(switch, now_ps)));
                     }
                     Some(outcome) => {
                         self.current.read_ps = outcome.known_ps.max(now_ps);
@@ -311,7 +311,7 @@ impl Agent {
                 Phase::Committing(ticket, decided) => match switch.poll(ticket) {
                     None => {
                         self.phase = Phase::Committing(ticket, decided);
-                        return Ok(Some(now_ps + POLL_PS));
+                        return Ok(Some(next_look_ps(switch, now_ps)));
                     }
                     Some(outcome) => {
                         self.record_commit(&decided, &outcome);
@@ -523,6 +523,12 @@ impl Agent {
             None => Ok(()),
         }
     }
+}
+
+/// When an answer that takes simulated time may be there.
+fn next_look_ps(switch: &dyn Target, now_ps: u64) -> u64 {
+    let next_ps = switch.next_event_ps().filter(|next_ps| *next_ps > now_ps);
+    next_ps.unwrap_or(now_ps + POLL_PS)
 }
 
 /// The init tables of the program as written.

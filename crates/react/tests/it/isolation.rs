@@ -83,6 +83,10 @@ impl Target for Logged {
         self.target.barrier(at_ps)
     }
 
+    fn next_event_ps(&self) -> Option<u64> {
+        self.target.next_event_ps()
+    }
+
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
         let outcome = self.target.poll(ticket)?;
         let mut log = self.log.lock().expect("one thread");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane emit`: the program as run in P4_16, the C of its reactions, the control map, and the commands of the prologue.
 
+use super::prologue;
 use crate::files;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
 use react::c::generate;
 use react::compiler::{CompiledProgram, InitParameter, Plan};
+use react::map::MalleableMap;
 use serde_json::{Value, json};
 
 /// Compiles the program, and prints or writes it.
@@ -40,11 +42,15 @@ pub(super) fn emit(
         return Ok(());
     };
     let title = file.title();
+    let (written, run) = (compiled.written.program().clone(), compiled.run.program().clone());
+    let map = MalleableMap::new(&compiled.plan, written, run.clone())
+        .map_err(|name| format!("the compiled program has no `{name}`"))?;
     let generated = generate(&compiled.interface, &program.map);
     let texts = [
         (format!("{title}.p4"), compiled.text.clone()),
         (format!("{title}.c"), generated.text),
         (format!("{title}.map.json"), control_map(&compiled)),
+        (format!("{title}.commands.txt"), prologue::commands(&run, &map.prologue())),
     ];
     files::write_texts(folder, &texts)?;
     console.note(&format!("{} in {}", count(texts.len(), "file"), folder.display()));

@@ -4,6 +4,7 @@
 
 mod deploy;
 mod emit;
+mod prologue;
 
 pub use deploy::{WORKER_ARGUMENT, run_reactions_in_workers, serve_worker};
 

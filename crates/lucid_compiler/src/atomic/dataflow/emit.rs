@@ -255,6 +255,7 @@ impl Emitter<'_> {
             gress: self.gress,
             guard,
             operation,
+            crosses: false,
             span: original.span,
             inlined_at: original.inlined_at.clone(),
         });

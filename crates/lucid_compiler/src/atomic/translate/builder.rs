@@ -254,6 +254,7 @@ impl<'a> Translator<'a> {
             gress: self.gress,
             guard: self.guard.clone(),
             operation,
+            crosses: false,
             span: self.span,
             inlined_at: self.inlined_at.clone(),
         });

@@ -94,3 +94,24 @@ fn what_is_printed_is_what_runs_and_each_access_is_one_transaction() {
         }
     }
 }
+
+/// p4c warns of a size beside constant entries.
+#[test]
+fn tables_with_constant_entries_have_no_size() {
+    let mut tables = 0;
+    for path in programs() {
+        let mut map = SourceMap::new();
+        let text = std::fs::read_to_string(&path).expect("a program");
+        let program = core(&mut map, &path.display().to_string(), &text, &Disk);
+        let Ok(compiled) = compiled(&map, &program, &Options::default()) else { continue };
+        let text = compiled.built.print();
+        for table in text.split("\n    table ").skip(1) {
+            let table = table.split("\n    }").next().unwrap_or(table);
+            if table.contains("const entries") {
+                tables += 1;
+                assert!(!table.contains("size ="), "{}: table {table}", path.display());
+            }
+        }
+    }
+    assert!(tables >= 10, "{tables}");
+}
