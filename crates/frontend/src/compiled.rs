@@ -29,6 +29,11 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// The program that the control plane speaks of.
+    pub fn spoken_of(&self) -> &ReadyProgram {
+        self.written.as_ref().map_or(&self.ready, |written| written.program())
+    }
+
     /// Lowers a checked P4_16 program, without set-up and controllers.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 //! The output of a command: the trait [`Console`], [`ExitStatus`] and [`Failure`], and wordings that all commands share.
 //! The implementation decides where text goes and whether it has colours.
 
-use source::{Diagnostics, RenderOptions, SourceMap};
+use source::{Code, Diagnostics, RenderOptions, SourceMap, Span};
+use std::collections::HashMap;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,13 +128,43 @@ pub fn coded(code: &str, message: &str) -> String {
 
 /// The maximum number of diagnostics that one command prints for its input; it counts the rest.
 const MAX_DIAGNOSTICS: usize = 100;
+/// The maximum number of diagnostics with one code at one place, as an entry for all hosts of a network causes them.
+const MAX_AT_PLACE: usize = 10;
 
-/// Formats diagnostics; of more than 100 the first errors and the number of the others.
+/// Formats diagnostics; of more than 100 the first errors and the number of the others, and of more than 10 with one code at
+/// one place the first ones.
 pub fn diagnostics_text(
     map: &SourceMap,
     diagnostics: &Diagnostics,
     options: RenderOptions,
 ) -> String {
+    let mut counts: HashMap<(Code, Span), usize> = HashMap::new();
+    let mut shown = Diagnostics::new();
+    for diagnostic in diagnostics.iter() {
+        let (code, span) = (diagnostic.code, diagnostic.primary.span);
+        let count = counts.entry((code, span)).or_default();
+        *count += usize::from(span != Span::NONE);
+        if *count <= MAX_AT_PLACE {
+            shown.push(diagnostic.clone());
+        }
+    }
+    let mut repeated: Vec<(Code, Span, usize)> = counts
+        .into_iter()
+        .filter(|(_, count)| *count > MAX_AT_PLACE)
+        .map(|((code, span), count)| (code, span, count - MAX_AT_PLACE))
+        .collect();
+    repeated.sort_by_key(|(code, span, _)| (*span, *code));
+    let mut text = limited_text(map, &shown, options);
+    for (code, span, more) in repeated {
+        let place =
+            map.location(span).map(|at| format!(" at {}:{}:{}", at.file, at.line, at.column));
+        text.push_str(&format!("and {more} more {code}{}\n\n", place.unwrap_or_default()));
+    }
+    text
+}
+
+/// Formats diagnostics; of more than 100 the first errors and the number of the others.
+fn limited_text(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
     if diagnostics.len() <= MAX_DIAGNOSTICS {
         return source::render_text(map, diagnostics, options);
     }
@@ -153,7 +184,25 @@ pub fn diagnostics_text(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use source::{Code, Diagnostic, Span};
+    use source::Diagnostic;
+
+    #[test]
+    fn diagnostics_with_one_code_at_one_place_are_counted() {
+        let mut map = SourceMap::new();
+        let file = map.add("n.yaml", "from: all\nto: all\n");
+        let (from, to) = (Span { file, start: 6, end: 9 }, Span { file, start: 14, end: 17 });
+        let mut found = Diagnostics::new();
+        for number in 0..14 {
+            found.push(Diagnostic::error(Code("X-E0001"), from, format!("host {number}")));
+        }
+        for number in 0..10 {
+            found.push(Diagnostic::error(Code("X-E0001"), to, format!("host {number}")));
+            found.push(Diagnostic::error(Code("X-E0002"), from, format!("link {number}")));
+        }
+        let text = diagnostics_text(&map, &found, RenderOptions { color: false });
+        assert_eq!(text.matches("error[").count(), 30);
+        assert!(text.ends_with("and 4 more X-E0001 at n.yaml:1:7\n\n"), "{text}");
+    }
 
     #[test]
     fn diagnostics_beyond_the_limit_are_counted() {

@@ -173,6 +173,7 @@ impl Interface {
     /// Sends an IP packet to a group of stations.
     pub(crate) fn send_to_group(&mut self, group: IpAddr, mut frame: Frame, outbox: &mut Outbox) {
         let mac = match group {
+            IpAddr::V4(group) if group.is_multicast() => MacAddress::of_ipv4_group(group),
             IpAddr::V4(_) => MacAddress::BROADCAST,
             IpAddr::V6(group) => MacAddress::of_group(group),
         };

@@ -102,10 +102,14 @@ impl Routing {
         self.own.iter().any(|own| own.network.broadcast() == Some(address))
     }
 
-    /// The next hop to a destination, if there is a route.
+    /// The next hop to a destination, if there is a route. IPv4 multicast needs none.
     #[inline]
     pub(crate) fn hop(&self, destination: IpAddr) -> Option<Hop> {
-        let entry = self.entries.iter().find(|entry| entry.network.contains(destination))?;
+        let Some(entry) = self.entries.iter().find(|entry| entry.network.contains(destination))
+        else {
+            let is_group = destination.is_ipv4() && destination.is_multicast();
+            return is_group.then_some(Hop { interface: 0, address: destination });
+        };
         Some(Hop { interface: entry.interface, address: entry.gateway.unwrap_or(destination) })
     }
 

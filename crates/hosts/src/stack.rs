@@ -168,7 +168,11 @@ impl Stack {
             return;
         }
         let is_for_group = match destination {
-            IpAddr::V4(address) => address.is_broadcast() || self.routing.is_broadcast(destination),
+            IpAddr::V4(address) => {
+                address.is_multicast()
+                    || address.is_broadcast()
+                    || self.routing.is_broadcast(destination)
+            }
             IpAddr::V6(address) => address.is_multicast(),
         };
         if is_for_group {

@@ -14,7 +14,7 @@ pub mod tcp;
 pub mod udp;
 
 use std::fmt;
-use std::net::Ipv6Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// An Ethernet address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +23,12 @@ pub struct MacAddress(pub [u8; 6]);
 impl MacAddress {
     /// The address of all stations.
     pub const BROADCAST: MacAddress = MacAddress([0xff; 6]);
+
+    /// Returns the address of an IPv4 multicast group: its low 23 bits (RFC 1112 section 6.4).
+    pub fn of_ipv4_group(group: Ipv4Addr) -> MacAddress {
+        let [_, b, c, d] = group.octets();
+        MacAddress([0x01, 0x00, 0x5e, b & 0x7f, c, d])
+    }
 
     /// Returns the address of the group of an IPv6 multicast address (RFC 2464 section 7).
     pub fn of_group(group: Ipv6Addr) -> MacAddress {

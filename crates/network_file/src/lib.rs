@@ -16,5 +16,5 @@ pub use explanations::EXPLANATIONS;
 pub use format::address::{Mac, Prefix};
 pub use format::condition::{Bound, Number, Range};
 pub use format::value::{Located, QueueLimit};
-pub use read::{Kind, Options, base_of, read};
+pub use read::{Kind, Options, base_of, is_network, read};
 pub use schema::json_schema;

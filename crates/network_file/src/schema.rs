@@ -4,7 +4,7 @@
 
 use crate::fields::network::NETWORK;
 use crate::format::quantity::{FREQUENCY, RATE, SIZE, TIME};
-use crate::format::shape::{Kind, Section, Shape};
+use crate::format::shape::{FieldShape, Kind, Section, Shape};
 use crate::read::NOTE_FIELDS;
 use serde_json::{Map, Value, json};
 use source::quantity::{Notation, Units};
@@ -152,8 +152,8 @@ impl Schema {
                 }
                 json!({"type": "object", "properties": notes(), "additionalProperties": value})
             }
-            Shape::Tagged { what, kinds } => {
-                self.reference(&definition_name(what), |schema| schema.tagged(kinds))
+            Shape::Tagged { what, common, kinds } => {
+                self.reference(&definition_name(what), |schema| schema.tagged(common, kinds))
             }
             Shape::Any(shapes) => {
                 let shapes: Vec<Value> = shapes.iter().map(|shape| self.shape(shape)).collect();
@@ -162,7 +162,7 @@ impl Schema {
         }
     }
 
-    fn tagged(&mut self, kinds: &'static [Kind]) -> Value {
+    fn tagged(&mut self, common: &'static [FieldShape], kinds: &'static [Kind]) -> Value {
         let mut alternatives = Vec::new();
         for kind in kinds {
             let mut shape = self.shape(&kind.shape);
@@ -172,6 +172,11 @@ impl Schema {
             }
             shape["description"] = kind.text.into();
             let mut properties = notes();
+            for field in common {
+                let mut shape = self.shape(&field.shape);
+                shape["description"] = field.text.into();
+                properties.insert(field.name.to_string(), shape);
+            }
             properties.insert(kind.name.to_string(), shape);
             alternatives.push(json!({
                 "type": "object",

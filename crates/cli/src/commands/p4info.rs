@@ -16,7 +16,7 @@ fn print(arguments: &P4info, console: &dyn Console) -> Result<ExitStatus, Failur
     let file = on_disk(&arguments.program.file, &options);
     let compiled = language(file.path)?.compile(&file, None)?;
     console.warnings(&compiled.map, &compiled.warnings);
-    let info = P4Info::of(&compiled.ready);
+    let info = P4Info::of(compiled.spoken_of());
     console.print(&match arguments.format {
         Format::Text => info.to_text(),
         Format::Json => info.to_json(),

@@ -25,7 +25,9 @@ fn files(extension: &str) -> Vec<String> {
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
         for file in std::fs::read_dir(folder).expect("a folder").flatten() {
             let path = file.path();
-            if path.extension().is_some_and(|end| end == extension) {
+            // Networks have a test of their own.
+            let is_network = path.file_name().is_some_and(|name| name == "network.yaml");
+            if path.extension().is_some_and(|end| end == extension) && !is_network {
                 found.push(path.display().to_string());
             }
         }
@@ -62,6 +64,16 @@ fn expectations_are_met() {
     assert!(runs.len() >= 17, "only {} runs were found", runs.len());
     let ran = plane(&[vec!["test".to_string()], runs].concat());
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+}
+
+/// Folders of tests may have networks; one that is named gets the command for networks as answer.
+#[test]
+fn networks_are_left_to_plane_net() {
+    let network = "examples/lucid/nat/network.yaml";
+    let ran = plane(&["test", network].map(str::to_string));
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(told.contains(&format!("describes a network: `plane net {network}`")), "{told}");
 }
 
 /// All runs of the folder, on devices, beside the reference interpreter.

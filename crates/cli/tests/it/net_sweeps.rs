@@ -131,6 +131,38 @@ fn shards_merge_to_what_the_whole_prints() {
     check(&[one, "c.json"], "are of different sweeps");
 }
 
+/// Files that the network names by itself count too: sizes of flows, captures, programs of controllers.
+#[test]
+fn shards_with_other_files_are_refused() {
+    let network = Network::new(
+        "applications: [{flows: {from: h1, to: h2, count: 1, rate: 1Mbps, sizes: {file: sizes.txt}}}]
+controllers: {c: {switches: s1, program: [sh, control.sh]}}
+until: 2ms",
+    );
+    let shard = |part: &str, file: &str| {
+        let words = ["n.yaml", "--seeds", "1..2", "--shard", part, "--results", file];
+        let (status, _, errors) = network.run(&words);
+        assert_eq!(status, Some(0), "{errors}");
+    };
+    let program = "while read line; do echo '{\"done\": true}'; done\n";
+    network.write("sizes.txt", "1000 1\n");
+    network.write("control.sh", program);
+    shard("1/2", "one.json");
+    shard("2/2", "two.json");
+    let (status, _, errors) = network.run(&["merge", "one.json", "two.json"]);
+    assert_eq!(status, Some(0), "{errors}");
+    for (name, other, before) in
+        [("sizes.txt", "2000 1\n", "1000 1\n"), ("control.sh", &*format!("{program}#\n"), program)]
+    {
+        network.write(name, other);
+        shard("2/2", "other.json");
+        network.write(name, before);
+        let (status, _, errors) = network.run(&["merge", "one.json", "other.json"]);
+        assert_eq!(status, Some(1), "{name}: {errors}");
+        assert!(errors.contains("are of different sweeps"), "{name}: {errors}");
+    }
+}
+
 #[test]
 fn jobs_of_clusters_are_written() {
     let network = Network::new("");

@@ -19,6 +19,7 @@ use hosts::sizes::FlowSizes;
 use hosts::tcp::{Control, TcpOptions};
 use hosts::{AddError, Host};
 use network::links::{LinkOptions, LossModel};
+use std::net::Ipv4Addr;
 
 /// Payload bits per second, exactly: the n-th datagram leaves at n intervals.
 #[test]
@@ -41,6 +42,24 @@ fn constant_udp_has_its_rate_delay_and_no_jitter() {
     assert_eq!(flow.least_delay_ps, MS + 1512 * 8 * 10_000);
     // The first one waited for ARP.
     assert!(flow.largest_delay_ps > 3 * MS && flow.jitter_ps < MS / 10);
+}
+
+/// Without a route, ARP or a gateway (RFC 1112 section 6.4).
+#[test]
+fn multicast_goes_to_the_groups_ethernet_address() {
+    let mut pair = Pair::simple(100_000_000, MS);
+    let mut options = UdpSenderOptions::to((Ipv4Addr::new(239, 129, 2, 3).into(), 9));
+    options.count = Some(3);
+    pair.add(0, Application::UdpSender(options));
+    let listener = FrameListenerOptions { ether_type: None, most_frames: 10 };
+    let listener = pair.add(1, Application::FrameListener(listener));
+    pair.simulation.run_to_completion().expect("a run");
+    let frames = report_of!(FrameListener, pair.report(1, listener)).frames;
+    assert_eq!(frames.len(), 3);
+    for (_, frame) in frames {
+        assert_eq!(frame.bytes[..6], [0x01, 0x00, 0x5e, 0x01, 2, 3]);
+        assert_eq!(frame.bytes[26..34], [10, 0, 0, 1, 239, 129, 2, 3]);
+    }
 }
 
 /// The link is lossy, so that the server misses what was lost.

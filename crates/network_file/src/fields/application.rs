@@ -385,7 +385,8 @@ const fn to(section: &'static Section) -> Shape {
 }
 
 /// An application.
-pub static APPLICATION: Shape = Shape::Tagged { what: "an application", kinds: KINDS };
+pub static APPLICATION: Shape =
+    Shape::Tagged { what: "an application", common: COMMON, kinds: KINDS };
 
 /// All kinds of applications.
 pub static KINDS: &[Kind] = &[

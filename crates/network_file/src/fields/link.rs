@@ -77,8 +77,16 @@ pub static DIRECTION: Section =
 
 static OWN: &[FieldShape] = &[
     field("name", Shape::Text, "Name of the link, for events and expectations."),
-    field("ends", Shape::List(&Shape::Text), "Both ends: a host, or a port such as s1-p1 or s1:1.")
-        .required("`ends: [h1, \"s1:1\"]`"),
+    field(
+        "ends",
+        Shape::List(&Shape::Text),
+        "Both ends: a host, or a port such as s1-p1 or s1:1; required without `link`.",
+    ),
+    field(
+        "link",
+        Shape::Text,
+        "A link of the topology to change, in place of `ends`: an end, or both nodes, such as s1-s2.",
+    ),
     field("forth", Shape::Record(&DIRECTION), "Properties from the first end to the second only."),
     field("back", Shape::Record(&DIRECTION), "Properties from the second end to the first only."),
 ];

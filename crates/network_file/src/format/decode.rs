@@ -9,10 +9,10 @@ use super::scalar::{
     FREQUENCY_EXPECTED, RATE_EXPECTED, TIME_EXPECTED, bytes, count, decimal, parsed, probability,
     quantity, queue, size, text,
 };
-use super::shape::{Kind, Section, Shape};
+use super::shape::{FieldShape, Kind, Section, Shape};
 use super::value::{Located, NamedValue, Record, Value, ValueKind};
 use crate::codes;
-use document::{Fields, Messages, Node, NodeKind};
+use document::{Field, Fields, Messages, Node, NodeKind};
 use source::{Diagnostic, printable};
 
 /// Decodes a value; messages call it `what`. Returns `None`, with diagnostics, if the value does not have the shape. Of
@@ -103,7 +103,9 @@ pub fn decode(node: &Node, shape: &Shape, what: &str, messages: &Messages) -> Op
         Shape::Named { what: each, shape } => {
             ValueKind::Named(named(node, what, each, shape, messages)?)
         }
-        Shape::Tagged { what, kinds } => return tagged(node, what, kinds, messages),
+        Shape::Tagged { what, common, kinds } => {
+            return tagged(node, what, (common, kinds), messages);
+        }
         Shape::Any(shapes) => {
             return alternative(node, shapes, what, messages);
         }
@@ -343,7 +345,12 @@ fn named(
     Some(list)
 }
 
-fn tagged(node: &Node, what: &str, kinds: &'static [Kind], messages: &Messages) -> Option<Value> {
+fn tagged(
+    node: &Node,
+    what: &str,
+    (common, kinds): (&[FieldShape], &'static [Kind]),
+    messages: &Messages,
+) -> Option<Value> {
     let names = || kinds.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
     let kind_of = |name: &str, span| {
         let found = kinds.iter().find(|kind| kind.name == name);
@@ -364,15 +371,19 @@ fn tagged(node: &Node, what: &str, kinds: &'static [Kind], messages: &Messages) 
             (kind, node.span, decode(&empty, &kind.shape, what, messages)?)
         }
         NodeKind::Object(fields) => {
-            let mut written = fields.iter().filter(|field| !messages.is_note(&field.name));
-            let (Some(field), None) = (written.next(), written.next()) else {
+            let is_common = |field: &&Field| common.iter().any(|known| known.name == field.name);
+            let written = fields.iter().filter(|field| !messages.is_note(&field.name));
+            let (beside, own): (Vec<&Field>, Vec<&Field>) = written.partition(is_common);
+            let [field] = own[..] else {
                 let message = format!("{what} has one field, its kind");
-                let is_kind = |name: &str| kinds.iter().any(|kind| kind.name == name);
-                let (kind, others): (Vec<_>, Vec<_>) =
-                    fields.iter().map(|field| field.name.as_str()).partition(|name| is_kind(name));
+                let is_kind = |field: &&Field| kinds.iter().any(|kind| kind.name == field.name);
+                let (kind, others): (Vec<&Field>, Vec<&Field>) =
+                    own.iter().partition(|field| is_kind(field));
+                let others: Vec<&str> = others.iter().map(|field| field.name.as_str()).collect();
                 let help = match kind[..] {
                     [kind] => format!(
-                        "write the other fields inside: `{kind}: {{{}: ...}}`",
+                        "write the other fields inside: `{}: {{{}: ...}}`",
+                        kind.name,
                         printable(&others.join(": ..., "), 60)
                     ),
                     _ => format!("the kinds are {}", names()),
@@ -382,17 +393,13 @@ fn tagged(node: &Node, what: &str, kinds: &'static [Kind], messages: &Messages) 
             };
             let kind = kind_of(&field.name, field.name_span)?;
             let value = match &field.value.kind {
-                NodeKind::Null => {
-                    let empty = NodeKind::Object(Vec::new());
-                    decode(
-                        &Node { span: field.name_span, kind: empty },
-                        &kind.shape,
-                        what,
-                        messages,
-                    )
+                NodeKind::Null if beside.is_empty() => {
+                    let kind = NodeKind::Object(Vec::new());
+                    Node { span: field.name_span, kind }
                 }
-                _ => decode(&field.value, &kind.shape, &format!("`{}`", field.name), messages),
+                _ => with_fields(field, &kind.shape, &beside),
             };
+            let value = decode(&value, &kind.shape, &format!("`{}`", field.name), messages);
             (kind, field.name_span, value?)
         }
         _ => {
@@ -402,4 +409,23 @@ fn tagged(node: &Node, what: &str, kinds: &'static [Kind], messages: &Messages) 
     };
     let kind = Located { value: kind.name, span };
     Some(Value { span: node.span, kind: ValueKind::Tagged { kind, value: Box::new(value) } })
+}
+
+/// The value of a kind with the fields that stand beside the kind.
+fn with_fields(field: &Field, shape: &Shape, beside: &[&Field]) -> Node {
+    if beside.is_empty() {
+        return field.value.clone();
+    }
+    let mut fields = match (&field.value.kind, shape) {
+        (NodeKind::Object(fields), _) => fields.clone(),
+        (NodeKind::Null, _) => Vec::new(),
+        // A value alone is that of one field.
+        (_, Shape::Short { field: name, .. }) => {
+            vec![Field { name: (*name).to_string(), ..field.clone() }]
+        }
+        // Its type is wrong, which is reported.
+        _ => return field.value.clone(),
+    };
+    fields.extend(beside.iter().map(|field| (*field).clone()));
+    Node { span: field.value.span, kind: NodeKind::Object(fields) }
 }

@@ -64,10 +64,13 @@ pub enum Shape {
         /// The shape of each value.
         shape: &'static Shape,
     },
-    /// An object with one field, the kind of the value; a kind without required fields may be written as a text.
+    /// An object with one field, the kind of the value, and fields that all kinds have; a kind without required fields may
+    /// be written as a text.
     Tagged {
         /// The value in messages: `an application`.
         what: &'static str,
+        /// Fields that all kinds have. They stand inside the kind's object, or beside it.
+        common: &'static [FieldShape],
         /// The kinds.
         kinds: &'static [Kind],
     },

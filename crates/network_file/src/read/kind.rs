@@ -47,11 +47,7 @@ pub(super) fn of(root: &Node) -> FileKind {
     }
     let value =
         |name: &str| fields.iter().find(|field| field.name == name).map(|field| &field.value);
-    let is_network = ["base", "hosts", "topology", "controllers", "until", "defaults"]
-        .iter()
-        .any(|name| value(name).is_some())
-        || matches!(value("switches").map(|node| &node.kind), Some(NodeKind::Object(_)));
-    if is_network {
+    if has_network_fields(fields) {
         return FileKind::Network;
     }
     let has_count = matches!(
@@ -70,6 +66,19 @@ pub(super) fn of(root: &Node) -> FileKind {
         true => FileKind::LucidRun,
         false => FileKind::Network,
     }
+}
+
+/// Whether a file has fields that only networks have.
+pub(super) fn is_network(root: &Node) -> bool {
+    matches!(&root.kind, NodeKind::Object(fields) if has_network_fields(fields))
+}
+
+fn has_network_fields(fields: &[Field]) -> bool {
+    fields.iter().any(|field| match &*field.name {
+        "base" | "hosts" | "topology" | "controllers" | "until" | "defaults" => true,
+        "switches" => matches!(field.value.kind, NodeKind::Object(_)),
+        _ => false,
+    })
 }
 
 /// Whether a file has the shape of the tutorials' `topology.json`: links are lists, and hosts or switches have fields

@@ -8,13 +8,20 @@ use crate::model::{DEFAULT_LATENCY_PS, DEFAULT_RATE_BPS, Direction, End, Link, N
 use document::Messages;
 use network::links::{LinkOptions, LossModel};
 use source::{Diagnostic, Span};
+use std::collections::HashMap;
 
 /// The greatest rate: one byte takes less than a picosecond above it.
 const MAX_RATE_BPS: u64 = 8_000_000_000_000;
 const MAX_OVERHEAD_BYTES: u64 = 65_535;
 
-/// Reads the links of the field `links`.
-pub(super) fn read(list: &[Value], defaults: &Record, context: &mut Context<'_>) {
+/// Reads the links of the field `links`. `generated` are the properties of the links that exist, which entries may change.
+pub(super) fn read(
+    list: &[Value],
+    defaults: &Record,
+    generated: &[Record],
+    context: &mut Context<'_>,
+) {
+    let mut changed: HashMap<usize, Span> = HashMap::new();
     for value in list {
         match &value.kind {
             ValueKind::List(ends) => {
@@ -23,20 +30,73 @@ pub(super) fn read(list: &[Value], defaults: &Record, context: &mut Context<'_>)
                     add(None, ends, [defaults, defaults], value.span, context);
                 }
             }
+            ValueKind::Record(record) if record.is_written("link") => {
+                change(record, generated, &mut changed, context);
+            }
             ValueKind::Record(record) => object(record, defaults, context),
             _ => {}
         }
     }
 }
 
-fn object(record: &Record, defaults: &Record, context: &mut Context<'_>) {
-    let both = merged(record.clone(), defaults, context.messages);
-    let direction = |name: &str| match record.record(name) {
-        Some(own) => merged(own.clone(), &both, context.messages),
+/// The properties of both directions of a link.
+fn directions(record: &Record, defaults: &Record, messages: &Messages) -> [Record; 2] {
+    let both = merged(record.clone(), defaults, messages);
+    ["forth", "back"].map(|name| match record.record(name) {
+        Some(own) => merged(own.clone(), &both, messages),
         None => both.clone(),
+    })
+}
+
+/// Changes properties of a generated link.
+fn change(
+    record: &Record,
+    generated: &[Record],
+    changed: &mut HashMap<usize, Span>,
+    context: &mut Context<'_>,
+) {
+    if record.is_written("ends") {
+        let message = "a link has both `ends` and `link`";
+        let diagnostic = Diagnostic::error(codes::CONFLICT, record.span_of("ends"), message);
+        let diagnostic = diagnostic.label(record.span_of("link"), "the other one");
+        let help = "`ends` adds a link, `link` changes one of the topology";
+        context.messages.push(diagnostic.help(help));
+        return;
+    }
+    let Some(text) = record.text("link") else { return };
+    let Some(number) = context.link(&text) else { return };
+    let Some(properties) = generated.get(number) else {
+        let message = format!("the field `topology` does not generate the link `{}`", text.value);
+        let diagnostic = Diagnostic::error(codes::CONFLICT, text.span, message);
+        let diagnostic = diagnostic.label(context.network.links[number].span, "the link");
+        context.messages.push(diagnostic.help("write the properties where the link is"));
+        return;
     };
-    let (forth, back) = (direction("forth"), direction("back"));
+    if let Some(earlier) = changed.insert(number, record.span) {
+        let message = format!("the link `{}` is changed twice", text.value);
+        let diagnostic = Diagnostic::error(codes::REPEATED_FIELD, text.span, message);
+        context.messages.push(diagnostic.label(earlier, "the other one").help("join the two"));
+        return;
+    }
+    let name = record.text("name").filter(|name| is_free(name, context));
+    let records = directions(record, properties, context.messages);
+    let link = &context.network.links[number];
+    let has_lucid_ends = are_lucid(&link.ends, context);
+    let directions = records.map(|record| direction(&record, has_lucid_ends, context.messages));
+    let link = &mut context.network.links[number];
+    link.directions = directions;
+    link.span = record.span;
+    link.name = name.map(|name| name.value);
+}
+
+fn object(record: &Record, defaults: &Record, context: &mut Context<'_>) {
+    let [forth, back] = directions(record, defaults, context.messages);
     if record.get("ends").is_none() {
+        if !record.is_written("ends") {
+            let message = "a link has neither `ends` nor `link`";
+            let help = "write `ends: [h1, \"s1:1\"]` for a new link, or `link: s1-s2` for one of the topology";
+            context.messages.error(codes::MISSING, record.span, message, help);
+        }
         return;
     }
     let name = record.text("name").filter(|name| is_free(name, context));
@@ -97,14 +157,19 @@ pub(super) fn add(
     span: Span,
     context: &mut Context<'_>,
 ) {
-    let has_lucid_ends = ends.iter().all(|end| match end.node {
-        Node::Switch(number) => context.network.switches[number].is_lucid(),
-        Node::Host(_) => false,
-    });
+    let has_lucid_ends = are_lucid(&ends, context);
     let directions = records.map(|record| direction(record, has_lucid_ends, context.messages));
     if context.connect(ends, span) {
         context.network.links.push(Link { name, ends, directions, span });
     }
+}
+
+/// Whether both ends are Lucid switches.
+fn are_lucid(ends: &[End; 2], context: &Context<'_>) -> bool {
+    ends.iter().all(|end| match end.node {
+        Node::Switch(number) => context.network.switches[number].is_lucid(),
+        Node::Host(_) => false,
+    })
 }
 
 /// A direction with the properties of a record.

@@ -60,6 +60,12 @@ pub enum Kind {
     LucidRun,
 }
 
+/// Returns whether a file has fields that network files have and specifications of Lucid runs have not.
+pub fn is_network(map: &SourceMap, file: FileId, format: Format) -> bool {
+    let messages = Messages::new(&CONVENTIONS, format);
+    messages.parse(file, map.text(file)).is_some_and(|root| kind::is_network(&root))
+}
+
 /// Returns the file that a network file completes, if it names one.
 pub fn base_of(map: &SourceMap, file: FileId, format: Format) -> Option<String> {
     let messages = Messages::new(&CONVENTIONS, format);

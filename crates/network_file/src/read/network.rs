@@ -60,13 +60,14 @@ pub(super) fn read(
     read_switches(file, &defaults, (generated, &base_switches), &mut wishes, &mut context);
     read_hosts(file, &defaults, (generated, &base_hosts), &mut templates, &mut context);
     addresses::generate_macs(&mut context.network);
-    if let Some((plan, topology)) = plan.as_ref().zip(topology) {
-        generated_links(plan, topology, &defaults, &mut context);
-    }
+    let generated_links = match plan.as_ref().zip(topology) {
+        Some((plan, topology)) => generated_links(plan, topology, &defaults, &mut context),
+        None => Vec::new(),
+    };
     if let Some(base) = &mut base {
         tutorial::add_links(base, &mut context);
     }
-    links::read(file.list("links"), &defaults.links, &mut context);
+    links::read(file.list("links"), &defaults.links, &generated_links, &mut context);
     for (host, applications, sharing) in &templates {
         applications::of_host(applications, *host, *sharing, &mut context);
     }
@@ -209,7 +210,14 @@ fn read_hosts(
     }
 }
 
-fn generated_links(plan: &Plan, topology: &Record, defaults: &Defaults, context: &mut Context<'_>) {
+/// Adds the links of a topology. Returns their properties, in the same order.
+fn generated_links(
+    plan: &Plan,
+    topology: &Record,
+    defaults: &Defaults,
+    context: &mut Context<'_>,
+) -> Vec<Record> {
+    let mut properties = Vec::new();
     let span = topology.span;
     let common = Record::empty(&DIRECTION, span);
     let common = links::merged(common.or(topology), &defaults.links, context.messages);
@@ -229,8 +237,10 @@ fn generated_links(plan: &Plan, topology: &Record, defaults: &Defaults, context:
         if let (Some(one), Some(other)) = (end(link.ends[0]), end(link.ends[1])) {
             let record = if link.is_bottleneck { &bottleneck } else { &common };
             links::add(None, [one, other], [record, record], span, context);
+            properties.push(record.clone());
         }
     }
+    properties
 }
 
 /// Gives generated hosts the Ethernet address of their switch for the gateway and for the other hosts of the switch, as

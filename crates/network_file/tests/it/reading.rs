@@ -417,6 +417,75 @@ expect: [{application: background, completed: '>= 10'}]
     assert_eq!(toml.hosts[1].applications[0].name, "background.h2");
 }
 
+/// `name`, `start` and `from` may stand beside the kind, in every form of its value.
+#[test]
+fn common_fields_stand_inside_or_beside_the_kind() {
+    let read = |applications: &str| {
+        let text = format!(
+            "topology: {{kind: star, size: 3, program: a.p4}}\napplications: [{applications}]\n"
+        );
+        let mut network = network_of("x.yaml", &text);
+        let applications = network.hosts.iter_mut().flat_map(|host| host.applications.drain(..));
+        let kept = applications.map(|one| (one.name, one.start_ps, one.kind.name()));
+        kept.collect::<Vec<_>>()
+    };
+    for (beside, inside) in [
+        (
+            "{ping: h2, from: h1, start: 1s, name: p}",
+            "{ping: {to: h2, from: h1, start: 1s, name: p}}",
+        ),
+        (
+            "{tcp: {to: h2, bytes: 1KB}, from: [h1, h3]}",
+            "{tcp: {to: h2, bytes: 1KB, from: [h1, h3]}}",
+        ),
+        ("{sink: , from: h1}", "{sink: {from: h1}}"),
+        (
+            "{from: h1, replay: x.pcap, start: 2ms}",
+            "{replay: {capture: x.pcap, from: h1, start: 2ms}}",
+        ),
+    ] {
+        assert_eq!(read(beside), read(inside), "{beside}");
+        assert!(!read(beside).is_empty());
+    }
+}
+
+/// An entry of `links` changes a link of the topology and leaves the others, its other properties and its ports.
+#[test]
+fn a_file_changes_links_of_its_topology() {
+    let with = |links: &str| {
+        network_of(
+            "x.yaml",
+            &format!(
+                "topology: {{kind: line, switches: 3, program: a.p4, rate: 10Gbps, latency: 2us}}\n{links}"
+            ),
+        )
+    };
+    let plain = with("");
+    let changed = with(
+        "links: [{link: s1-s2, rate: 1Gbps, loss: 1%, name: slow, back: {latency: 5us}}, {link: h3, jitter: 1us}]\n\
+         events: [{at: 1ms, link: slow, state: down}]",
+    );
+    assert_eq!(plain.links.len(), changed.links.len());
+    let mut differing = Vec::new();
+    for (number, (one, other)) in plain.links.iter().zip(&changed.links).enumerate() {
+        assert_eq!(
+            one.ends.map(|end| (end.node, end.port)),
+            other.ends.map(|end| (end.node, end.port))
+        );
+        if one.directions != other.directions {
+            differing.push(number);
+        }
+    }
+    let name =
+        |number: usize| changed.links[number].ends.map(|end| changed.name_of(end.node).to_string());
+    let names: Vec<[String; 2]> = differing.iter().map(|number| name(*number)).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    let slow = changed.links.iter().find(|link| link.name.as_deref() == Some("slow")).expect("one");
+    assert_eq!(slow.directions.map(|one| one.rate_bps), [Some(1_000_000_000); 2]);
+    assert_eq!(slow.directions.map(|one| one.options.latency_ps), [2_000_000, 5_000_000]);
+    assert_eq!(slow.directions[0].options.loss, network::links::LossModel::Random(0.01));
+}
+
 /// Hosts with both versions of IP and with several interfaces; destinations have a version of the sender.
 #[test]
 fn hosts_have_both_versions_and_several_interfaces() {

@@ -5,34 +5,26 @@
 //! `host` collects what a reaction does.
 
 mod host;
+mod init_tables;
 mod measurements;
 mod tables;
 mod trace;
 
-use crate::compiler::{CompiledProgram, Plan};
+use crate::compiler::CompiledProgram;
 use crate::interface::{Interface, Reactions};
 use crate::map::LegacyWrites;
 use control::target::{Batch, Fault, Item, Outcome, Target, Ticket};
 use host::{Calls, Decided};
-use ir::{ActionId, Bits, Program, TableId};
+use init_tables::{Init, inits};
+use ir::TableId;
 use measurements::Measurements;
-use state::{Atomicity, BoundAction, Subscription, Update};
+use state::{Atomicity, Subscription, Update};
 use std::sync::Arc;
 use tables::Tables;
 pub use trace::Dialogue;
 
 /// Time between two looks at an answer, if the target does not say when it may come.
 const POLL_PS: u64 = 100_000;
-
-/// A pipeline's init table in the program as written.
-#[derive(Clone, Debug)]
-struct Init {
-    table: TableId,
-    action: ActionId,
-    /// What each parameter is: the working copy, or a malleable by its index among values and then fields.
-    parameters: Vec<(Option<usize>, u32)>,
-    is_measuring: bool,
-}
 
 /// Where a dialogue is.
 #[derive(Debug)]
@@ -353,17 +345,9 @@ impl Agent {
         self.working_copy ^= 1;
         let committed = self.committed.clone();
         let flips = self.inits.iter().filter(|init| init.is_measuring);
-        let items: Vec<Update> = flips.map(|init| self.set_init(init, &committed)).collect();
+        let items: Vec<Update> =
+            flips.map(|init| init.update(&committed, self.working_copy)).collect();
         Some(Batch::of(items).with(Atomicity::RollbackOnError))
-    }
-
-    fn set_init(&self, init: &Init, malleables: &[u64]) -> Update {
-        let arguments = init.parameters.iter().map(|(malleable, width_bits)| {
-            let value = malleable.map_or(self.working_copy, |index| malleables[index]);
-            Bits::from_u64(*width_bits, value)
-        });
-        let action = BoundAction { action: init.action, arguments: arguments.collect() };
-        Update::SetDefaultAction { table: init.table, action: Some(action) }
     }
 
     /// The batch of a commit; `None` if nothing changed.
@@ -381,7 +365,7 @@ impl Agent {
                 malleable.is_some_and(|index| decided.malleables[index] != self.committed[index])
             });
             if is_changed || (flips && init.is_measuring) {
-                items.push(self.set_init(init, &decided.malleables));
+                items.push(init.update(&decided.malleables, self.working_copy));
             }
         }
         Some(Batch::of(items).with(Atomicity::RollbackOnError))
@@ -529,32 +513,4 @@ impl Agent {
 fn next_look_ps(switch: &dyn Target, now_ps: u64) -> u64 {
     let next_ps = switch.next_event_ps().filter(|next_ps| *next_ps > now_ps);
     next_ps.unwrap_or(now_ps + POLL_PS)
-}
-
-/// The init tables of the program as written.
-fn inits(plan: &Plan, interface: &Interface, written: &Program) -> Result<Vec<Init>, String> {
-    let mut inits = Vec::new();
-    for pipeline in &plan.pipelines {
-        let Some(master) = pipeline.inits.first() else { continue };
-        let at = written.tables.iter().position(|table| table.name == master.table);
-        let at = at.ok_or_else(|| master.table.to_string())?;
-        let table = &written.tables[at];
-        let action = table.actions[table.default_action.action as usize].action;
-        let mut is_measuring = false;
-        let mut parameters = Vec::new();
-        for parameter in &written.actions[action.index()].parameters {
-            let value = interface.values.iter().position(|value| value.name == parameter.name);
-            let field = || {
-                let selector = parameter.name.strip_suffix("__alt")?;
-                let at = interface.fields.iter().position(|field| &*field.name == selector)?;
-                Some(interface.values.len() + at)
-            };
-            let malleable = value.or_else(field);
-            is_measuring |= malleable.is_none();
-            let width_bits = written.slots[parameter.slot.index()].ty.width_bits();
-            parameters.push((malleable, width_bits));
-        }
-        inits.push(Init { table: TableId(at as u32), action, parameters, is_measuring });
-    }
-    Ok(inits)
 }

@@ -67,7 +67,8 @@ impl Tables {
             tables.push(Table {
                 handle: TableId(at as u32),
                 actions: declared.actions.iter().map(|listed| listed.action).collect(),
-                size: declared.size,
+                // Entries of the program that are `const` leave no room.
+                size: if declared.const_entries { Some(0) } else { declared.size },
                 shape: shape.clone(),
                 by_handle: HashMap::new(),
                 by_name: HashMap::new(),

@@ -6,6 +6,7 @@
 
 mod applies;
 pub mod architectures;
+mod entries;
 mod finishing;
 mod init;
 mod measure;

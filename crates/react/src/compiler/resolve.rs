@@ -79,6 +79,18 @@ pub(super) fn resolve(
         }
         plan.tables.push(planned);
     }
+    for (at, table) in interface.tables.iter().enumerate() {
+        if let Some(other) = interface.tables[..at].iter().find(|other| other.name == table.name) {
+            let message = format!("two malleable tables are `{}` in C", table.name);
+            let error = Diagnostic::error(codes::TABLE_NAME, table.span, message);
+            let error = match other.span == table.span {
+                true => error
+                    .help("apply the control with this table once, or leave the table ordinary"),
+                false => error.label(other.span, "the other one").help("rename one of them"),
+            };
+            found.push(error);
+        }
+    }
     match found.has_errors() {
         true => Err(found),
         false => Ok((plan, interface)),

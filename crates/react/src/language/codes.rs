@@ -56,6 +56,8 @@ codes! {
         "Nothing in the program writes this metadata, so the reaction would read zero for ever.";
     APPLY_IN_EXPRESSION = "R-E0211", "The result of applying a table stands inside an expression",
         "The default action of a malleable table stands in a table of its own, which is applied on a miss. So the application stands alone, as the condition of an `if`, or as the subject of a `switch`.";
+    TABLE_NAME = "R-E0213", "Two malleable tables have one name in C",
+        "Reactions call a table by the last part of its control-plane name, such as `t_add_act`. Rename one of the tables, also where a control with a malleable table is instantiated twice.";
     ARCHITECTURE = "R-E0212", "P4R programs for this architecture are not compiled",
         "The compiler mirrors registers with the externs of one architecture. docs/p4r.md lists the architectures that it knows.";
     EXIT = "R-E0210", "A packet may leave the pipeline before it is measured",

@@ -4,13 +4,15 @@
 //! the other rows are mirrored. It alone writes the master entry. `objects` finds the objects of both programs, `rows`
 //! multiplies entries.
 
+mod init_state;
 mod objects;
 mod rows;
 
-use crate::compiler::{InitTable, Plan};
+use crate::compiler::Plan;
 use crate::language::Gress;
 use control::map::{Physical, RowPriorities, TargetIndex, Translation};
 use control::target::{Batch, Fault, Notification, Visibility};
+use init_state::InitState;
 use ir::{Bits, KeyPattern, Program, TableId};
 use objects::{Objects, TableObjects};
 pub use rows::Row;
@@ -62,23 +64,6 @@ impl LegacyWrites {
     fn put(&self, register: usize, cells: CellRange, values: state::CellValues<Bits>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((register, cells, values));
     }
-}
-
-/// The state of a pipeline's init tables.
-#[derive(Clone, Debug)]
-struct InitState {
-    gress: Gress,
-    tables: Vec<InitTable>,
-    /// Handles of the tables and their actions.
-    handles: Vec<(TableId, ir::ActionId)>,
-    /// The parameters of each table as the batches so far leave them; the version is not among them.
-    words: BTreeMap<Arc<str>, Bits>,
-    /// The version that packets match.
-    version: u64,
-    /// Whether the batch changes rows of malleable tables.
-    has_prepared: bool,
-    /// Whether the batch changes parameters of the master.
-    has_changed: bool,
 }
 
 /// The map from the program as written to the program as run.
@@ -356,27 +341,6 @@ impl MalleableMap {
             }
         }
         Ok(items)
-    }
-}
-
-impl InitState {
-    /// The arguments of an init action of the program as run.
-    fn arguments(&self, run: &Program, number: usize) -> Vec<Bits> {
-        let parameters = &run.actions[self.handles[number].1.index()].parameters;
-        let arguments = parameters.iter().map(|parameter| match self.words.get(&parameter.name) {
-            Some(value) => value.clone(),
-            // The version is the only parameter that the program as written lacks.
-            None => Bits::from_u64(1, self.version),
-        });
-        arguments.collect()
-    }
-
-    /// The entry of an init table behind the master.
-    fn entry(&self, run: &Program, number: usize, version: u64) -> NewEntry {
-        let keys = vec![KeyPattern::Exact(Bits::from_u64(1, version))];
-        let arguments = self.arguments(run, number);
-        let action = BoundAction { action: self.handles[number].1, arguments };
-        NewEntry::direct(keys, 0, action)
     }
 }
 

@@ -107,6 +107,9 @@ pub(super) fn run(
     }
     drop(spinner);
     controllers.reports().print(false, console);
+    if !quiet && !run.json {
+        controllers.summaries().iter().for_each(|line| console.note(line));
+    }
     let error = match (ran, stopped) {
         (Err(stop), _) => Some(match *stop {
             Stop::Difference(difference) => difference.to_string(),

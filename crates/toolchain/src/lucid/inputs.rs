@@ -5,7 +5,7 @@
 use super::captures::{self, Times};
 use super::includes::Includes;
 use super::targets::unknown_executions;
-use frontend::{Console, Failure, Files, SPECIFICATIONS};
+use frontend::{Console, Failure, Files, ProgramFile, SPECIFICATIONS};
 use lucid::core::Program;
 use lucid::elaborate::{self, Symbolics};
 use lucid::front;
@@ -135,6 +135,17 @@ pub fn program_of_file(
         (Some(run), _) => program_of(specification, run.program.as_deref(), given, files),
         (None, found) => Err(Failure::Found(map, found)),
     }
+}
+
+/// Whether a file describes a network, which has expectations as specifications have, and which `plane net` judges.
+pub fn is_network(file: &ProgramFile<'_>) -> bool {
+    let name = file.path.display().to_string();
+    let format = Format::of_name(&name);
+    let mut map = SourceMap::new();
+    file.text().is_ok_and(|text| {
+        let id = map.add(name, text.as_str());
+        network_file::is_network(&map, id, format)
+    })
 }
 
 /// Finds the specification beside a program.

@@ -24,7 +24,7 @@ use frontend::{
     ProgramFile, Tested,
 };
 use includes::Includes;
-use inputs::{LucidProgram, read_program};
+use inputs::{LucidProgram, is_network, read_program};
 use lucid_compiler::{Backend, Options};
 use lucid_network::deploy;
 use lucid_reference::specification::{Format, has_expectations};
@@ -70,7 +70,9 @@ impl Frontend for Lucid {
         };
         warnings.append(compiled.warnings);
         let lowered = Compiled::lower(compiled.built, file)?;
-        warnings.append(lowered.warnings);
+        // Of generated P4 only what has a place in the user's program.
+        let placed = lowered.warnings.into_iter().filter(|one| !one.primary.span.is_none());
+        placed.for_each(|one| warnings.push(one));
         Ok(Compiled { warnings, setup: vec![setup], ..lowered })
     }
 
@@ -162,6 +164,6 @@ impl NetworkRuns for Lucid {
 
     fn is_test(&self, file: &ProgramFile<'_>) -> bool {
         let format = Format::of_name(&file.path.display().to_string());
-        file.text().is_ok_and(|text| has_expectations(&text, format))
+        file.text().is_ok_and(|text| has_expectations(&text, format)) && !is_network(file)
     }
 }

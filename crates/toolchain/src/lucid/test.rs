@@ -3,7 +3,7 @@
 //! are compared with the reference interpreter too.
 
 use super::executor::{Executor, Verification};
-use super::inputs::{LucidRun, RunRequest, read_run};
+use super::inputs::{LucidRun, RunRequest, is_network, read_run};
 use super::report::{still_to_happen, verdicts_text};
 use super::targets::{ENGINE, target_of};
 use frontend::{CompiledRun, Execution, Failure, NetworkTest, Tested};
@@ -26,6 +26,12 @@ pub(super) fn test(test: &NetworkTest<'_>) -> Tested {
 
 fn observed(test: &NetworkTest<'_>, tested: &mut Tested) -> Result<(), Failure> {
     let specification = &test.specification;
+    if is_network(specification) {
+        let file = specification.path.display();
+        let message =
+            format!("`{file}` describes a network: `plane net {file}` judges its expectations");
+        return Err(Failure::Message(message));
+    }
     let request = RunRequest {
         program: test.program,
         specification: Some(specification.path),

@@ -10,9 +10,10 @@ use super::NetRun;
 use super::prepared::{Prepared, Simulated};
 use super::switches::Switches;
 use crate::files;
-use frontend::{Console, ExitStatus, Failure, Work};
+use frontend::{Console, ExitStatus, Failure, Files as _, Work};
 use job::Job;
 use kept_console::KeptConsole;
+use network_file::model::{ApplicationKind, Behaviour, CommandSource, FlowSizes, Network};
 use network_run::expectations;
 use network_run::tables::tables;
 pub use report::Report;
@@ -229,10 +230,19 @@ fn run_seed(
 fn hash(prepared: &Prepared<'_>, until_ps: u64, console: &dyn Console) -> Result<String, Failure> {
     let Prepared { run, network, folder, map, programs, .. } = prepared;
     let mut hash = Sha256::new();
-    let mut add = |text: &str| {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text.as_bytes());
+    let mut add_bytes = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
     };
+    for file in named_files(network) {
+        let path = folder.join(&file);
+        // The words of a program that are no files are its arguments; other files are read before the runs.
+        if path.is_file() {
+            add_bytes(file.as_bytes());
+            add_bytes(&files::Disk.bytes(&path)?);
+        }
+    }
+    let mut add = |text: &str| add_bytes(text.as_bytes());
     for file in 0..map.file_count() as u32 {
         add(map.text(source::FileId(file)));
     }
@@ -248,6 +258,34 @@ fn hash(prepared: &Prepared<'_>, until_ps: u64, console: &dyn Console) -> Result
     }
     let digest = hash.finalize();
     Ok(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The captures, files of sizes, files of commands and words of controller programs that a network names.
+fn named_files(network: &Network) -> Vec<String> {
+    let mut names = Vec::new();
+    for application in network.hosts.iter().flat_map(|host| &host.applications) {
+        match &application.kind {
+            ApplicationKind::Replay { capture, .. } => names.push(capture.value.clone()),
+            ApplicationKind::Flows { sizes: FlowSizes::File(file), .. } => {
+                names.push(file.value.clone());
+            }
+            _ => {}
+        }
+    }
+    for controller in &network.controllers {
+        match &controller.behaviour {
+            Behaviour::Program(words) => names.extend(words.iter().map(|word| word.value.clone())),
+            Behaviour::Commands(list) => {
+                names.extend(list.iter().filter_map(|commands| match &commands.commands {
+                    CommandSource::File(file) => Some(file.value.clone()),
+                    CommandSource::Text(_) => None,
+                }));
+            }
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Joins the results of the shards of a sweep and prints what the whole sweep prints.
