@@ -3,7 +3,7 @@
 
 use super::host::Decided;
 use crate::interface::Interface;
-use source::quantity::in_largest_unit;
+use source::quantity::rounded;
 use state::Update;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -63,14 +63,14 @@ impl Dialogue {
         let count =
             |is_it: fn(&Update) -> bool| decided.updates.iter().filter(|one| is_it(one)).count();
         let kinds = [
-            ("added", count(|one| matches!(one, Update::InsertEntry { .. }))),
-            ("modified", count(|one| matches!(one, Update::ModifyEntry { .. }))),
-            ("deleted", count(|one| matches!(one, Update::DeleteEntry { .. }))),
+            ("entries added", count(|one| matches!(one, Update::InsertEntry { .. }))),
+            ("entries modified", count(|one| matches!(one, Update::ModifyEntry { .. }))),
+            ("entries deleted", count(|one| matches!(one, Update::DeleteEntry { .. }))),
             ("default actions set", count(|one| matches!(one, Update::SetDefaultAction { .. }))),
         ];
         for (what, count) in kinds {
             if count > 0 {
-                self.changes.push(format!("{count} {what}"));
+                self.changes.push(format!("{what}: {count}"));
             }
         }
     }
@@ -83,8 +83,8 @@ impl Dialogue {
             text,
             "dialogue {} at {}, {}",
             self.number,
-            in_largest_unit(self.began_ps),
-            in_largest_unit(took_ps)
+            rounded(self.began_ps),
+            rounded(took_ps)
         );
         let mut last_ps = self.began_ps;
         let steps = [
@@ -97,7 +97,7 @@ impl Dialogue {
         let mut parts = Vec::new();
         for (name, at_ps) in steps {
             if at_ps > 0 {
-                parts.push(format!("{name} {}", in_largest_unit(at_ps.saturating_sub(last_ps))));
+                parts.push(format!("{name} {}", rounded(at_ps.saturating_sub(last_ps))));
                 last_ps = at_ps.max(last_ps);
             }
         }

@@ -5,7 +5,7 @@
 use control::latency::LatencyModel;
 use control::map::{Mapped, Virtual};
 use control::target::Target;
-use frontend::{Controller, Deployed, WrittenProgram};
+use frontend::{Controller, Deployed, WrittenProgram, count};
 use ir::ready::ReadyProgram;
 use react::agent::Agent;
 use react::compiler::CompiledProgram;
@@ -109,14 +109,14 @@ impl Controller for Running {
         let mean_ps = statistics.busy_ps.checked_div(statistics.dialogues)?;
         let failed = match statistics.failed_commits {
             0 => String::new(),
-            count => format!(", {count} failed commits"),
+            failed => format!(", {}", count(failed, "failed commit")),
         };
         Some(format!(
-            "reactions: {} dialogues of {} on average (longest {}), {} commits{failed}; times are those of the cost model",
-            statistics.dialogues,
+            "reactions: {} of {} on average (longest {}), {}{failed}; times are those of the cost model",
+            count(statistics.dialogues, "dialogue"),
             source::quantity::rounded(mean_ps),
             source::quantity::rounded(statistics.longest_ps),
-            statistics.commits
+            count(statistics.commits, "commit")
         ))
     }
 }
