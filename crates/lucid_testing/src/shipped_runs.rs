@@ -18,7 +18,8 @@ fn files() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in folders {
         for entry in std::fs::read_dir(folder).expect("an example").flatten() {
-            if entry.path().extension().is_some_and(|end| end == "yaml") {
+            let is_network = entry.file_name() == "network.yaml";
+            if !is_network && entry.path().extension().is_some_and(|end| end == "yaml") {
                 found.push(entry.path());
             }
         }

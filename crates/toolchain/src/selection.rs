@@ -195,11 +195,11 @@ mod tests {
         );
         assert_eq!(
             only_for_devices("--entries", lucid, language(lucid)),
-            "--entries applies only to P4 programs (.p4); `x.dpt` is a Lucid program"
+            "--entries applies only to P4 and P4R programs (.p4, .p4r); `x.dpt` is a Lucid program"
         );
         assert_eq!(
             only_for_architectures("--arch", lucid, language(lucid)),
-            "--arch applies only to P4 programs (.p4); `x.dpt` is a Lucid program"
+            "--arch applies only to P4 and P4R programs (.p4, .p4r); `x.dpt` is a Lucid program"
         );
     }
 }

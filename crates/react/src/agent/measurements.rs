@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the agent has read: packed fields by their sequence numbers, registers by the write counts of their cells (Mantis
-//! §5.2). A copy that no packet has written since it was read last has nothing new.
+//! What the agent has read: packed fields by their sequence numbers, registers by the write counts of their cells
+//! (Mantis §5.2). A copy that no packet has written since it was read last has nothing new.
 
 use super::Mistake;
 use crate::compiler::{MeasuredPack, MeasuredRegister, Plan};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The state of malleables and how packets load it (Mantis §4.1, §5.1.1): a struct, and in each pipeline's control a
+//! The state of malleables and how packets load it (Mantis §4.1, Mantis §5.1.1): a struct, and in each pipeline's control a
 //! variable of it and init tables that are applied first.
 
 use super::Mode;

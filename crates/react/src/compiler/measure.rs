@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measurements (Mantis §4.2, §5.2, Figure 9): at the end of a pipeline fields go to words of two copies, with a count of
+//! Measurements (Mantis §4.2, Mantis §5.2, Figure 9): at the end of a pipeline fields go to words of two copies, with a count of
 //! packets; each write of a measured register goes to the working copy too, with a count of writes of the cell.
 
 use super::finishing::measures_fields;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The compiler from P4R to P4_16 (Mantis §4, §5). It makes two programs of one text. The program *as written* has values,
+//! The compiler from P4R to P4_16 (Mantis §4, Mantis §5). It makes two programs of one text. The program *as written* has values,
 //! selectors and measurements, and reads a malleable field by a chain of conditions; its tables are those of the text, and
 //! the control plane speaks of it. The program *as run* has expanded and versioned tables. [`Plan`] says how the second
 //! carries out what is said of the first.

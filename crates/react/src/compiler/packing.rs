@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sorted first fit (Mantis §4.1, §4.2): items by width, the widest first, each into the first bin with room.
+//! Sorted first fit (Mantis §4.1, Mantis §4.2): items by width, the widest first, each into the first bin with room.
 
 /// Limits of a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub enum InitParameter {
     /// The version of malleable tables (`vv`, Mantis §5.1).
     Version,
-    /// The working copy of measurements (`mv`, §5.2).
+    /// The working copy of measurements (`mv`, Mantis §5.2).
     WorkingCopy,
     /// The malleable value of this index.
     Value(usize),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables that malleables change (Mantis §4.1 Figures 5 and 6, §5.1.2): a malleable field in a key becomes a column for
+//! Tables that malleables change (Mantis §4.1 Figures 5 and 6, Mantis §5.1.2): a malleable field in a key becomes a column for
 //! each alternative, an action that uses fields an action for each combination of alternatives, selectors and the version
 //! join the key. A default action that uses fields, or that a reaction may set, moves to a table that is applied on a
 //! miss; `applies` changes the places where tables are applied.

@@ -53,6 +53,7 @@ fn specifications() -> Vec<PathBuf> {
     });
     let mut found: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|end| end == "yaml")).collect();
+    found.retain(|path| !path.ends_with("network.yaml"));
     found.sort();
     found
 }
