@@ -26,6 +26,9 @@ pub(super) fn task_direct(slot: u32) -> u32 {
 /// of the bridge hold nanoseconds.
 pub(super) fn declaration(slots: u32, stamp_shift: u32) -> String {
     let mut text = String::from("header bridge_h { bit<8> task;");
+    if apart_bytes(slots) > 0 {
+        text.push_str("@padding bit<8> _apart;");
+    }
     for slot in 0..slots {
         text.push_str(&format!("bit<1> slot{slot};"));
     }
@@ -46,9 +49,15 @@ fn slot_bytes(slots: u32) -> u32 {
     slots.div_ceil(8).max(1)
 }
 
+/// Bytes between the task and the bits of slots. The parser compares both in several states: side by side they would take
+/// its only match register of 16 bits, which numbers of events need.
+fn apart_bytes(slots: u32) -> u32 {
+    u32::from(slots > 0)
+}
+
 /// Bytes of the bridge.
 pub(super) fn bytes(slots: u32, stamp_shift: u32) -> u32 {
-    3 + slot_bytes(slots) + stamp_shift / 8
+    3 + apart_bytes(slots) + slot_bytes(slots) + stamp_shift / 8
 }
 
 /// A task as far as egress handlers go.
@@ -88,6 +97,7 @@ impl Bridge {
             }
             _ => Task::Other,
         };
+        let rest = rest.get(apart_bytes(slots) as usize..)?;
         let (bits, rest) = rest.split_at_checked(slot_bytes(slots) as usize)?;
         let rest = rest.get(2 + stamp_shift as usize / 8..)?;
         let is_there = |slot: u32| bits[slot as usize / 8] >> (7 - slot % 8) & 1 == 1;
