@@ -129,6 +129,7 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
             forward.apply();
         } else if (hdr.frame.place_kind == PLACE_PORT && hdr.frame.place < 511) {
             standard_metadata.egress_spec = hdr.frame.place[8:0];
+            PART_EXITS
             meta.leaves = 1;
         } else if (hdr.frame.place_kind == PLACE_GROUP) {
             standard_metadata.mcast_grp = hdr.frame.place[15:0] + FIRST_GROUP;

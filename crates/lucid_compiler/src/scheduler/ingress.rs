@@ -34,6 +34,7 @@ pub(super) fn fill(context: &mut Context<'_>, template: &mut Template) {
     template.text("PART_IS_FOR_PARSER", bare.clone());
     template.text("PART_IS_BARE", bare);
     template.part("PART_DISPATCH", context.written(|context| dispatch(context, &handlers)));
+    template.text("PART_EXITS", exits(context));
     template.text("PART_GENERATED", generated(context));
     template.text("PART_SEVERAL", several(context));
 }
@@ -63,14 +64,19 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
         let event = &context.program.events[at];
         let differs = event.handler.is_some() || event.egress_handler.is_some();
         if event.sort == EventSort::Exit && differs {
-            // Its own leave, and meet their egress handler; those of others are handled or leave without.
+            // Its own leave; those of others are handled or leave without meeting an egress handler. What went round as
+            // it leaves has met one on its way, and what was addressed to this switch by its number has not.
             let constant = context.shapes.events[at].constant.clone();
             let frame = frame("PLACE_PORT", &wire::OUTSIDE_PORT.to_string(), &constant);
             let condition = format!(
                 "meta.event == {constant} && hdr.frame.isValid() && {}",
                 context.came_round()
             );
-            branch(context, event.span, condition, format!("hdr.frame = {frame};"));
+            let transit = match context.has_egress_handlers() {
+                true => "if (meta.ingress_port == meta.recirculation_port) { meta.transit = 1; }",
+                false => "",
+            };
+            branch(context, event.span, condition, format!("hdr.frame = {frame}; {transit}"));
         }
     }
     for (name, events) in handlers {
@@ -125,6 +131,22 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
 
 fn frame(kind: &str, place: &str, number: &str) -> String {
     format!("{{ {kind}, {place}, SOURCE, 0, ETHERTYPE_LUCID, {number} }}")
+}
+
+/// Exit events do not go round to leave: their egress handler sees the port outside.
+fn exits(context: &Context<'_>) -> String {
+    let events = context.program.events.iter().enumerate();
+    let exits = events
+        .filter(|(_, event)| event.sort == EventSort::Exit && event.egress_handler.is_some())
+        .map(|(at, _)| at);
+    match super::numbers(context, exits) {
+        none if none.is_empty() => none,
+        numbers => format!(
+            "if (hdr.frame.place == (bit<32>)meta.recirculation_port && ({numbers})) {{ \
+             standard_metadata.egress_spec = {}; }}",
+            wire::OUTSIDE_PORT
+        ),
+    }
 }
 
 /// What a handler generated: one event is the packet from now on; several go to the serialiser.

@@ -222,6 +222,45 @@ fn exit_events_leave_instead_of_going_round() {
     );
 }
 
+/// An exit event meets its egress handler once if a handler generated it, by whatever port and however late, and never
+/// if an egress handler did.
+#[test]
+fn exit_events_of_egress_handlers_meet_none() {
+    let events = [1, 2, 3, 4, 5, 6, 7, 8]
+        .map(|n| format!(r#"{{"name": "go", "args": [{n}], "timestamp": {}}}"#, 20_000 * n));
+    for delay in [Delay::Recirculation, Delay::Queue] {
+        check_delayed(
+            "global Array.t<32> runs = Array.create(4);
+             memop plus(int stored, int x) { return stored + x; }
+             exit event out(int<8> n, int<9> port);
+             event go(int<8> n);
+             event again(int<8> n);
+             handle go(int<8> n) {
+                 if (n != 4) { generate again(n); }
+                 match n with
+                 | 2 -> { generate out(n, 0); }
+                 | 3 -> { generate_port(3, out(n, 0)); }
+                 | 4 -> { generate_port(recirculation_port, out(n, 0)); }
+                 | 5 -> { generate Event.delay(out(n, 0), 3000); }
+                 | 6 -> { generate_switch(self, out(n, 0)); }
+                 | 7 -> { generate Event.delay(Event.locate(out(n, 0), self), 3000); }
+                 | 8 -> { generate Event.delay(again(n), 3000); }
+                 | _ -> { skip; }
+             }
+             handle again(int<8> n) { skip; }
+             @egress handle again(int<8> n) { generate out(n + 10, 0); }
+             @egress handle out(int<8> n, int<9> port) {
+                 Array.setm(runs, 0, plus, (int<32>)n);
+                 generate out(n + 100, ingress_port);
+             }",
+            &format!(r#"{{"max time": "5ms", "events": [{}]}}"#, events.join(", ")),
+            (&[Backend::V1Model], Some(delay)),
+            &["left by", "left:", "dropped"],
+            &["left: out(n=11, port=0)", "left: out(n=18, port=0)", ", is 27"],
+        );
+    }
+}
+
 /// The port that an egress handler sees of an event that leaves by no port in particular.
 #[test]
 fn egress_handlers_see_the_port_outside() {
