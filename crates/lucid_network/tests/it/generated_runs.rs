@@ -44,14 +44,20 @@ fn lookups(one: &Generated, table: usize) -> usize {
     one.source.matches(&format!("Table.lookup(state{table},")).count()
 }
 
+/// On Tofino an exit event that another's egress handler generates and that comes round meets its own, which it must not.
+fn features(target: Backend) -> Features {
+    Features { exits_at_egress: target == Backend::V1Model, ..Features::ALL }
+}
+
 fn generated_runs(target: Backend, cases: u64) {
+    let features = features(target);
     let (mut dispatches, mut cells, mut packets) = (0, 0, 0);
     let (mut wrong, mut too_large) = (Vec::new(), Vec::new());
     let mut subjects = [0; SUBJECTS.len()];
     let count = testing::seeds(cases).count();
     for seed in testing::seeds(cases) {
         let tape = tape(seed);
-        let generated = generate(&tape, Features::ALL);
+        let generated = generate(&tape, features);
         for (found, (_, has)) in subjects.iter_mut().zip(SUBJECTS) {
             *found += usize::from(has(&generated));
         }
@@ -64,7 +70,7 @@ fn generated_runs(target: Backend, cases: u64) {
             Ok(Ran::TooLarge(said)) => too_large.push(format!("seed {seed}: {said}")),
             Err(said) => {
                 let mut fails = |small: &Generated| differs(small, target, seed).err();
-                let small = smallest(&tape, Features::ALL, &said, &mut fails);
+                let small = smallest(&tape, features, &said, &mut fails);
                 println!("DIFFERS, seed {seed}: {small}");
                 wrong.push(format!("seed {seed}: {}", small.lines().next().unwrap_or_default()));
             }

@@ -38,6 +38,8 @@ pub struct Features {
     pub all_state: bool,
     /// Egress handlers, with arrays of their own.
     pub egress: bool,
+    /// Egress handlers of exit events.
+    pub exits_at_egress: bool,
     /// Tables that several places look up, with entries that come and go.
     pub tables: bool,
     /// Packet events, parsers, payloads; events that leave or have no handler.
@@ -48,8 +50,13 @@ pub struct Features {
 
 impl Features {
     /// Everything.
-    pub const ALL: Features =
-        Features { tables: true, packets: true, timing: true, ..Features::HANDLERS };
+    pub const ALL: Features = Features {
+        exits_at_egress: true,
+        tables: true,
+        packets: true,
+        timing: true,
+        ..Features::HANDLERS
+    };
 
     /// Handlers with arrays, events of numbers and short delays.
     pub const HANDLERS: Features = Features {
@@ -60,6 +67,7 @@ impl Features {
         event_values: true,
         all_state: true,
         egress: true,
+        exits_at_egress: false,
         tables: false,
         packets: false,
         timing: false,
@@ -204,9 +212,8 @@ impl Generator {
             }
             (self.at_egress, self.next_state, self.end_state) = (false, 0, at_ingress);
             self.handler(at);
-            // One that another's egress handler generates and that comes round meets its own on devices, which it must not.
-            let is_exit = self.events[at].sort == Sort::Exit;
-            if self.features.egress && !is_exit && self.choose(3) == 1 {
+            let may_egress = self.features.exits_at_egress || self.events[at].sort != Sort::Exit;
+            if self.features.egress && may_egress && self.choose(3) == 1 {
                 let end = self.states.len();
                 (self.at_egress, self.next_state, self.end_state) = (true, at_ingress, end);
                 self.handler(at);
