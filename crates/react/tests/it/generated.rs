@@ -196,7 +196,8 @@ pub fn program(choices: &mut Choices, writes: Writes) -> GeneratedProgram {
          \x20   state start { packet.extract(hdr.d); transition accept; }\n}\n\
          control V(inout headers_t hdr, inout meta_t meta) { apply { } }\n\
          control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {\n\
-         \x20   register<bit<32>>(12) r;\n    action idle() { }\n",
+         \x20   register<bit<32>>(12) r;\n    action idle() { }\n\
+         \x20   action leave() { hdr.d.seen = hdr.d.seen + 64; exit; }\n",
     );
     text.push_str(&generator.action("one"));
     text.push_str(&generator.action("two"));
@@ -215,8 +216,10 @@ pub fn program(choices: &mut Choices, writes: Writes) -> GeneratedProgram {
             "        r.write(({operand}) & 15, hdr.d.c); hdr.d.wrote = (hdr.d.c << 4) ^ (({operand}) & 15);"
         );
     }
-    let ending = match generator.choices.below(4) {
+    let ending = match generator.choices.below(6) {
         0 => "        if (hdr.d.seen == 3) { return; }\n        hdr.d.seen = hdr.d.seen ^ 128;\n",
+        1 => "        if (hdr.d.seen == 3) { exit; }\n        hdr.d.seen = hdr.d.seen ^ 128;\n",
+        2 => "        if (hdr.d.p == 2) { leave(); }\n        hdr.d.seen = hdr.d.seen ^ 128;\n",
         _ => "",
     };
     let _ = write!(

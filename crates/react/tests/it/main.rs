@@ -7,6 +7,7 @@ mod c_calls;
 mod c_diagnostics;
 mod c_explanations;
 mod compiled;
+mod damage;
 mod equal;
 mod fixture;
 mod generated;
