@@ -172,8 +172,8 @@ event ask(int host) {
         code: PARSER,
         title: "a parser that computes",
         text: "A parser of a Tofino extracts, skips and compares; it has no ALU. A parser of a P4 target \
-               has no hash unit either. Generate an event with what was read and compute in its \
-               handler.",
+               has no hash unit either; on v1model it adds up internet checksums. Generate an event \
+               with what was read and compute in its handler.",
         wrong: "packet event seen(int x);\nhandle seen(int x) { skip; }\nparser main(bitstring pkt) \
                 {\n    int x = read(pkt);\n    int h = hash<32>(1, x);\n    generate(seen(h));\n}\n",
         right: "packet event seen(int x);\nhandle seen(int x) { int h = hash<32>(1, x); generate \

@@ -263,6 +263,10 @@ pub struct Interface {
     pub shared: Vec<CText>,
     /// `state { C }`: variables that survive a reload.
     pub state: Vec<CText>,
+    /// Compile-time constants of the P4 text, for advice.
+    pub constants: Vec<Arc<str>>,
+    /// Tables that reactions do not write, by the last part of their names, for advice.
+    pub ordinary_tables: Vec<Arc<str>>,
     /// Object-like macros of the P4 text: name and replacement.
     pub defines: Vec<(String, String)>,
 }

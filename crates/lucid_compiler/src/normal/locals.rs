@@ -10,7 +10,7 @@ use lucid::syntax::ast::BinaryOperator;
 use source::Span;
 
 /// Adds locals to a body.
-pub(super) struct NewLocals<'a> {
+pub(crate) struct NewLocals<'a> {
     locals: &'a mut Vec<Local>,
     names: Unique,
 }
@@ -20,13 +20,13 @@ impl<'a> NewLocals<'a> {
         NewLocals::among(&mut body.locals)
     }
 
-    pub(super) fn among(locals: &'a mut Vec<Local>) -> NewLocals<'a> {
+    pub(crate) fn among(locals: &'a mut Vec<Local>) -> NewLocals<'a> {
         let names = locals.iter().map(|local| local.name.clone()).collect();
         NewLocals { locals, names }
     }
 
     /// A new local with this name, or with a number behind it if the name is taken.
-    pub(super) fn add(&mut self, name: &str, ty: Type, span: Span) -> LocalId {
+    pub(crate) fn add(&mut self, name: &str, ty: Type, span: Span) -> LocalId {
         let unique = self.names.fresh(name, '~', |_| true);
         self.locals.push(Local { name: unique, ty, span });
         LocalId((self.locals.len() - 1) as u32)

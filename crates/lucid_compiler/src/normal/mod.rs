@@ -61,6 +61,7 @@ mod slots;
 mod substitution;
 mod verify;
 
+pub(crate) use locals::NewLocals;
 pub use slots::{GenerateSlots, Slots, generate_slots};
 pub use verify::verify;
 

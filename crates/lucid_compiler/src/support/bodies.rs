@@ -374,6 +374,7 @@ impl Checker<'_> {
             let computes = match &inner.kind {
                 ExpressionKind::Binary(B::Concatenate, ..) => false,
                 ExpressionKind::Binary(..) | ExpressionKind::Unary(..) => is_tna,
+                ExpressionKind::Checksum { .. } => is_tna,
                 ExpressionKind::EmptyPayload if is_tna => {
                     let message = "a parser of Tofino cannot cut the payload off a packet";
                     let help =

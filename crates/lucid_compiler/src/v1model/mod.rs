@@ -8,6 +8,7 @@
 
 mod accesses;
 mod calculations;
+mod checksums;
 pub mod codes;
 pub(super) mod context;
 mod control;
@@ -46,6 +47,7 @@ pub fn compile(
     mut map: SourceMap,
     options: &Options,
 ) -> Result<Compiled, Diagnostics> {
+    let program = &checksums::added_up(program);
     let mut names = interface::INTERFACE.names();
     let shapes = Shapes::new(program, &mut names);
     let mut metadata_names = Names::new(&[]);

@@ -147,6 +147,10 @@ impl ExtensionReader for Reader<'_, '_> {
     }
 
     fn verbatim(&mut self, place: &str) -> Result<(), Unparsed> {
+        if self.parser.kind() == T::OpenBrace {
+            // The dialect found no end of its text.
+            return Err(self.parser.report_open_text());
+        }
         if self.parser.kind() != T::Verbatim {
             return Err(self.parser.unexpected(&format!("`{{` {place}")));
         }

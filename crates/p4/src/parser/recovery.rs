@@ -5,6 +5,7 @@
 use super::cursor::is_name;
 use super::{Parser, RecursiveDescent};
 use crate::codes::syntax;
+use crate::dialect::Unparsed;
 use crate::token::TokenKind;
 use source::{Diagnostic, Span};
 
@@ -158,6 +159,13 @@ impl Parser<'_> {
         .here("expected `}` before this")
         .label(opener, "this `{` has no `}`");
         let _ = self.report(diagnostic);
+    }
+
+    /// Reports that nothing closes the brace here, which opens a text in another language.
+    pub(super) fn report_open_text(&mut self) -> Unparsed {
+        let message = "nothing closes this `{`";
+        let diagnostic = Diagnostic::error(syntax::UNCLOSED_DELIMITER, self.span(), message);
+        self.report(diagnostic.help("look for a `{` or `(` too many in the text, or add a `}`"))
     }
 
     /// Takes the `}` that ends a block, or reports that it is missing and continues as if it were there.

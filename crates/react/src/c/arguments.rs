@@ -2,7 +2,7 @@
 //! The arguments of a reaction as variables in C: nested structures for fields, so that `hdr.ipv4.src` works, and arrays with
 //! the register's own indices for registers. A header has the member `p4r_valid`, which `valid(hdr.ipv4)` reads.
 
-use super::codes::NOT_AN_ARGUMENT;
+use super::codes::{CELL_NOT_MEASURED, NOT_AN_ARGUMENT};
 use super::lexer::{Kind, Token, tokens};
 use super::names::path_at;
 use super::values::{byte_count, c_name, c_type, constant_value, declaration, from_words, is_wide};
@@ -311,9 +311,12 @@ impl<'i> Arguments<'i> {
         let _ = writeln!(text, "    const {declared} = {start}; (void){name};");
     }
 
-    /// Reports paths in the translated body that begin like an argument and are none.
+    /// Reports paths in the translated body that begin like an argument and are none, and cells that are not measured.
     pub fn check_paths(&self, body: &str, diagnostics: &mut Diagnostics) {
         let tokens = tokens(body);
+        for array in &self.arrays {
+            self.check_cells(array, &tokens, diagnostics);
+        }
         for (root, _) in self.variables() {
             if is_declared_again(&tokens, root) {
                 continue;
@@ -331,6 +334,41 @@ impl<'i> Arguments<'i> {
         }
     }
 
+    /// Reports constant indices beyond the range of a register.
+    fn check_cells(&self, array: &Array, tokens: &[Token<'_>], diagnostics: &mut Diagnostics) {
+        if is_declared_again(tokens, &array.name) {
+            return;
+        }
+        for at in (0..tokens.len()).filter(|at| tokens[*at].is_word(&array.name)) {
+            let Some(path) = path_at(tokens, at) else { continue };
+            let Some(PathStep::Index(index)) = path.steps.get(1) else { continue };
+            if (array.first..=array.last).contains(&u64::from(*index)) {
+                continue;
+            }
+            let Array { name, first, last, .. } = array;
+            let span = self.span(tokens, at, at + 4);
+            let message = format!("cell {index} of `{name}` is not measured");
+            diagnostics.push(
+                Diagnostic::error(CELL_NOT_MEASURED, span, message)
+                    .note(format!("the argument has the cells {first} to {last}, both included"))
+                    .help("widen the range in the arguments of the reaction, or use another cell"),
+            );
+        }
+    }
+
+    fn span(&self, tokens: &[Token<'_>], from: usize, to: usize) -> Span {
+        let body = &self.reaction.body;
+        let start = body.span.start;
+        let (from, to) = (tokens[from].start as u32, tokens[to - 1].end as u32);
+        Span::new(body.span.file, start + from, start + to)
+    }
+
+    /// Whether a word is the first step of an argument.
+    pub fn has_variable(&self, word: &str) -> bool {
+        let begins = |name: &String| name.split(['.', '[']).next() == Some(word);
+        self.argument_names().iter().any(begins)
+    }
+
     fn report(
         &self,
         tokens: &[Token<'_>],
@@ -339,10 +377,7 @@ impl<'i> Arguments<'i> {
         written: &str,
         diagnostics: &mut Diagnostics,
     ) {
-        let body = &self.reaction.body;
-        let start = body.span.start;
-        let (from, to) = (tokens[from].start as u32, tokens[to - 1].end as u32);
-        let span = Span::new(body.span.file, start + from, start + to);
+        let span = self.span(tokens, from, to);
         diagnostics.push(self.not_an_argument(span, written));
     }
 

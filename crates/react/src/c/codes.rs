@@ -15,6 +15,10 @@ pub const UNKNOWN_ALTERNATIVE: Code = Code("R-E0304");
 pub const NOT_AN_ARGUMENT: Code = Code("R-E0305");
 /// A `state` block has something other than variables.
 pub const NOT_STATE: Code = Code("R-E0306");
+/// C names a cell of a register that its reaction does not measure.
+pub const CELL_NOT_MEASURED: Code = Code("R-E0307");
+/// Two tables have functions of one name.
+pub const FUNCTION_NAME: Code = Code("R-E0308");
 /// The C compiler reports a warning.
 pub const C_WARNING: Code = Code("R-W0301");
 /// A variable of a `state` block has a pointer.
@@ -38,7 +42,11 @@ parser P(packet_in p, out headers_t hdr, inout meta_t meta, inout standard_metad
     state start { p.extract(hdr.ip); transition accept; }
 }
 control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard_metadata) {
-    apply { if (${key}[7:0] > ${level}) { standard_metadata.egress_spec = 1; } }
+    register<bit<8>>(16) depths;
+    apply {
+        if (${key}[7:0] > ${level}) { standard_metadata.egress_spec = 1; }
+        depths.write(hdr.ip.dst & 15, hdr.ip.src[7:0]);
+    }
 }
 control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard_metadata) { apply { } }
 control C(inout headers_t hdr, inout meta_t meta) { apply { } }
@@ -156,6 +164,30 @@ reaction r(ing hdr.ip.src) {
     ${level} = calls;
 }"#
         ),
+    },
+    Explanation {
+        code: CELL_NOT_MEASURED,
+        title: "C names a cell of a register that its reaction does not measure",
+        text: "`reg depths[1:10]` measures the cells 1 to 10, both included. The array in C has the register's own indices, \
+               so `depths[0]` is none of them. An index that is computed is not checked.",
+        wrong: program!(
+            r#"reaction r(reg depths[1:10]) {
+    ${level} = depths[0];
+}"#
+        ),
+        right: program!(
+            r#"reaction r(reg depths[0:10]) {
+    ${level} = depths[0];
+}"#
+        ),
+    },
+    Explanation {
+        code: FUNCTION_NAME,
+        title: "two tables have functions of one name in C",
+        text: "Functions have the name of a table, a verb and the name of an action. The table `t` with the action `add_x` \
+               and the table `t_add` with the action `x` both have the function `t_add_add_x`. Rename a table or an action.",
+        wrong: "",
+        right: "",
     },
     Explanation {
         code: C_WARNING,

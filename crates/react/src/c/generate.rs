@@ -6,7 +6,7 @@ use super::arguments::Arguments;
 use super::defines::{define, is_visible};
 use super::lexer::{Kind, tokens};
 use super::state::{StateVariable, state_variables};
-use super::tables::table_functions;
+use super::tables::{check_functions, table_functions};
 use super::translate::{Names, UNKNOWN, translate};
 use super::values::{
     c_name, c_type, from_words, has_c_width, mask, string_literal, wrapping_member,
@@ -253,6 +253,7 @@ impl Writer<'_> {
     }
 
     fn tables(&mut self) {
+        check_functions(self.interface, &mut self.diagnostics);
         for function in table_functions(self.interface) {
             self.line(&function.definition());
         }

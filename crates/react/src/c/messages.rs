@@ -9,6 +9,7 @@ use super::names::path_at;
 use super::tables::table_functions;
 use crate::interface::{CText, Interface, PathStep, Reaction, path_text};
 use source::{Diagnostic, Diagnostics, FileId, Severity, SourceMap, Span, nearest};
+use std::sync::Arc;
 
 /// A message with its place.
 struct Message<'o> {
@@ -173,8 +174,14 @@ impl<'r> Reader<'r> {
             None => line.len() - line.trim_start().len(),
         };
         let column = (0..=column).rev().find(|at| line.is_char_boundary(*at))?;
-        let token =
-            tokens(line).into_iter().find(|token| token.start <= column && column < token.end);
+        let all = tokens(line);
+        // In the arguments of a macro the compiler's place is the macro.
+        let name = undeclared(message.text);
+        let named = all
+            .iter()
+            .find(|token| token.start >= column && name.is_some_and(|name| token.is_word(name)));
+        let at_column = all.iter().find(|token| token.start <= column && column < token.end);
+        let token = named.or(at_column);
         let (from, to) = match (message.column, token) {
             (Some(_), Some(token)) => (token.start, token.end),
             (None, _) => (column, line.trim_end().len()),
@@ -202,6 +209,10 @@ impl<'r> Reader<'r> {
                 text = text.replace(&generated, &with);
             }
         }
+        // GCC and clang, for `valid(...)`.
+        if text.contains("p4r_valid") || text.starts_with("member reference base type") {
+            return "`valid` is asked of what is no header among the arguments".to_string();
+        }
         text.replace(" (first use in this function)", "").replace('\'', "`")
     }
 
@@ -216,7 +227,9 @@ impl<'r> Reader<'r> {
 
     /// Adds advice to an error at a name: the arguments of the reaction, or the functions of tables.
     fn advise(&self, diagnostic: Diagnostic, span: Span) -> Diagnostic {
-        let Some((index, reaction)) = self.reaction_at(span) else { return diagnostic };
+        let Some((index, reaction)) = self.reaction_at(span) else {
+            return self.advise_outside(diagnostic, span);
+        };
         let body = &reaction.body;
         // GCC and clang.
         let is_read_only =
@@ -239,15 +252,7 @@ impl<'r> Reader<'r> {
         let name = tokens[at].text;
         let is_call = tokens.get(path.end).is_some_and(|token| token.is("("));
         if is_call && path.steps.len() == 1 {
-            let functions = table_functions(self.interface);
-            let names = functions.iter().map(|function| function.name.as_str());
-            let is_known = names.clone().any(|known| known == name);
-            return match nearest(name, names).filter(|_| !is_known) {
-                // Some compilers suggest it themselves.
-                Some(nearest) if diagnostic.message.contains(&format!("`{nearest}`")) => diagnostic,
-                Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
-                None => diagnostic,
-            };
+            return self.advise_call(diagnostic, name);
         }
         let is_index = |step: &PathStep| matches!(step, PathStep::Index(_));
         let indices = path.steps.iter().rev().take_while(|step| is_index(step)).count();
@@ -263,7 +268,64 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Returns how C names a malleable or a table that is written like a variable.
+    /// Adds advice to an error at an argument outside of its reaction.
+    fn advise_outside(&self, diagnostic: Diagnostic, span: Span) -> Diagnostic {
+        let word = self.map.slice(span);
+        let mut reactions = self.interface.reactions.iter().enumerate();
+        match reactions.find(|(index, reaction)| Arguments::new(*index, reaction).has_variable(word))
+        {
+            Some((_, reaction)) if diagnostic.message.contains("undeclared") => diagnostic.help(format!(
+                "arguments are variables of their reaction, here of `{}`: pass the value to the function",
+                reaction.name
+            )),
+            _ => diagnostic,
+        }
+    }
+
+    /// Adds what may be meant to an error about a function.
+    fn advise_call(&self, diagnostic: Diagnostic, name: &str) -> Diagnostic {
+        let functions = table_functions(self.interface);
+        let names = functions.iter().map(|function| function.name.as_str());
+        if names.clone().any(|known| known == name) {
+            return diagnostic;
+        }
+        match nearest(name, names) {
+            // Some compilers suggest it themselves.
+            Some(nearest) if diagnostic.message.contains(&format!("`{nearest}`")) => {
+                return diagnostic;
+            }
+            Some(nearest) => return diagnostic.help(format!("did you mean `{nearest}`?")),
+            None => {}
+        }
+        let is_of = |table: &&Arc<str>| {
+            name.strip_prefix(&***table).is_some_and(|rest| rest.starts_with('_'))
+        };
+        let tables = self.interface.tables.iter().map(|table| &table.name);
+        if let Some(table) = tables.filter(is_of).max_by_key(|table| table.len()) {
+            return diagnostic.help(self.functions_of(table));
+        }
+        let ordinary = self.interface.ordinary_tables.iter();
+        match ordinary.filter(is_of).max_by_key(|table| table.len()) {
+            Some(table) => diagnostic.help(format!(
+                "reactions write malleable tables only: declare it as `malleable table {table}`"
+            )),
+            None => diagnostic,
+        }
+    }
+
+    fn functions_of(&self, table: &str) -> String {
+        let functions = table_functions(self.interface);
+        let of = functions.iter().filter(|one| *self.interface.tables[one.table].name == *table);
+        let names: Vec<&str> = of.map(|function| function.name.as_str()).collect();
+        match names.is_empty() {
+            true => format!(
+                "reactions cannot write `{table}`: it has neither keys nor a default action that may change"
+            ),
+            false => format!("entries of the table are written by functions: {}", names.join(", ")),
+        }
+    }
+
+    /// Returns how C names a malleable or a table that is written like a variable, or an argument outside of its reaction.
     fn other_object(&self, written: &str, first: Option<&PathStep>) -> Option<String> {
         let interface = self.interface;
         let fields = interface.fields.iter().map(|field| &field.name);
@@ -272,13 +334,21 @@ impl<'r> Reader<'r> {
             return Some(format!("a malleable is written `${{{written}}}`"));
         }
         let Some(PathStep::Name(first)) = first else { return None };
+        if interface.constants.iter().any(|constant| **constant == *written) {
+            return Some(format!(
+                "`{written}` is a constant of the P4 text: add it to the arguments of the reaction"
+            ));
+        }
         let table = interface.tables.iter().find(|table| table.name == *first)?;
-        let functions = table_functions(interface);
-        let begins = format!("{}_", table.name);
-        let names = functions.iter().map(|function| function.name.as_str());
-        let names: Vec<&str> = names.filter(|name| name.starts_with(&begins)).collect();
-        Some(format!("entries of the table are written by functions: {}", names.join(", ")))
+        Some(self.functions_of(&table.name))
     }
+}
+
+/// Returns the name in `'name' undeclared` and in `use of undeclared identifier 'name'`.
+fn undeclared(text: &str) -> Option<&str> {
+    let of_gcc = text.strip_prefix('\'').and_then(|rest| rest.split_once("' undeclared"));
+    let of_clang = text.split_once("undeclared identifier '").map(|(_, rest)| rest);
+    of_gcc.map(|(name, _)| name).or(of_clang.and_then(|rest| rest.split('\'').next()))
 }
 
 /// Splits `[-Woption]` off a message.

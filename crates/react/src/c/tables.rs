@@ -2,8 +2,11 @@
 //! Functions in C that write malleable tables, typed by keys and parameters: `T_add_A`, `T_mod_A`, `T_del`, `T_find`,
 //! `T_default_A` and `T_reset_default`. Each passes its words to the loader.
 
+use super::codes::FUNCTION_NAME;
 use super::values::{c_name, c_type, is_wide, to_words};
 use crate::interface::{Interface, KeyKind, ReactionTable, Scalar, TableOperation};
+use source::{Diagnostic, Diagnostics};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A function in C.
 pub struct TableFunction {
@@ -13,7 +16,8 @@ pub struct TableFunction {
     parameters: Vec<String>,
     words: Vec<String>,
     operation: TableOperation,
-    table: usize,
+    /// The index of its table.
+    pub table: usize,
     action: usize,
 }
 
@@ -164,4 +168,27 @@ pub fn table_functions(interface: &Interface) -> Vec<TableFunction> {
         }
     }
     functions
+}
+
+/// Reports functions of two tables that have one name: of `t` with the action `add_a`, and of `t_add` with the action `a`.
+pub fn check_functions(interface: &Interface, found: &mut Diagnostics) {
+    let functions = table_functions(interface);
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut reported = BTreeSet::new();
+    for function in &functions {
+        let (one, two) = (known.get(&*function.name), function.table);
+        let Some(one) = one.copied().filter(|one| *one != two && reported.insert((*one, two)))
+        else {
+            known.entry(&function.name).or_insert(two);
+            continue;
+        };
+        let [one, two] = [one, two].map(|table| &interface.tables[table]);
+        let message = format!("two functions are `{}` in C", function.name);
+        found.push(
+            Diagnostic::error(FUNCTION_NAME, two.span, message)
+                .label(one.span, format!("one is of this table, `{}`", one.name))
+                .here(format!("the other is of `{}`", two.name))
+                .help("rename a table or an action"),
+        );
+    }
 }

@@ -76,6 +76,8 @@ pub(super) fn resolve(
         let planned = plan_table(program, expanded, table, as_written, as_run);
         if planned.is_malleable {
             interface.tables.push(reaction_table(program, table, as_written));
+        } else {
+            interface.ordinary_tables.push(last_part(&table.name));
         }
         plan.tables.push(planned);
     }
@@ -192,9 +194,13 @@ fn plan_table(
     }
 }
 
+/// The last part of a control-plane name, which is the name in C.
+fn last_part(name: &str) -> Arc<str> {
+    name.rsplit('.').next().unwrap_or(name).into()
+}
+
 /// A malleable table as reactions see it.
 fn reaction_table(program: &P4rProgram, table: &Table, as_written: &Program) -> ReactionTable {
-    let last = |name: &str| -> Arc<str> { name.rsplit('.').next().unwrap_or(name).into() };
     let kind = |kind: &MatchKind| match kind {
         MatchKind::Lpm => KeyKind::Lpm,
         MatchKind::Ternary => KeyKind::Ternary,
@@ -214,7 +220,7 @@ fn reaction_table(program: &P4rProgram, table: &Table, as_written: &Program) -> 
             (parameter.name.clone(), Scalar::unsigned(ty.width_bits()))
         });
         TableAction {
-            name: last(&action.name),
+            name: last_part(&action.name),
             parameters: parameters.collect(),
             is_for_entries: !listed.default_only,
             is_for_default: !listed.table_only,
@@ -232,7 +238,7 @@ fn reaction_table(program: &P4rProgram, table: &Table, as_written: &Program) -> 
     let span =
         locals.find(|local| Some(local.id) == node).map_or(source::Span::NONE, |local| local.span);
     ReactionTable {
-        name: last(&table.name),
+        name: last_part(&table.name),
         span,
         keys: keys.collect(),
         actions: actions.collect(),

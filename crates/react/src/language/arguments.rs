@@ -15,6 +15,7 @@ use p4::ast::{
 use p4::typed::{Constant, Type, TypeKind, TypedProgram};
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The simulated time of a reaction's body without `@cost`.
 pub const DEFAULT_COST_PS: u64 = 500_000;
@@ -48,8 +49,17 @@ pub(super) fn interface(program: &P4rProgram, found: &mut Diagnostics) -> Interf
         init: declarations.init.first().cloned(),
         shared: declarations.shared.clone(),
         state: declarations.state.clone(),
+        constants: constants(typed),
+        ordinary_tables: Vec::new(),
         defines: Vec::new(),
     }
+}
+
+/// The names of the constants at file level.
+fn constants(typed: &TypedProgram) -> Vec<Arc<str>> {
+    let declarations = typed.program.declarations.iter();
+    let constants = declarations.filter(|one| matches!(one.kind, DeclarationKind::Constant { .. }));
+    constants.map(|one| one.name.text.clone()).collect()
 }
 
 fn read_reaction(
@@ -70,6 +80,7 @@ fn read_reaction(
         arguments.push(Argument { name, span: written.span, kind });
     }
     check_names(declaration, found);
+    check_annotations(declaration, found);
     let mut time = |name: &str| {
         let annotation = declaration.annotations.iter().find(|one| &*one.name.text == name)?;
         annotation_time(annotation, found)
@@ -82,6 +93,23 @@ fn read_reaction(
         body: declaration.body.clone(),
         rate_ps: time("rate"),
         cost_ps: time("cost").unwrap_or(DEFAULT_COST_PS),
+    }
+}
+
+/// Warns of annotations that reactions do not have.
+fn check_annotations(declaration: &ReactionDeclaration, found: &mut Diagnostics) {
+    let known = ["rate", "cost"];
+    for annotation in &declaration.annotations {
+        let name = &annotation.name.text;
+        if known.contains(&&**name) {
+            continue;
+        }
+        let message = format!("reactions have no annotation `@{name}`");
+        let warning = Diagnostic::warning(codes::UNKNOWN_ANNOTATION, annotation.span, message);
+        found.push(match source::nearest(name, known) {
+            Some(nearest) => warning.help(format!("did you mean `@{nearest}`?")),
+            None => warning.help("remove it: reactions have `@rate` and `@cost`"),
+        });
     }
 }
 

@@ -30,6 +30,8 @@ codes! {
         "Malleables are loaded at the beginning of the ingress and of the egress control (Mantis, section 4.1). They stand in these controls, in controls that they apply and in their actions and tables, not in parsers, checksum verification, deparsers, functions or constants.";
     UNUSED = "R-W0101", "A malleable is never used",
         "Neither the data plane nor a reaction names it.";
+    UNKNOWN_ANNOTATION = "R-W0201", "A reaction has an annotation that means nothing",
+        "Reactions have the annotations `@rate` and `@cost`.";
     NOT_CONSTANT = "R-E0107", "The initial value is not a constant of the type",
         "`init` of a malleable value is a compile-time constant that fits the type.";
     TABLE_NOT_MALLEABLE = "R-E0108", "A malleable table has a property that has no two versions",

@@ -52,6 +52,8 @@ impl Dialect for P4R {
     ) -> Option<&'static str> {
         let first = ahead(0);
         let is_c = || ahead(1).kind == T::Verbatim;
+        // `init() { C }`, which is reported.
+        let is_function = || ahead(1).kind == T::OpenParen && ahead(2).kind == T::CloseParen;
         match (place, first.kind, &*first.text) {
             (FormPlace::TopLevel, T::Identifier, MALLEABLE) => match &*ahead(1).text {
                 "value" => Some(VALUE),
@@ -63,7 +65,7 @@ impl Dialect for P4R {
             {
                 Some(REACTION)
             }
-            (FormPlace::TopLevel, T::Identifier, "init") if is_c() => Some(INIT),
+            (FormPlace::TopLevel, T::Identifier, "init") if is_c() || is_function() => Some(INIT),
             (FormPlace::TopLevel, T::Identifier, "c") if is_c() => Some(SHARED),
             (FormPlace::TopLevel, T::State, _) if is_c() => Some(STATE),
             (FormPlace::Expression, T::Foreign, _) => Some(REFERENCE),

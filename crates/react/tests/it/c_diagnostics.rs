@@ -69,6 +69,57 @@ fn errors_of_c_have_their_place() {
 }
 
 #[test]
+fn undeclared_names_have_their_place_in_arguments_of_macros() {
+    check_body("log(\"%d\", «nothing»);", &["R-E0301"]);
+    check_body("${threshold} = valid(hdr.a) + «nothing»;", &["R-E0301"]);
+}
+
+#[test]
+fn cells_beyond_the_range_are_reported() {
+    check_body("${threshold} = depths[1] + depths[10];", &[]);
+    check_body("${threshold} = «depths[0]»;", &["R-E0307"]);
+    check_body("${threshold} = «depths[11]» + «depths[0]»;", &["R-E0307", "R-E0307"]);
+    // Another array, and an index that is computed.
+    check_body("uint16_t depths[20] = {0}; ${threshold} = depths[11];", &[]);
+    check_body("int i = 0; ${threshold} = depths[i + 0];", &[]);
+}
+
+#[track_caller]
+fn check_help(fixture: Fixture, code: &str, help: &str) {
+    let found = fixture.diagnostics();
+    let codes: Vec<&str> = found.iter().map(|diagnostic| diagnostic.code.0).collect();
+    assert_eq!(codes, [code], "{found:#?}");
+    assert!(help_of(&found).contains(help), "{found:#?}");
+}
+
+#[test]
+fn errors_say_how_reactions_name_what_they_mean() {
+    let mut constant = base().reaction("${threshold} = LIMIT;");
+    constant.interface.constants.push("LIMIT".into());
+    check_help(constant, "R-E0301", "add it to the arguments");
+    let mut ordinary = base().reaction("sums_add_count(1);");
+    ordinary.interface.ordinary_tables.push("sums".into());
+    check_help(ordinary, "R-E0301", "`malleable table sums`");
+    let arguments = vec![argument(field("hdr.a.x", bits(32)))];
+    let outside = base().shared("static int f(void) { return hdr.a.x; }");
+    let outside = outside.reaction_of(arguments, &[], "${threshold} = f();");
+    check_help(outside, "R-E0301", "pass the value to the function");
+    check_help(base().reaction("T_insert(1, 2);"), "R-E0301", "T_add_a");
+}
+
+#[test]
+fn functions_of_two_tables_with_one_name_are_reported() {
+    let keys = [("hdr.a.x", bits(32), KeyKind::Exact)];
+    let mut fixture = base().table("T_add", &keys, &[], false).reaction("${threshold} = 1;");
+    assert!(fixture.diagnostics().is_empty());
+    // `T_add_add_a` is of both.
+    fixture.interface.tables[0].actions[0].name = "add_a".into();
+    let found = fixture.diagnostics();
+    let codes: Vec<&str> = found.iter().map(|diagnostic| diagnostic.code.0).collect();
+    assert_eq!(codes, ["R-E0308"], "{found:#?}");
+}
+
+#[test]
 fn warnings_of_c_have_their_place() {
     let warned = check_body("\n int «unused»;\n", &["R-W0301"]);
     assert!(warned.iter().all(|diagnostic| diagnostic.severity == Severity::Warning));

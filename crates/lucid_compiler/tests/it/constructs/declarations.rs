@@ -242,6 +242,15 @@ pub(super) const LIST: &[Construct] = &[
         On::Refused(codes::PARSER),
     ),
     on(
+        "internet checksum in a parser",
+        "packet event seen(int x, int<16> sum);\nhandle seen(int x, int<16> sum) { skip; }\n\
+         parser main(bitstring pkt) {\n int x = read(pkt); int<8> y = read(pkt); int<16> sum = \
+         hash<16>(checksum, x, y);\n match hash<16>(checksum, y, sum) with\n\
+         | 0 -> { generate(seen(x, sum)); }\n | _ -> { drop; }\n}\n",
+        On::Compiles,
+        On::Refused(codes::PARSER),
+    ),
+    on(
         "extern function: `extern tell(int x);`",
         "extern tell(int x);\nevent go(int x) { tell(x); }\n",
         On::As("a line of the log"),

@@ -306,3 +306,100 @@ fn actions_of_tables_hash() {
          "count": 8, "gap": "1us"}]}"#;
     assert_eq!(same(text, run, &Options::default()), 8);
 }
+
+/// The header with the sum 0xb861 is a common example of RFC 1071; the next has two bytes exchanged, and another a
+/// wrong byte.
+#[test]
+fn parsers_check_the_sum_of_a_header() {
+    let text = "global Array.t<16> sums = Array.create(4);
+         event good(int<4> k, int<16> sum);
+         event bad(int<4> k, int<16> sum);
+         handle good(int<4> k, int<16> sum) { Array.set(sums, (int<32>)k & 3, sum); }
+         handle bad(int<4> k, int<16> sum) { Array.set(sums, (int<32>)k & 3, ~sum); }
+         parser main(bitstring packet) {
+             int<4> k = read(packet);
+             int<4> fill = read(packet);
+             int<4> version = read(packet);
+             int<4> words = read(packet);
+             int<8> service = read(packet);
+             int<16> length = read(packet);
+             int<16> id = read(packet);
+             int<3> flags = read(packet);
+             int<13> offset = read(packet);
+             int<8> ttl = read(packet);
+             int<8> protocol = read(packet);
+             int<16> found = read(packet);
+             int source = read(packet);
+             int destination = read(packet);
+             int<16> wanted = hash<16>(checksum, version, words, service, length, id, flags, offset,
+                 ttl, protocol, source, destination);
+             match hash<16>(checksum, version, words, service, length, id, flags, offset, ttl,
+                 protocol, found, source, destination) with
+             | 0 -> { generate(good(k, wanted)); }
+             | _ -> { generate(bad(k, wanted)); }
+         }";
+    let run = r#"{"max time": 100000, "events": [
+        {"type": "packet", "bytes": "0045000073000040004011b861c0a80001c0a800c7"},
+        {"type": "packet", "bytes": "1045000073000040004011b861c0a800c7c0a80001", "timestamp": 2000},
+        {"type": "packet", "bytes": "2045000073000040004011b862c0a80001c0a800c7", "timestamp": 4000},
+        {"type": "packet", "bytes": "3045000073000040003f11b861c0a80001c0a800c7", "timestamp": 6000}]}"#;
+    let options = Options::default();
+    assert_eq!(same(text, run, &options), 4);
+    let found = cells(text, run, &options, &[0, 1, 2, 3]);
+    assert_eq!(found, [0xb861, 0xb861, !0xb861 & 0xffff, !0xb961 & 0xffff]);
+}
+
+/// Pieces across words, computed and constant ones, carries that carry, a checksum of a checksum, in a parser that two
+/// branches call.
+#[test]
+fn parsers_add_up_checksums() {
+    let text = "global Array.t<64> last = Array.create(8);
+         event sums(int<8> k, int<16> a, int<16> b, int<16> c, int<16> d);
+         handle sums(int<8> k, int<16> a, int<16> b, int<16> c, int<16> d) {
+             Array.set(last, (int<32>)k & 7, a ^ b ^ c ^ d);
+         }
+         parser deeper(int<8> k, int<16> before, bitstring packet) {
+             bool odd = read(packet);
+             int<15> more = read(packet);
+             int<16> all = hash<16>(checksum, odd, before, more);
+             match k with
+             | 0b*******1 -> {
+                 int<5> checksum_5 = read(packet);
+                 int<3> rest = read(packet);
+                 int<16> inner = hash<16>(checksum, rest, 0xffffw16, more - 1, 0w1, checksum_5 == 3);
+                 generate(sums(k, all, inner, hash<16>(checksum, rest), hash<16>(checksum, inner + all, k)));
+             }
+             | _ -> { generate(sums(k, all, before, hash<16>(checksum, 0xffffw16, 2w32), ingress_port ^ 0w7)); }
+         }
+         parser main(bitstring packet) {
+             int<8> k = read(packet);
+             int<48> x = read(packet);
+             int<80> y = read(packet);
+             match k with
+             | 7 -> { deeper(k, hash<16>(checksum, x + 1, y) + 1, packet); }
+             | _ -> { deeper(k, hash<16>(checksum, x, y), packet); }
+         }";
+    let packets = [
+        "00000000000000000000000000000000000000",
+        "01ffffffffffffffffffffffffffffffffffffff",
+        "02ffffffff0001000000000000000000007fff",
+        "03123456789abcdef0fedcba987654321080018b",
+        "0400000000000000000000000000000001ffff",
+        "05ffffffffffff000000000000000000018000a3",
+        "06a5a5a5a5a5a55a5a5a5a5a5a5a5a5a5a0f0f",
+        "07ffffffffffffffff00000000000000000001001b",
+    ];
+    let packets = packets.iter().zip(0..).map(|(bytes, at)| {
+        format!(
+            "{{\"type\": \"packet\", \"bytes\": \"{bytes}\", \"timestamp\": {}, \
+             \"locations\": [\"0:3\"]}}",
+            2000 * at
+        )
+    });
+    let packets: Vec<String> = packets.collect();
+    let run = format!("{{\"max time\": 100000, \"events\": [{}]}}", packets.join(", "));
+    assert_eq!(same(text, &run, &Options::default()), 8);
+    // The sum of zeros, and 0xffff + 0xffff + 1, which carries twice.
+    let found = cells(text, &run, &Options::default(), &[0, 2]);
+    assert_eq!(found.iter().map(|cell| cell >> 32).collect::<Vec<_>>(), [0xffff, 0x1_fffe]);
+}
