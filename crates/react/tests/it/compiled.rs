@@ -7,11 +7,7 @@ use react::compiler::{CompiledProgram, Limits, compile};
 use react::language::read;
 use source::{RenderOptions, render_text};
 
-pub fn compiled(text: &str) -> CompiledProgram {
-    compiled_with(text, None)
-}
-
-/// Compiles with the limits of another target.
+/// Compiles with the limits of the architecture, or of another target.
 pub fn compiled_with(text: &str, limits: Option<Limits>) -> CompiledProgram {
     let options = PreprocessorOptions::default();
     let program = match read("test.p4r", text.to_string(), &InterfacesOnly, &options) {
@@ -22,12 +18,4 @@ pub fn compiled_with(text: &str, limits: Option<Limits>) -> CompiledProgram {
         Ok(compiled) => compiled,
         Err((found, map)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
     }
-}
-
-#[test]
-fn figure_1() {
-    let text = std::fs::read_to_string("../../examples/react/figure1/figure1.p4r").unwrap();
-    let compiled = compiled(&text);
-    println!("{}\n=====\n{}\n{:#?}", compiled.written_text, compiled.text, compiled.plan);
-    println!("{:#?}", compiled.interface);
 }
