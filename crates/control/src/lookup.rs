@@ -170,9 +170,8 @@ pub fn key(
 ) -> Result<usize, ControlError> {
     let table = &program.tables[table.index()];
     if let Some(number) = name.strip_prefix('#') {
-        // Fields of tables are numbered from 1.
-        let at = number.parse::<usize>().ok().filter(|at| (1..=table.keys.len()).contains(at));
-        return at.map(|at| at - 1).ok_or_else(|| {
+        let at = p4info_ids::match_fields(table).iter().position(|id| id.to_string() == number);
+        return at.ok_or_else(|| {
             let message = format!("table `{}` has no match field {number}", table.name);
             ControlError::new(UNKNOWN_NAME, origin, message)
         });
@@ -209,6 +208,16 @@ pub fn key(
                 (None, None) => error.help("it has no keys"),
             })
         }
+    }
+}
+
+/// The parameter of an action with this name, as an index.
+pub fn parameter(action: &ir::Action, name: &str) -> Option<usize> {
+    match name.strip_prefix('#') {
+        Some(number) => {
+            p4info_ids::parameters(action).iter().position(|id| id.to_string() == number)
+        }
+        None => action.parameters.iter().position(|each| *each.name == *name),
     }
 }
 

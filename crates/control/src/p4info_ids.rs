@@ -4,7 +4,7 @@
 //! one-at-a-time hash of the control-plane name, names in sorted order, the next free number when taken,
 //! and numbers given with `@id` set aside first.
 
-use ir::Program;
+use ir::{Action, Program, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -106,9 +106,46 @@ pub fn named<'a>(prefix: u32, names: impl Iterator<Item = &'a str>) -> Vec<u32> 
     assign(prefix, &objects)
 }
 
+/// Gives ids to fields of an object: those that the program gives, and the next free numbers from 1.
+pub(crate) fn field_ids(given: &[Option<u32>]) -> Vec<u32> {
+    let mut taken: BTreeSet<u32> = given.iter().flatten().copied().collect();
+    let mut next = 1;
+    let mut id = |given: &Option<u32>| match given {
+        Some(id) => {
+            next += 1;
+            *id
+        }
+        None => {
+            while !taken.insert(next) {
+                next += 1;
+            }
+            next
+        }
+    };
+    given.iter().map(&mut id).collect()
+}
+
+/// Ids of the match fields of a table, those of selector keys included.
+pub(crate) fn match_fields(table: &Table) -> Vec<u32> {
+    let given = table.keys.iter().map(|key| given_id(&key.annotations));
+    field_ids(&given.collect::<Vec<_>>())
+}
+
+/// Ids of the parameters of an action that the control plane gives.
+pub(crate) fn parameters(action: &Action) -> Vec<u32> {
+    let given = action.parameters.iter().map(|each| given_id(&each.annotations));
+    field_ids(&given.collect::<Vec<_>>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_of_fields_leave_out_given_ones() {
+        assert_eq!(field_ids(&[None, None]), [1, 2]);
+        assert_eq!(field_ids(&[Some(2), None, Some(1), None]), [2, 3, 1, 4]);
+    }
 
     #[test]
     fn numbers() {

@@ -177,7 +177,13 @@ mod tests {
 
     fn check(kind: MatchKind, text: &str, expected: Result<&str, &str>) {
         let name = "k".into();
-        let key = Key { name, match_kind: kind, width_bits: 16, display: Display::Unsigned };
+        let key = Key {
+            name,
+            match_kind: kind,
+            width_bits: 16,
+            display: Display::Unsigned,
+            annotations: Vec::new(),
+        };
         let shown = pattern(&match_text(text), &key, &[]).map(|pattern| match pattern {
             KeyPattern::Any => "any".to_string(),
             KeyPattern::Exact(value) => format!("{:x}", value.low_u64()),

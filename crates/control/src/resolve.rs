@@ -283,14 +283,7 @@ impl Resolver<'_> {
                 list
             }
             Arguments::Named(list) => {
-                let at = |name: &str| match name.strip_prefix('#') {
-                    // Parameters of actions are numbered from 1.
-                    Some(number) => {
-                        let number = number.parse::<usize>().ok();
-                        number.filter(|at| (1..=wanted).contains(at)).map(|at| at - 1)
-                    }
-                    None => declared.parameters.iter().position(|each| *each.name == *name),
-                };
+                let at = |name: &str| lookup::parameter(declared, name);
                 for (name, _) in list {
                     if at(name).is_none() {
                         let known = declared.parameters.iter().map(|each| &*each.name);

@@ -51,6 +51,8 @@ pub struct Key {
     pub width_bits: u32,
     /// How to show it.
     pub display: Display,
+    /// Annotations as written, for P4Info.
+    pub annotations: Vec<Arc<str>>,
 }
 
 /// The pattern of an entry, or of one component of a value set's member, for one key.

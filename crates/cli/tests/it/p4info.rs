@@ -75,3 +75,58 @@ fn entries_use_the_printed_ids_or_names() {
         assert!(String::from_utf8_lossy(&ran.stderr).contains("1 control command applied"));
     }
 }
+
+/// Ids that the program gives to match fields and parameters with `@id` are those of entries too.
+#[test]
+fn entries_use_the_ids_that_the_program_gives() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let program = out.path().join("given.p4");
+    let text = "#include <core.p4>\n#include <v1model.p4>\n\
+        header h_t { bit<8> a; bit<16> b; bit<32> c; }\nstruct headers_t { h_t h; }\nstruct metadata_t { }\n\
+        parser P(packet_in p, out headers_t hdr, inout metadata_t m, inout standard_metadata_t s) {\n\
+            state start { p.extract(hdr.h); transition accept; }\n}\n\
+        control V(inout headers_t hdr, inout metadata_t m) { apply { } }\n\
+        control I(inout headers_t hdr, inout metadata_t m, inout standard_metadata_t s) {\n\
+            action send(@id(2) bit<9> port, bit<32> c, @id(7) bit<16> b) {\n\
+                s.egress_spec = port; hdr.h.c = c; hdr.h.b = b;\n}\n\
+            table t {\n\
+                key = { hdr.h.a: exact @id(3); hdr.h.b: exact; hdr.h.c: exact @id(1); }\n\
+                actions = { send; NoAction; }\n}\n\
+            apply { t.apply(); }\n}\n\
+        control E(inout headers_t hdr, inout metadata_t m, inout standard_metadata_t s) { apply { } }\n\
+        control C(inout headers_t hdr, inout metadata_t m) { apply { } }\n\
+        control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr); } }\n\
+        V1Switch(P(), V(), I(), E(), C(), D()) main;\n";
+    std::fs::write(&program, text).expect("written");
+    let program = program.display().to_string();
+    let json: Value =
+        serde_json::from_str(&printed(&["p4info", &program, "--format", "json"])).expect("JSON");
+    let ids = |list: &Value| -> Vec<u64> {
+        list.as_array()
+            .expect("a list")
+            .iter()
+            .map(|each| each["id"].as_u64().expect("an id"))
+            .collect()
+    };
+    let (fields, parameters) =
+        (ids(&json["tables"][0]["matchFields"]), ids(&json["actions"][0]["params"]));
+    assert_eq!((fields.as_slice(), parameters.as_slice()), (&[3, 2, 1][..], &[2, 3, 7][..]));
+    // Each value has the width of its field, so it fits into none before.
+    let matches = "match { field_id: 1 exact { value: \"\\001\\002\\003\\004\" } } \
+                   match { field_id: 2 exact { value: \"\\001\\002\" } } \
+                   match { field_id: 3 exact { value: \"\\001\" } }";
+    let params = "params { param_id: 7 value: \"\\001\\002\" } params { param_id: 2 value: \"\\001\" } \
+                  params { param_id: 3 value: \"\\001\\002\\003\\004\" }";
+    let entry = format!(
+        "updates {{ type: INSERT entity {{ table_entry {{ table_id: {} {matches} action {{ action {{ \
+         action_id: {} {params} }} }} }} }} }}\n",
+        json["tables"][0]["preamble"]["id"], json["actions"][0]["preamble"]["id"],
+    );
+    let file = out.path().join("entries.txtpb");
+    std::fs::write(&file, entry).expect("written");
+    let folder = out.path().join("out");
+    let capture = "1=../../examples/router/captures/host1.pcap";
+    let words = ["run", &program, "--in", capture, "--entries", &file.display().to_string()];
+    let ran = plane(&[&words[..], &["--out", &folder.display().to_string()]].concat());
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("1 control command applied"));
+}

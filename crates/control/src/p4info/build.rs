@@ -3,13 +3,13 @@
 //! `controller_headers` read what needs more than a few lines.
 
 use super::annotations::{Annotations, given_id, named, number, pairs};
-use super::names::{Aliases, field_ids};
+use super::names::Aliases;
 use super::types::{Declarations, TypeSpec, Types, declarations};
 use super::{
     ActionInfo, CellsExtent, CellsInfo, DigestInfo, MatchField, P4Info, Package, Preamble,
     ProfileInfo, RegisterInfo, SizeSemantics, ValueSetInfo,
 };
-use crate::p4info_ids as ids;
+use crate::p4info_ids::{self as ids, field_ids};
 use ir::lowering::{annotation_string, control_plane_name};
 use ir::ready::ReadyProgram;
 use ir::{ActionProfileId, CounterId, MeterId, OriginId, Program, RegisterId, ValueSetId};

@@ -3,9 +3,9 @@
 
 use super::annotations::{given_id, named};
 use super::build::{Builder, Object, object_ids};
-use super::names::field_ids;
 use super::{ControllerHeader, Parameter};
 use crate::p4info_ids as ids;
+use crate::p4info_ids::field_ids;
 use ir::lowering::{annotation_string, control_plane_name};
 use p4::ast::{Declaration, DeclarationKind};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Aliases of objects, and ids of the fields of one object.
+//! Aliases of objects.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,25 +32,6 @@ impl Aliases {
     }
 }
 
-/// Gives ids to fields of an object: those that the program gives, and the next free numbers from 1.
-pub(super) fn field_ids(given: &[Option<u32>]) -> Vec<u32> {
-    let mut taken: BTreeSet<u32> = given.iter().flatten().copied().collect();
-    let mut next = 1;
-    let mut id = |given: &Option<u32>| match given {
-        Some(id) => {
-            next += 1;
-            *id
-        }
-        None => {
-            while !taken.insert(next) {
-                next += 1;
-            }
-            next
-        }
-    };
-    given.iter().map(&mut id).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,11 +45,5 @@ mod tests {
         let aliases: Vec<Arc<str>> =
             ["d.a.c", "e.b.c", "x"].into_iter().map(|name| aliases.of(name)).collect();
         assert_eq!(aliases, ["a.c".into(), "b.c".into(), Arc::<str>::from("x")]);
-    }
-
-    #[test]
-    fn ids_of_fields_leave_out_given_ones() {
-        assert_eq!(field_ids(&[None, None]), [1, 2]);
-        assert_eq!(field_ids(&[Some(2), None, Some(1), None]), [2, 3, 1, 4]);
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads tables with their match fields, and actions.
 
-use super::annotations::{Annotations, given_id};
+use super::annotations::Annotations;
 use super::build::{Builder, Ids, Object};
-use super::names::field_ids;
 use super::types::TypeSpec;
 use super::{ActionInfo, ActionReference, ActionScope, MatchField, Parameter, TableInfo};
+use crate::p4info_ids as ids;
 use ir::lowering::control_plane_name;
 use ir::{ActionId, Bits, MatchKind, TableId};
 use p4::ast::{ActionRef, DeclarationKind, KeyElement, TableDeclaration, TablePropertyKind};
@@ -37,11 +37,7 @@ impl<'a> Builder<'a> {
                 .iter()
                 .map(|each| declared.iter().find(|parameter| parameter.name.text == each.name))
                 .collect();
-            let given = |parameter: &Option<&p4::ast::Parameter>| {
-                parameter.and_then(|parameter| given_id(&parameter.annotations))
-            };
-            let given: Vec<Option<u32>> = written.iter().map(given).collect();
-            let parameter_ids = field_ids(&given);
+            let parameter_ids = ids::parameters(action);
             let mut parameters = Vec::new();
             for ((parameter, written), id) in
                 action.parameters.iter().zip(&written).zip(parameter_ids)
@@ -123,10 +119,8 @@ impl<'a> Builder<'a> {
         declared: Option<&TableDeclaration>,
     ) -> Vec<MatchField> {
         let elements: Vec<&KeyElement> = declared.map_or(Vec::new(), key_elements);
-        let given = |at: usize| elements.get(at).and_then(|element| given_id(&element.annotations));
-        let given: Vec<Option<u32>> = (0..table.keys.len()).map(given).collect();
         let mut fields = Vec::new();
-        for ((at, key), id) in table.keys.iter().enumerate().zip(field_ids(&given)) {
+        for ((at, key), id) in table.keys.iter().enumerate().zip(ids::match_fields(table)) {
             if key.match_kind == MatchKind::Selector {
                 continue;
             }

@@ -157,6 +157,7 @@ impl<'a> Lowering<'a> {
                 match_kind,
                 width_bits: scalar.width_bits(),
                 display,
+                annotations: Vec::new(),
             });
             return Ok(());
         }

@@ -193,6 +193,7 @@ impl<'a> Lowering<'a> {
             match_kind: match_kind(&element.match_kind.text),
             width_bits: scalar.width_bits(),
             display,
+            annotations: annotation_texts(&element.annotations),
         })
     }
 

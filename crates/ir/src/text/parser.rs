@@ -292,7 +292,8 @@ fn key(cursor: &mut Cursor) -> Parsed<Key> {
     } else {
         cursor.member(words::MATCH_KIND, "a match kind")?
     };
-    Ok(Key { name, match_kind, width_bits: cursor.bit_type()?, display: cursor.display()? })
+    let (width_bits, display) = (cursor.bit_type()?, cursor.display()?);
+    Ok(Key { name, match_kind, width_bits, display, annotations: cursor.texts("annotations")? })
 }
 
 fn pattern(cursor: &mut Cursor) -> Parsed<KeyPattern> {

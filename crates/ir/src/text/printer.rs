@@ -264,11 +264,12 @@ impl Printer<'_> {
     fn key(&mut self, key: &Key) {
         emit!(
             self,
-            "  key {}: {} bit<{}> {}\n",
+            "  key {}: {} bit<{}> {}{}\n",
             name(&key.name),
             match_kind(&key.match_kind),
             key.width_bits,
-            display(&key.display)
+            display(&key.display),
+            texts("annotations", &key.annotations)
         );
     }
 

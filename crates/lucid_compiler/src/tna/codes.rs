@@ -9,6 +9,8 @@ pub const NOT_ON_TARGET: Code = Code("LU-E0780");
 pub const TOO_MANY_REGISTER_ACTIONS: Code = Code("LU-E0781");
 /// A memop that Tofino's compiler does not take.
 pub const REFUSED_MEMOP: Code = Code("LU-W0782");
+/// Ranges of wide values that take too many entries.
+pub const TOO_MANY_ENTRIES: Code = Code("LU-E0783");
 /// The made program is wrong: a mistake of the compiler's.
 pub const INTERNAL: Code = Code("LU-E0789");
 
@@ -42,6 +44,23 @@ pub const EXPLANATIONS: &[Explanation] = &[
                handler, or store what it gives with the same memop.",
         wrong: "",
         right: "",
+    },
+    Explanation {
+        code: TOO_MANY_ENTRIES,
+        title: "ranges that take too many entries of a table",
+        text: "A table of Tofino matches ranges of at most 16 bits. A range of a wider value becomes several entries, each \
+               a value with a mask: up to 62 for 32 bits. Ranges of several values in one decision multiply: three \
+               may take 62 * 62 * 62 entries, and a table gets 2,048. Decide in two steps: generate an event if the \
+               first comparisons hold, and write the others in its handler. Or compare slices of at most 16 \
+               bits, such as `x[31:16]`. A bound just below a power of two takes few entries.",
+        wrong: "event all(int x, int y, int z);\nexit event out(int x);\nhandle all(int x, int y, int z) {\n    \
+                if (x > 1000 && x < 4000000001 && y > 77777 && y < 4000000003 && z > 5 && z < 3000000001) {\n        \
+                generate_port(1, out(x));\n    }\n}\n",
+        right: "event all(int x, int y, int z);\nevent rest(int x, int z);\nexit event out(int x);\n\
+                handle all(int x, int y, int z) {\n    \
+                if (x > 1000 && x < 4000000001 && y > 77777 && y < 4000000003) {\n        \
+                generate rest(x, z);\n    }\n}\nhandle rest(int x, int z) {\n    \
+                if (z > 5 && z < 3000000001) {\n        generate_port(1, out(x));\n    }\n}\n",
     },
     Explanation {
         code: INTERNAL,

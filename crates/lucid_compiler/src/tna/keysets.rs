@@ -14,9 +14,6 @@ const MAX_RANGES: u32 = 64;
 /// A key of ranges has at most so many bits: Tofino matches ranges in nibbles, of which a word of its TCAM has few.
 pub(super) const MAX_RANGE_BITS: u32 = 16;
 
-/// A table with more entries than this, were its ranges of wider keys blocks, keeps them as ranges.
-pub(super) const MAX_BLOCK_ENTRIES: usize = 2048;
-
 /// How a key is matched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyOf {
@@ -30,11 +27,14 @@ fn free_bits(mask: u128, width_bits: u32) -> Vec<u32> {
     (low_bits..width_bits).filter(|bit| mask >> bit & 1 == 0).collect()
 }
 
-/// Whether a key with these conditions is one of ranges.
+/// Whether a key with these conditions is one of ranges. Keys that are too wide for that are not.
 pub(super) fn are_ranges<'c>(
     conditions: impl Iterator<Item = &'c Condition>,
     width_bits: u32,
 ) -> bool {
+    if width_bits > MAX_RANGE_BITS {
+        return false;
+    }
     let mut has_range = false;
     for condition in conditions {
         match *condition {
@@ -90,7 +90,7 @@ fn ranges(value: u128, mask: u128, width_bits: u32) -> Vec<(u128, u128)> {
 }
 
 /// A range as values with masks that leave out low bits: from its lower end the largest block that fits.
-fn prefixes(low: u128, high: u128, width_bits: u32) -> Vec<(u128, u128)> {
+pub(super) fn prefixes(low: u128, high: u128, width_bits: u32) -> Vec<(u128, u128)> {
     let mut found = Vec::new();
     let mut next = Some(low);
     while let Some(low) = next.filter(|low| *low <= high) {

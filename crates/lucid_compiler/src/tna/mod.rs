@@ -50,6 +50,7 @@ mod slots;
 mod switch_values;
 mod tables;
 mod validity;
+mod wide_ranges;
 
 pub use lookups::{data_field, key_field};
 pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};

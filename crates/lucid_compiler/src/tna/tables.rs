@@ -11,6 +11,7 @@ use super::lookups;
 use super::operations::{self, draw_before, sequential};
 use super::parts::{Part, SchedulerPart};
 use super::scheduler_tables;
+use super::wide_ranges;
 use crate::atomic::program::{ArrayId, HandlerId, Index, Operation, StatementId};
 use pisa::guard::cross_product;
 use pisa::{Condition, Gress, Guard, UnitId, VariableId};
@@ -33,7 +34,8 @@ pub(super) fn write(context: &mut Context<'_>, gress: Gress) -> Vec<String> {
         let (mut last, tables): (Vec<_>, Vec<_>) =
             tables.into_iter().partition(|units| part(units).is_some());
         last.sort_by_key(part);
-        let tables = tables.into_iter().flat_map(|units| by_index(context, units)).collect();
+        let tables = tables.into_iter().flat_map(|units| by_index(context, units));
+        let tables = tables.flat_map(|units| by_entries(context, units, gress)).collect();
         for units in ordered(context, tables).into_iter().chain(last) {
             let part = units.first().and_then(|unit| context.parts.get(unit.0 as usize)).copied();
             let text = table(context, stage, &units, gress);
@@ -87,6 +89,31 @@ fn by_index(context: &Context<'_>, units: Vec<UnitId>) -> Vec<Vec<UnitId>> {
     let (with, without): (Vec<_>, Vec<_>) =
         units.into_iter().partition(|unit| index(unit).is_some());
     if without.is_empty() { vec![with] } else { vec![with, without] }
+}
+
+/// A table whose ranges would take too many entries comes apart into as few as hold them. Memory operations stay
+/// together.
+fn by_entries(context: &Context<'_>, units: Vec<UnitId>, gress: Gress) -> Vec<Vec<UnitId>> {
+    let is_memory = |unit: &UnitId| {
+        statement_of(context, *unit).is_some_and(|id| index_of(context, id).is_some())
+    };
+    let fits = |units: &[UnitId]| {
+        let ids: Vec<_> = units.iter().filter_map(|unit| statement_of(context, *unit)).collect();
+        wide_ranges::fit(context, &ids, gress)
+    };
+    if units.len() == 1 || fits(&units) {
+        return vec![units];
+    }
+    let (memory, others): (Vec<_>, Vec<_>) = units.into_iter().partition(is_memory);
+    let mut tables: Vec<Vec<UnitId>> = Vec::new();
+    for part in std::iter::once(memory).chain(others.into_iter().map(|unit| vec![unit])) {
+        match tables.last_mut() {
+            Some(table) if fits(&[table.as_slice(), &part].concat()) => table.extend(part),
+            _ => tables.push(part),
+        }
+    }
+    tables.retain(|table| !table.is_empty());
+    tables
 }
 
 /// A table for each index, of which one runs.
@@ -269,19 +296,8 @@ fn merged(
         let is_range = keysets::are_ranges(conditions, width_bits);
         keys.push(Key { variable, base, width_bits, is_range });
     }
-    let is_wide = |key: &Key| key.is_range && key.width_bits > keysets::MAX_RANGE_BITS;
-    if keys.iter().any(is_wide) {
-        let blocks = |rule: &pisa::guard::MergedRule| -> usize {
-            let conditions = ruled(&rule.conditions, &keys).unwrap_or_default();
-            let wide = conditions.iter().zip(&keys).filter(|(_, key)| is_wide(key));
-            let key = |key: &Key| KeyOf { is_range: false, ..key.keysets() };
-            wide.map(|(condition, of)| keysets::of(condition, &key(of)).len()).product()
-        };
-        if rules.iter().map(blocks).sum::<usize>() <= keysets::MAX_BLOCK_ENTRIES {
-            for key in keys.iter_mut().filter(|key| is_wide(key)) {
-                key.is_range = false;
-            }
-        }
+    if !wide_ranges::check(context, &statements, gress) {
+        return None;
     }
     let rules: Vec<Rule> = rules
         .iter()

@@ -320,12 +320,14 @@ fn many_events_of_one_handler_fit() {
     }
 }
 
+/// Returns what is said about a program that Tofino cannot run.
+pub(crate) fn refused(text: &str) -> String {
+    let made = compile_text("wrong.dpt", text.to_string(), &NoFiles, &options());
+    made.map(|_| ()).expect_err("refused")
+}
+
 #[test]
 fn what_the_target_cannot_do_is_told() {
-    let refused = |text: &str| {
-        let made = compile_text("wrong.dpt", text.to_string(), &NoFiles, &options());
-        made.map(|_| ()).expect_err("refused")
-    };
     let five = refused(
         "global Array.t<32> a = Array.create(4);\n\
          memop plus(int s, int x) { return s + x; }\n\

@@ -305,6 +305,57 @@ fn keys_of_ranges_are_narrow() {
     assert_eq!((ranges("x"), ranges("y")), (0, 1), "{text}");
 }
 
+const DECISIONS: &str = "event e(int x, int y, int z); exit event f(int x, int y, int z);
+     handle e(int x, int y, int z) {
+         int first = 1; if (x > 1000 && x < 4000000001) { first = 7; }
+         int second = 3; if (y > 77777 && y < 4000000003) { second = y; }
+         int third = 9; if (z > 5 && z < 3000000001) { third = x; }
+         generate f(first, second, third);
+     }";
+
+/// Decisions by ranges of a value each have tables of their own where one would have their product.
+#[test]
+fn ranges_of_several_wide_values_come_apart() {
+    let text = small(DECISIONS).compiled.built.print();
+    assert!(!text.contains(": range;"), "{text}");
+    let keys: Vec<usize> = blocks(&text, "table ")
+        .iter()
+        .map(|(_, lines)| {
+            ["x", "y", "z"]
+                .map(|key| format!("hdr.in_e.{key}: ternary;"))
+                .map(|key| lines.contains(&key.as_str()))
+                .iter()
+                .filter(|has| **has)
+                .count()
+        })
+        .filter(|keys| *keys > 0)
+        .collect();
+    assert_eq!((keys.iter().max(), keys.iter().sum::<usize>()), (Some(&2), 3), "{text}");
+}
+
+/// One decision by ranges of several wide values is no table of Tofino: its own explanation's example, and one whose
+/// entries have no number.
+#[test]
+fn decisions_by_ranges_that_no_table_holds_are_refused() {
+    let mut explanations = lucid_compiler::explanations();
+    let found = explanations.find(|each| each.code == source::Code("LU-E0783"));
+    let found = found.expect("an explanation");
+    let many: Vec<String> =
+        (0..7).map(|at| format!("x{at} > 1431655765 && x{at} < 2863311530")).collect();
+    let all: Vec<String> = (0..7).map(|at| format!("int x{at}")).collect();
+    let many = format!(
+        "event e({all}); exit event f(); handle e({all}) {{ if ({}) {{ generate f(); }} }}",
+        many.join(" && "),
+        all = all.join(", ")
+    );
+    for text in [found.wrong, &many] {
+        let said = crate::tna::refused(text);
+        assert!(said.contains("LU-E0783"), "{said}");
+    }
+    let text = small(found.right).compiled.built.print();
+    assert!(!text.contains(": range;"), "{text}");
+}
+
 /// All memory operations of a table have one index.
 #[test]
 fn a_table_has_one_index_of_each_register() {

@@ -407,3 +407,37 @@ fn switches_without_links() {
         &["switch 1  there(n=9) at port 0", "switch 0  there(n=20)", "dropped: 1"],
     );
 }
+
+/// Ranges of wide values are several entries, and tables of several decisions come apart.
+#[test]
+fn decisions_by_ranges_are_alike() {
+    let bounds = |low: u64, high: u64| [low, low + 1, high - 1, high];
+    let (x, y, z) =
+        (bounds(1000, 4_000_000_001), bounds(77_777, 4_000_000_003), bounds(5, 3_000_000_001));
+    let events: Vec<String> = (0..64)
+        .map(|at| {
+            format!(
+                "{{\"name\": \"e\", \"args\": [{}, {}, {}], \"timestamp\": \"{at}us\"}}",
+                x[at / 16],
+                y[at / 4 % 4],
+                z[at % 4]
+            )
+        })
+        .collect();
+    let run = format!("{{\"max time\": \"100us\", \"events\": [{}]}}", events.join(", "));
+    check(
+        "event e(int x, int y, int z);
+         event f(int x, int y, int z);
+         handle e(int x, int y, int z) {
+             int first = 1; if (x > 1000 && x < 4000000001) { first = 7; }
+             int second = 3; if (y > 77777 && y < 4000000003) { second = y; }
+             int third = 9; if (z > 5 && z < 3000000001) { third = x; }
+             generate f(first, second, third);
+         }
+         handle f(int x, int y, int z) { skip; }",
+        &run,
+        BOTH,
+        &[],
+        &["handled: 128"],
+    );
+}

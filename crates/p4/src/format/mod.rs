@@ -19,6 +19,7 @@ use crate::lexer;
 use crate::token::{Token, TokenKind};
 use pieces::Piece;
 use source::{Diagnostics, SourceMap, layout};
+use std::borrow::Cow;
 
 /// Formats one file. Only white space changes: the tokens, comments and directives are those of `text`,
 /// in their order.
@@ -96,12 +97,17 @@ fn same_tokens(before: &[Token], formatted: &str, foreign: Foreign<'_>) -> bool 
     !diagnostics.has_errors() && spelled(before).eq(spelled(&after))
 }
 
-/// Returns the tokens with `>>` taken apart: between type arguments `> >` and `>>` are the same.
-fn spelled(tokens: &[Token]) -> impl Iterator<Item = (TokenKind, &str)> {
+/// Returns the tokens with `>>` taken apart: between type arguments `> >` and `>>` are the same. Texts in another language
+/// have the ends of lines that the formatter writes.
+fn spelled(tokens: &[Token]) -> impl Iterator<Item = (TokenKind, Cow<'_, str>)> {
     tokens.iter().flat_map(|token| {
+        let text = token.text.as_ref();
         let (kind, text, count) = match token.kind {
-            TokenKind::ShiftRight => (TokenKind::CloseAngle, ">", 2),
-            kind => (kind, token.text.as_ref(), 1),
+            TokenKind::ShiftRight => (TokenKind::CloseAngle, Cow::Borrowed(">"), 2),
+            TokenKind::Verbatim if text.contains("\r\n") => {
+                (TokenKind::Verbatim, Cow::Owned(text.replace("\r\n", "\n")), 1)
+            }
+            kind => (kind, Cow::Borrowed(text), 1),
         };
         std::iter::repeat_n((kind, text), count)
     })

@@ -193,6 +193,9 @@ impl<'t> Reader<'t, '_> {
             PieceKind::BlockComment if text.contains('\r') => {
                 Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
             }
+            PieceKind::Token(TokenKind::Verbatim) if text.contains("\r\n") => {
+                Cow::Owned(text.replace("\r\n", "\n"))
+            }
             _ => Cow::Borrowed(text),
         };
         let column = if kind == PieceKind::LineComment {

@@ -254,3 +254,18 @@ fn read_argument(reader: &mut dyn ExtensionReader) -> Result<(), Unparsed> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::P4R;
+    use p4::format::format_dialect;
+
+    #[test]
+    fn the_formatter_ends_lines_of_c_like_all_others() {
+        let text = "const bit<8> a=1;\n\nreaction r() {\n    int  x;\n    log(\"\\r\\n\");\n}\n";
+        let expected = text.replace("a=1", "a = 1");
+        let found = format_dialect(&text.replace('\n', "\r\n"), Some(&P4R)).expect("formats");
+        assert_eq!(found, expected);
+        assert_eq!(format_dialect(&expected, Some(&P4R)).as_deref(), Ok(&*expected));
+    }
+}

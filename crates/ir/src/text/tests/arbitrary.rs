@@ -140,7 +140,13 @@ impl Draw {
             5 => MatchKind::Selector,
             _ => MatchKind::Other(self.name()),
         };
-        Key { name: self.name(), match_kind, width_bits: self.below(99), display: self.display() }
+        Key {
+            name: self.name(),
+            match_kind,
+            width_bits: self.below(99),
+            display: self.display(),
+            annotations: self.list(Self::name),
+        }
     }
 
     fn pattern(&mut self) -> KeyPattern {
