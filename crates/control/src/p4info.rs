@@ -29,7 +29,8 @@ pub struct P4Info {
     pub package: Package,
     /// Tables, in the order of the IR.
     pub tables: Vec<TableInfo>,
-    /// Actions of tables; the uses of an action that bind arguments are one.
+    /// Actions of tables, and those that only controls call, without their parameters. The uses of an action that
+    /// bind arguments are one; actions that only actions call are left out.
     pub actions: Vec<ActionInfo>,
     /// Action profiles and selectors.
     pub profiles: Vec<ProfileInfo>,
@@ -161,8 +162,8 @@ pub struct Parameter {
 /// An action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionInfo {
-    /// The action in the IR; the first one of several uses.
-    pub object: ActionId,
+    /// The action in the IR, the first one of several uses; `None` if no table has it.
+    pub object: Option<ActionId>,
     /// Identity.
     pub preamble: Preamble,
     /// Parameters that the control plane gives.

@@ -47,7 +47,15 @@ fn one_at_a_time(text: &str) -> u32 {
 /// Numbers for objects of one type, in the order of `objects`: name, and the number that `@id` gives. Objects of one name,
 /// such as the uses of an action that bind arguments, share a number.
 pub fn assign(prefix: u32, objects: &[(&str, Option<u32>)]) -> Vec<u32> {
-    let mut taken = BTreeSet::new();
+    assign_beside(prefix, objects, BTreeSet::new())
+}
+
+/// The same for objects beside others that have numbers.
+pub(crate) fn assign_beside(
+    prefix: u32,
+    objects: &[(&str, Option<u32>)],
+    mut taken: BTreeSet<u32>,
+) -> Vec<u32> {
     let mut numbers = vec![0; objects.len()];
     for (at, (_, given)) in objects.iter().enumerate() {
         if let Some(given) = given {

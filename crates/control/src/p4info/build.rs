@@ -64,10 +64,15 @@ impl<'a> Object<'a> {
 
 /// Returns the ids of objects, in their order.
 pub(super) fn object_ids(prefix: u32, objects: &[Object<'_>]) -> Vec<u32> {
+    object_ids_beside(prefix, objects, &[])
+}
+
+/// The same beside objects that have ids.
+fn object_ids_beside(prefix: u32, objects: &[Object<'_>], taken: &[u32]) -> Vec<u32> {
     let given = |object: &Object<'_>| given_id(object.annotations);
     let named: Vec<(&str, Option<u32>)> =
         objects.iter().map(|object| (&*object.name, given(object))).collect();
-    ids::assign(prefix, &named)
+    ids::assign_beside(prefix, &named, taken.iter().copied().collect())
 }
 
 impl<'a> Builder<'a> {
@@ -144,6 +149,7 @@ impl<'a> Builder<'a> {
             tables.map(|each| declared(&each.name, each.origin, is_table)).collect();
         let actions: Vec<Object<'a>> =
             actions.map(|each| declared(&each.name, each.origin, is_action)).collect();
+        let called: Vec<Object<'a>> = self.called_actions();
         let value_sets = program.value_sets.iter();
         let value_sets: Vec<Object<'a>> =
             value_sets.map(|each| declared(&each.name, each.origin, is_set)).collect();
@@ -162,7 +168,7 @@ impl<'a> Builder<'a> {
         let digests = self.digest_types();
         let headers: Vec<&'a Declaration> = self.controller_headers();
         let kinds = [&tables, &actions, &profiles, &counters, &meters, &registers, &value_sets];
-        for object in kinds.into_iter().flatten() {
+        for object in kinds.into_iter().flatten().chain(&called) {
             self.aliases.add(&object.name);
         }
         for (name, _, _) in &digests {
@@ -181,7 +187,13 @@ impl<'a> Builder<'a> {
             direct_and_indexed(&counters, counter_directs, (ids::COUNTER, ids::DIRECT_COUNTER));
         let meter_ids = direct_and_indexed(&meters, meter_directs, (ids::METER, ids::DIRECT_METER));
 
-        let action_infos = self.actions(&actions, &action_ids);
+        let mut action_infos = self.actions(&actions, &action_ids);
+        let called_ids = object_ids_beside(ids::ACTION, &called, &action_ids);
+        for (action, id) in called.iter().zip(called_ids).filter(|(action, _)| !action.is_hidden())
+        {
+            let preamble = self.preamble(id, action, &[]);
+            action_infos.push(ActionInfo { object: None, preamble, parameters: Vec::new() });
+        }
         let table_infos = (0..program.tables.len())
             .filter(|at| !tables[*at].is_hidden())
             .map(|at| {

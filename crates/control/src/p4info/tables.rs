@@ -8,7 +8,9 @@ use super::{ActionInfo, ActionReference, ActionScope, MatchField, Parameter, Tab
 use crate::p4info_ids as ids;
 use ir::lowering::control_plane_name;
 use ir::{ActionId, Bits, MatchKind, TableId};
-use p4::ast::{ActionRef, DeclarationKind, KeyElement, TableDeclaration, TablePropertyKind};
+use p4::ast::{
+    ActionRef, Declaration, DeclarationKind, KeyElement, TableDeclaration, TablePropertyKind,
+};
 use p4::typed::TypeKind;
 use std::collections::BTreeSet;
 
@@ -56,9 +58,27 @@ impl<'a> Builder<'a> {
                 parameters.push(Parameter { id, name, width_bits, type_name, annotations });
             }
             let preamble = self.preamble(id, &actions[at], &[]);
-            infos.push(ActionInfo { object: ActionId(at as u32), preamble, parameters });
+            infos.push(ActionInfo { object: Some(ActionId(at as u32)), preamble, parameters });
         }
         infos
+    }
+
+    /// Returns the actions that only controls call.
+    pub(super) fn called_actions(&self) -> Vec<Object<'a>> {
+        let mut known: BTreeSet<&str> =
+            self.program.actions.iter().map(|action| &*action.name).collect();
+        let mut found = Vec::new();
+        for origin in &self.program.origins {
+            let (Some(name), Some(node)) = (&origin.name, origin.node) else { continue };
+            let declaration = self.declarations.get(&node).copied();
+            let is_action = |of: &&Declaration| matches!(of.kind, DeclarationKind::Action { .. });
+            if let Some(declaration) = declaration.filter(is_action)
+                && known.insert(name)
+            {
+                found.push(Object::declared(name.clone(), Some(declaration)));
+            }
+        }
+        found
     }
 
     pub(super) fn table(&mut self, at: usize, object: &Object<'a>, known: Ids<'_>) -> TableInfo {

@@ -353,6 +353,18 @@ impl Lowering<'_> {
         self.builder.current
     }
 
+    /// Whether anything made so far leads to the current block.
+    pub(super) fn is_reached(&self) -> bool {
+        let (blocks, mut work) = (&self.builder.blocks, vec![0usize]);
+        let mut reached = vec![false; blocks.len()];
+        while let Some(index) = work.pop() {
+            if !std::mem::replace(&mut reached[index], true) {
+                work.extend(successors(blocks[index].terminator.as_ref()));
+            }
+        }
+        reached[self.builder.current.index()]
+    }
+
     /// Instructions go there from now on.
     pub(crate) fn start_block(&mut self, block: BlockId) {
         self.builder.current = block;

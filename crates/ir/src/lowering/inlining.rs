@@ -4,6 +4,7 @@
 //! out: the body reaches the storage only by the parameter, and no other argument shares it.
 
 use super::instances::{InstanceId, argument_of};
+use super::names::control_plane_name;
 use super::probes::ProbeEnd;
 use super::{Binding, CopyOut, Flow, Location, Lowered, Lowering, Shape, Value, codes};
 use crate::{HeaderRef, Operand, Place, SlotId};
@@ -122,6 +123,7 @@ impl<'a> Lowering<'a> {
         let passing =
             ArgumentRules { closed_body: is_top, parameter_storage: ParameterStorage::Any };
         let arguments = self.arguments(parameters, (info, arguments), passing)?;
+        self.note_called_action(declaration, is_top);
         self.enter(declaration)?;
         let outcome = self.inside(|this| {
             this.expand(declaration, |this| {
@@ -132,6 +134,26 @@ impl<'a> Lowering<'a> {
         });
         self.active.pop();
         outcome
+    }
+
+    /// Gives an origin with its control-plane name to an action that a control calls, for P4Info. Actions that only
+    /// actions or code that nothing reaches call have none.
+    fn note_called_action(&mut self, declaration: &Declaration, is_top: bool) {
+        let is_action = |id: &NodeId| {
+            let declaration = self.nodes.declaration(*id);
+            declaration.is_some_and(|of| matches!(of.kind, DeclarationKind::Action { .. }))
+        };
+        let key = (if is_top { None } else { self.instance }, declaration.id);
+        if self.active.iter().any(is_action)
+            || self.called_actions.contains(&key)
+            || !self.is_reached()
+        {
+            return;
+        }
+        self.called_actions.insert(key);
+        let prefix = if is_top { "".into() } else { self.prefix() };
+        let name = control_plane_name(&prefix, &declaration.annotations, &declaration.name.text);
+        self.add_origin(declaration.span, Some(declaration.id), Some(name));
     }
 
     /// Lowers the body of the call at hand in a fresh expansion with a flow of its own.

@@ -195,6 +195,8 @@ pub(crate) struct Lowering<'a> {
     active: Vec<NodeId>,
     tables: HashMap<(InstanceId, NodeId), TableId>,
     table_actions: HashMap<(Option<InstanceId>, NodeId), ActionId>,
+    /// Actions that have an origin because controls call them.
+    called_actions: HashSet<(Option<InstanceId>, NodeId)>,
     table_action_nodes: Vec<Vec<NodeId>>,
     soft_exit_tables: HashSet<TableId>,
     soft_exit_regions: HashSet<crate::RegionId>,
@@ -269,6 +271,7 @@ impl<'a> Lowering<'a> {
             active: Vec::new(),
             tables: HashMap::new(),
             table_actions: HashMap::new(),
+            called_actions: HashSet::new(),
             table_action_nodes: Vec::new(),
             soft_exit_tables: HashSet::new(),
             soft_exit_regions: HashSet::new(),
