@@ -22,13 +22,11 @@ pub(super) fn task_direct(slot: u32) -> u32 {
     TASK_COPIES + 1 + slot
 }
 
-/// The declaration, for so many slots. At its end is a time stamp with so many zero bits below it that the last 32 bits
-/// of the bridge hold nanoseconds.
+/// The declaration, for so many slots. Their bits are in front of the task: the parser compares both in several states, and
+/// with the task in front p4c finds too few match registers. At the end is a time stamp with so many zero bits below it
+/// that the last 32 bits of the bridge hold nanoseconds.
 pub(super) fn declaration(slots: u32, stamp_shift: u32) -> String {
-    let mut text = String::from("header bridge_h { bit<8> task;");
-    if apart_bytes(slots) > 0 {
-        text.push_str("@padding bit<8> _apart;");
-    }
+    let mut text = String::from("header bridge_h {");
     for slot in 0..slots {
         text.push_str(&format!("bit<1> slot{slot};"));
     }
@@ -36,7 +34,7 @@ pub(super) fn declaration(slots: u32, stamp_shift: u32) -> String {
     if padding_bits > 0 {
         text.push_str(&format!("@padding bit<{padding_bits}> _pad;"));
     }
-    text.push_str("bit<16> arrived;");
+    text.push_str("bit<8> task; bit<16> arrived;");
     if stamp_shift > 0 {
         text.push_str(&format!("@padding bit<{stamp_shift}> _below;"));
     }
@@ -49,15 +47,14 @@ fn slot_bytes(slots: u32) -> u32 {
     slots.div_ceil(8).max(1)
 }
 
-/// Bytes between the task and the bits of slots. The parser compares both in several states: side by side they would take
-/// its only match register of 16 bits, which numbers of events need.
-fn apart_bytes(slots: u32) -> u32 {
-    u32::from(slots > 0)
+/// Bits of the bridge below the task.
+pub(super) fn bits_below_task(stamp_shift: u32) -> u32 {
+    16 + stamp_shift
 }
 
 /// Bytes of the bridge.
 pub(super) fn bytes(slots: u32, stamp_shift: u32) -> u32 {
-    3 + apart_bytes(slots) + slot_bytes(slots) + stamp_shift / 8
+    3 + slot_bytes(slots) + stamp_shift / 8
 }
 
 /// A task as far as egress handlers go.
@@ -88,7 +85,8 @@ pub struct Bridge {
 impl Bridge {
     /// Reads the bridge of a program with so many slots and a unit of time stamps; what follows it.
     pub fn read(slots: u32, stamp_shift: u32, bytes: &[u8]) -> Option<(Bridge, &[u8])> {
-        let (task, rest) = bytes.split_first()?;
+        let (bits, rest) = bytes.split_at_checked(slot_bytes(slots) as usize)?;
+        let (task, rest) = rest.split_first()?;
         let task = match u32::from(*task) {
             TASK_ROUND => Task::Round,
             TASK_LEAVE => Task::Leave,
@@ -97,8 +95,6 @@ impl Bridge {
             }
             _ => Task::Other,
         };
-        let rest = rest.get(apart_bytes(slots) as usize..)?;
-        let (bits, rest) = rest.split_at_checked(slot_bytes(slots) as usize)?;
         let rest = rest.get(2 + stamp_shift as usize / 8..)?;
         let is_there = |slot: u32| bits[slot as usize / 8] >> (7 - slot % 8) & 1 == 1;
         Some((Bridge { task, slots: (0..slots).map(is_there).collect() }, rest))
