@@ -188,7 +188,8 @@ fn bulk_tcp_and_udp_pass_a_router_that_verifies_checksums() {
     let udp = &results["udp"][0];
     assert!(udp["received"].as_u64() >= Some(59), "{udp}");
     let switch = &results["switches"][0];
-    assert_eq!(switch["dropped"], Value::from(0), "{results}");
+    // Hosts' kernels may send a frame of another protocol; with offloads, thousands of frames would be wrong.
+    assert!(switch["dropped"].as_u64().is_some_and(|dropped| dropped < 10), "{results}");
     // No frame is longer than the MTU and its header.
     let link = &results["links"][0];
     let (frames, bytes) = (link["frames"].as_u64(), link["bytes"].as_u64());
