@@ -22,19 +22,25 @@ pub(super) fn task_direct(slot: u32) -> u32 {
     TASK_COPIES + 1 + slot
 }
 
-/// The declaration, for so many slots. Their bits are in front of the task: the parser compares both in several states, and
-/// with the task in front p4c finds too few match registers. At the end is a time stamp with so many zero bits below it
-/// that the last 32 bits of the bridge hold nanoseconds.
+/// Whether the bits of slots are in front of the task. The parser compares both in several states, and p4c finds match
+/// registers for programs of two slots in one order and of three in the other only. This was found by trying.
+fn begins_with_slots(slots: u32) -> bool {
+    slots > 2
+}
+
+/// The declaration, for so many slots. At the end is a time stamp with so many zero bits below it that the last 32 bits of
+/// the bridge hold nanoseconds.
 pub(super) fn declaration(slots: u32, stamp_shift: u32) -> String {
-    let mut text = String::from("header bridge_h {");
-    for slot in 0..slots {
-        text.push_str(&format!("bit<1> slot{slot};"));
-    }
+    let mut bits: String = (0..slots).map(|slot| format!("bit<1> slot{slot};")).collect();
     let padding_bits = 8 * slot_bytes(slots) - slots;
     if padding_bits > 0 {
-        text.push_str(&format!("@padding bit<{padding_bits}> _pad;"));
+        bits.push_str(&format!("@padding bit<{padding_bits}> _pad;"));
     }
-    text.push_str("bit<8> task; bit<16> arrived;");
+    let apart = if apart_bytes(slots) > 0 { "@padding bit<8> _apart;" } else { "" };
+    let mut text = match begins_with_slots(slots) {
+        true => format!("header bridge_h {{ {bits} bit<8> task; bit<16> arrived;"),
+        false => format!("header bridge_h {{ bit<8> task; {apart} {bits} bit<16> arrived;"),
+    };
     if stamp_shift > 0 {
         text.push_str(&format!("@padding bit<{stamp_shift}> _below;"));
     }
@@ -47,14 +53,24 @@ fn slot_bytes(slots: u32) -> u32 {
     slots.div_ceil(8).max(1)
 }
 
-/// Bits of the bridge below the task.
-pub(super) fn bits_below_task(stamp_shift: u32) -> u32 {
-    16 + stamp_shift
+/// Bytes between the task and the bits of slots behind it: side by side they would take the only match register of 16
+/// bits, which numbers of events need.
+fn apart_bytes(slots: u32) -> u32 {
+    u32::from(slots > 0 && !begins_with_slots(slots))
 }
 
 /// Bytes of the bridge.
 pub(super) fn bytes(slots: u32, stamp_shift: u32) -> u32 {
-    3 + slot_bytes(slots) + stamp_shift / 8
+    3 + apart_bytes(slots) + slot_bytes(slots) + stamp_shift / 8
+}
+
+/// The bridge of a task without slots and time stamp, as a number.
+pub(super) fn of_task(task: u32, slots: u32, stamp_shift: u32) -> u128 {
+    let behind = match begins_with_slots(slots) {
+        true => 2 + stamp_shift / 8,
+        false => bytes(slots, stamp_shift) - 1,
+    };
+    u128::from(task) << (8 * behind)
 }
 
 /// A task as far as egress handlers go.
@@ -85,8 +101,20 @@ pub struct Bridge {
 impl Bridge {
     /// Reads the bridge of a program with so many slots and a unit of time stamps; what follows it.
     pub fn read(slots: u32, stamp_shift: u32, bytes: &[u8]) -> Option<(Bridge, &[u8])> {
-        let (bits, rest) = bytes.split_at_checked(slot_bytes(slots) as usize)?;
-        let (task, rest) = rest.split_first()?;
+        let length = slot_bytes(slots) as usize;
+        let (bits, task, rest) = match begins_with_slots(slots) {
+            true => {
+                let (bits, rest) = bytes.split_at_checked(length)?;
+                let (task, rest) = rest.split_first()?;
+                (bits, task, rest)
+            }
+            false => {
+                let (task, rest) = bytes.split_first()?;
+                let rest = rest.get(apart_bytes(slots) as usize..)?;
+                let (bits, rest) = rest.split_at_checked(length)?;
+                (bits, task, rest)
+            }
+        };
         let task = match u32::from(*task) {
             TASK_ROUND => Task::Round,
             TASK_LEAVE => Task::Leave,

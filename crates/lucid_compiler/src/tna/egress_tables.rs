@@ -122,7 +122,8 @@ pub(super) fn leave(context: &mut Context<'_>, stage: usize) -> Option<String> {
 fn cut(context: &Context<'_>) -> String {
     let task = if context.events.has_egress() { TASK_ROUND } else { TASK_PASS };
     let bits = bridge_bits(context);
-    let bridge = u128::from(task) << super::bridge::bits_below_task(context.options.stamp_shift());
+    let slots = context.events.slots.len() as u32;
+    let bridge = super::bridge::of_task(task, slots, context.options.stamp_shift());
     format!(
         "action cut(MirrorId_t session) {{ eg_dprsr_md.drop_ctl = 1; eg_dprsr_md.mirror_type = 1; \
          eg_md.session = session; eg_md.mirrored = {bits}w{bridge}; hdr.frame.source_kind = SOURCE; }}"
