@@ -9,6 +9,7 @@
 pub mod agent;
 pub mod c;
 pub mod compiler;
+mod handles;
 pub mod interface;
 pub mod language;
 pub mod map;

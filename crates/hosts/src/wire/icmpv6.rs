@@ -2,7 +2,7 @@
 //! ICMPv6 messages (RFC 4443): echo, destination unreachable, and the solicitations and advertisements of neighbor
 //! discovery (RFC 4861).
 
-use super::icmp::{HEADER_BYTES, IcmpHeader};
+use super::icmp::{HEADER_BYTES, IcmpHeader, MessageTypes};
 use super::{MacAddress, View, WireError, checksum, ipv6};
 use std::net::Ipv6Addr;
 
@@ -11,6 +11,8 @@ pub const PORT_UNREACHABLE: u8 = 4;
 /// The hop limit of messages of neighbor discovery, which no router forwards.
 pub const NEIGHBOR_HOP_LIMIT: u8 = 255;
 
+const TYPES: MessageTypes =
+    MessageTypes { echo_request: 128, echo_reply: 129, unreachable: 1, time_exceeded: 3 };
 const NEIGHBOR_SOLICITATION: u8 = 135;
 const NEIGHBOR_ADVERTISEMENT: u8 = 136;
 /// Options with an Ethernet address.
@@ -61,18 +63,10 @@ impl<'a> Icmpv6<'a> {
         if checksum::of_payload(source.into(), destination.into(), ipv6::ICMP, message) != 0 {
             return Err(WireError::Checksum);
         }
-        let identifier = u16::from_be_bytes([bytes[4], bytes[5]]);
-        let sequence = u16::from_be_bytes([bytes[6], bytes[7]]);
-        let header = match (bytes[0], bytes[1]) {
-            (1, code) => IcmpHeader::Unreachable { code },
-            (3, _) => IcmpHeader::TimeExceeded,
-            (128, 0) => IcmpHeader::EchoRequest { identifier, sequence },
-            (129, 0) => IcmpHeader::EchoReply { identifier, sequence },
-            (NEIGHBOR_SOLICITATION | NEIGHBOR_ADVERTISEMENT, 0) => {
-                return Neighbor::read(message).map(Icmpv6::Neighbor);
-            }
-            (message_type, _) => IcmpHeader::Other { message_type },
-        };
+        if let (NEIGHBOR_SOLICITATION | NEIGHBOR_ADVERTISEMENT, 0) = (bytes[0], bytes[1]) {
+            return Neighbor::read(message).map(Icmpv6::Neighbor);
+        }
+        let header = IcmpHeader::decode(bytes, &TYPES);
         Ok(Icmpv6::Common(header, message.skip(HEADER_BYTES)))
     }
 }
@@ -85,18 +79,8 @@ pub fn write(
     payload: View<'_>,
     to: &mut Vec<u8>,
 ) -> u32 {
-    let (message_type, code, identifier, sequence) = match *header {
-        IcmpHeader::EchoRequest { identifier, sequence } => (128, 0, identifier, sequence),
-        IcmpHeader::EchoReply { identifier, sequence } => (129, 0, identifier, sequence),
-        IcmpHeader::Unreachable { code } => (1, code, 0, 0),
-        IcmpHeader::TimeExceeded => (3, 0, 0, 0),
-        IcmpHeader::Other { message_type } => (message_type, 0, 0, 0),
-    };
     let start = to.len();
-    to.extend_from_slice(&[message_type, code, 0, 0]);
-    to.extend_from_slice(&identifier.to_be_bytes());
-    to.extend_from_slice(&sequence.to_be_bytes());
-    to.extend_from_slice(payload.bytes);
+    header.append(&TYPES, payload, to);
     finish(source, destination, payload.absent_bytes, start, to)
 }
 

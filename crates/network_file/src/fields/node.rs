@@ -52,17 +52,17 @@ pub static ROUTE: Section = Section {
     foreign_names: &[("gateway", "via"), ("prefix", "to"), ("destination", "to")],
 };
 
+const ADDRESS: FieldShape = field(
+    "address",
+    Shape::OneOrMany(&Shape::Interface),
+    "Addresses with the length of their prefix.",
+);
+const MAC: FieldShape = field("mac", Shape::Mac, "Ethernet address; generated if absent.");
+
 /// An interface of a host.
 pub static INTERFACE: Section = Section {
     what: "an interface",
-    groups: &[&[
-        field(
-            "address",
-            Shape::OneOrMany(&Shape::Interface),
-            "Addresses with the length of their prefix.",
-        ),
-        field("mac", Shape::Mac, "Ethernet address; generated if absent."),
-    ]],
+    groups: &[&[ADDRESS, MAC]],
     foreign_names: &[("ip", "address"), ("addresses", "address")],
 };
 
@@ -70,12 +70,8 @@ pub static INTERFACE: Section = Section {
 pub static HOST: Section = Section {
     what: "a host",
     groups: &[&[
-        field(
-            "address",
-            Shape::OneOrMany(&Shape::Interface),
-            "Addresses with the length of their prefix.",
-        ),
-        field("mac", Shape::Mac, "Ethernet address; generated if absent."),
+        ADDRESS,
+        MAC,
         field(
             "interfaces",
             Shape::List(&Shape::Record(&INTERFACE)),

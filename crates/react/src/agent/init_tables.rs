@@ -2,6 +2,7 @@
 //! The init tables of the program as written, and the updates that set them.
 
 use crate::compiler::Plan;
+use crate::handles;
 use crate::interface::Interface;
 use ir::{ActionId, Bits, Program, TableId};
 use state::{BoundAction, Update};
@@ -37,9 +38,8 @@ pub(super) fn inits(
     let mut inits = Vec::new();
     for pipeline in &plan.pipelines {
         let Some(master) = pipeline.inits.first() else { continue };
-        let at = written.tables.iter().position(|table| table.name == master.table);
-        let at = at.ok_or_else(|| master.table.to_string())?;
-        let table = &written.tables[at];
+        let handle = handles::table(written, &master.table)?;
+        let table = &written.tables[handle.index()];
         let action = table.actions[table.default_action.action as usize].action;
         let mut is_measuring = false;
         let mut parameters = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn inits(
             let width_bits = written.slots[parameter.slot.index()].ty.width_bits();
             parameters.push((malleable, width_bits));
         }
-        inits.push(Init { table: TableId(at as u32), action, parameters, is_measuring });
+        inits.push(Init { table: handle, action, parameters, is_measuring });
     }
     Ok(inits)
 }

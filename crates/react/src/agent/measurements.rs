@@ -4,10 +4,12 @@
 
 use super::Mistake;
 use crate::compiler::{MeasuredPack, MeasuredRegister, Plan};
+use crate::handles::register;
 use crate::interface::{ArgumentKind, Interface};
 use control::target::{Batch, Fault, Item, Outcome, Reply};
 use ir::{Bits, Program, RegisterId};
 use state::{CellRange, CellValues, Read, Reply as StateReply};
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 struct Pack {
@@ -38,20 +40,15 @@ struct Register {
 pub(super) struct Measurements {
     packs: Vec<Pack>,
     registers: Vec<Register>,
-    interface: Interface,
+    interface: Arc<Interface>,
     mistake: Mistake,
     reads: u64,
-}
-
-fn register(program: &Program, name: &str) -> Result<RegisterId, String> {
-    let at = program.registers.iter().position(|register| &*register.name == name);
-    at.map(|at| RegisterId(at as u32)).ok_or_else(|| name.to_string())
 }
 
 impl Measurements {
     pub(super) fn new(
         plan: &Plan,
-        interface: &Interface,
+        interface: Arc<Interface>,
         written: &Program,
     ) -> Result<Measurements, String> {
         let mut packs = Vec::new();
@@ -92,7 +89,6 @@ impl Measurements {
                 plan: measured.clone(),
             });
         }
-        let interface = interface.clone();
         Ok(Measurements { packs, registers, interface, mistake: Mistake::None, reads: 0 })
     }
 

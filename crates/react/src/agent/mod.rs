@@ -124,7 +124,7 @@ impl Agent {
         let fields = interface.fields.iter().map(|field| field.initial as u64);
         Ok(Agent {
             name: "reactions".to_string(),
-            measurements: Measurements::new(&compiled.plan, &interface, &written)?,
+            measurements: Measurements::new(&compiled.plan, interface.clone(), &written)?,
             tables: Tables::new(&interface, &written)?,
             committed: values.chain(fields).collect(),
             due_ps: vec![0; interface.reactions.len()],
@@ -243,10 +243,8 @@ impl Agent {
                     self.began_ps = now_ps;
                     self.current = Dialogue { began_ps: now_ps, ..Dialogue::default() };
                     self.phase = match self.flip() {
-                        Some(batch) if !self.is_flipped => {
-                            Phase::Flipping(switch.submit(batch, now_ps))
-                        }
-                        _ => Phase::Leaving(self.wait(switch, now_ps)),
+                        Some(batch) => Phase::Flipping(switch.submit(batch, now_ps)),
+                        None => Phase::Leaving(self.wait(switch, now_ps)),
                     };
                     self.is_flipped = false;
                 }
@@ -334,19 +332,15 @@ impl Agent {
         }
     }
 
-    /// The batch that flips the working copy of measuring pipelines.
+    /// The batch that flips the working copy of measuring pipelines; `None` if there is none, or the last commit flipped it.
     fn flip(&mut self) -> Option<Batch> {
-        if !self.measurements.is_needed() {
-            return None;
-        }
-        if self.is_flipped {
+        if !self.measurements.is_needed() || self.is_flipped {
             return None;
         }
         self.working_copy ^= 1;
-        let committed = self.committed.clone();
         let flips = self.inits.iter().filter(|init| init.is_measuring);
         let items: Vec<Update> =
-            flips.map(|init| init.update(&committed, self.working_copy)).collect();
+            flips.map(|init| init.update(&self.committed, self.working_copy)).collect();
         Some(Batch::of(items).with(Atomicity::RollbackOnError))
     }
 

@@ -2,8 +2,7 @@
 //! Constant entries of expanded tables: a row for each combination of alternatives and each version, as the control map
 //! makes them of entries that come later.
 
-use super::plan::KeyPlan;
-use super::tables::ExpandedAction;
+use super::tables::ExpandedTable;
 use super::translator::Translator;
 use p4::ast::{Entry, Expression, ExpressionKind};
 use p4::typed::Callee;
@@ -14,17 +13,17 @@ impl Translator<'_> {
     pub(super) fn expand_entry(
         &mut self,
         entry: &Entry,
-        actions: &[ExpandedAction],
-        keys: &[KeyPlan],
-        selectors: &[usize],
-        is_malleable: bool,
+        table: &ExpandedTable,
         rows: &mut Vec<Entry>,
     ) {
         let node = match self.program.typed.calls.get(&entry.action.id).map(|call| call.callee) {
             Some(Callee::Action(node)) => node,
             _ => return,
         };
-        let Some(action) = actions.iter().find(|action| action.action == node) else { return };
+        let ExpandedTable { keys, selectors, .. } = table;
+        let Some(action) = table.actions.iter().find(|action| action.action == node) else {
+            return;
+        };
         let key_fields = keys.iter().flat_map(|key| key.fields()).copied();
         let fields: Vec<usize> = key_fields
             .chain(action.fields.iter().copied())
@@ -36,7 +35,8 @@ impl Translator<'_> {
             _ if keys.len() <= 1 => vec![entry.keyset.clone()],
             _ => vec![entry.keyset.clone(); keys.len()],
         };
-        let versions: &[Option<u8>] = if is_malleable { &[Some(0), Some(1)] } else { &[None] };
+        let versions: &[Option<u8>] =
+            if table.is_malleable { &[Some(0), Some(1)] } else { &[None] };
         for version in versions {
             for index in 0..self.combinations(&fields) {
                 let choice = self.choice(&fields, index);

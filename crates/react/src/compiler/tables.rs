@@ -31,7 +31,7 @@ pub(super) struct ExpandedAction {
     default_only: bool,
 }
 
-/// What became of a table.
+/// A table as run, with what it was made of.
 #[derive(Clone, Debug)]
 pub(super) struct ExpandedTable {
     /// Its declaration.
@@ -193,15 +193,6 @@ impl Translator<'_> {
             self.combinations(&fields.into_iter().collect::<Vec<usize>>())
         });
         let rows = rows.max().unwrap_or(1) * if is_malleable { 2 } else { 1 };
-        self.finish_properties(
-            table,
-            &actions,
-            default_table.is_some(),
-            rows,
-            is_malleable,
-            &keys,
-            &selectors,
-        );
         let named = |declaration: &Declaration| (declaration.id, declaration.name.text.to_string());
         let expanded = ExpandedTable {
             table: id,
@@ -213,6 +204,7 @@ impl Translator<'_> {
             default_table: default_table.as_ref().map(named),
             default_selectors,
         };
+        self.finish_properties(table, &expanded, rows);
         (expanded, default_table)
     }
 
@@ -374,23 +366,19 @@ impl Translator<'_> {
     }
 
     /// Rewrites actions, default action, entries and size of an expanded table.
-    #[allow(clippy::too_many_arguments, reason = "what became of the table")]
     fn finish_properties(
         &mut self,
         table: &mut TableDeclaration,
-        actions: &[ExpandedAction],
-        has_default_table: bool,
+        expanded: &ExpandedTable,
         rows: usize,
-        is_malleable: bool,
-        keys: &[KeyPlan],
-        selectors: &[usize],
     ) {
+        let has_default_table = expanded.default_table.is_some();
         let mut properties = Vec::new();
         for mut property in std::mem::take(&mut table.properties) {
             match &mut property.kind {
                 TablePropertyKind::Actions(refs) => {
                     let mut list = Vec::new();
-                    for (reference, action) in refs.iter().zip(actions) {
+                    for (reference, action) in refs.iter().zip(&expanded.actions) {
                         if has_default_table && action.default_only {
                             continue;
                         }
@@ -421,7 +409,7 @@ impl Translator<'_> {
                 TablePropertyKind::Entries(entries) => {
                     let mut list = Vec::new();
                     for entry in entries.iter() {
-                        self.expand_entry(entry, actions, keys, selectors, is_malleable, &mut list);
+                        self.expand_entry(entry, expanded, &mut list);
                     }
                     *entries = list;
                 }

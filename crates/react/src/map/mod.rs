@@ -9,6 +9,7 @@ mod objects;
 mod rows;
 
 use crate::compiler::Plan;
+use crate::handles;
 use crate::language::Gress;
 use control::map::{Physical, RowPriorities, TargetIndex, Translation};
 use control::target::{Batch, Fault, Notification, Visibility};
@@ -101,14 +102,14 @@ impl MalleableMap {
             let mut handles = Vec::new();
             for init in &pipeline.inits {
                 handles.push((
-                    objects::table(&run, &init.table)?,
-                    objects::action(&run, &init.action)?,
+                    handles::table(&run, &init.table)?,
+                    handles::action(&run, &init.action)?,
                 ));
             }
             let mut words = BTreeMap::new();
             // The defaults of the program as written have the initial values.
             let name = &pipeline.inits.first().ok_or("init")?.table;
-            let master = &written.tables[objects::table(&written, name)?.index()];
+            let master = &written.tables[handles::table(&written, name)?.index()];
             let action = &written.actions
                 [master.actions[master.default_action.action as usize].action.index()];
             for (parameter, value) in action.parameters.iter().zip(&master.default_action.arguments)
@@ -297,11 +298,10 @@ impl MalleableMap {
     fn init_update(
         &mut self,
         index: usize,
+        table: TableId,
         action: Option<&BoundAction>,
-    ) -> Result<Vec<Physical>, Fault> {
+    ) -> Vec<Physical> {
         let init = &self.inits[index];
-        let table =
-            objects::table(&self.written, &init.tables[0].table).map_err(Fault::Unsupported)?;
         let written = &self.written.tables[table.index()];
         let listed = written.actions[written.default_action.action as usize].action;
         let parameters = &self.written.actions[listed.index()].parameters;
@@ -314,13 +314,13 @@ impl MalleableMap {
             .map(|(parameter, value)| (parameter.name.clone(), value.clone()))
             .collect();
         let init = &mut self.inits[index];
-        let is_master = |name: &Arc<str>, run: &Program, handle: ir::ActionId| {
+        let loads = |name: &Arc<str>, run: &Program, handle: ir::ActionId| {
             run.actions[handle.index()].parameters.iter().any(|parameter| parameter.name == *name)
         };
         let mut bins: Vec<usize> = Vec::new();
         for (name, value) in changed {
             for (number, handle) in init.handles.iter().enumerate() {
-                if is_master(&name, &self.run, handle.1) {
+                if loads(&name, &self.run, handle.1) {
                     match number {
                         0 => init.has_changed = true,
                         number if !bins.contains(&number) => bins.push(number),
@@ -340,7 +340,7 @@ impl MalleableMap {
                 items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
             }
         }
-        Ok(items)
+        items
     }
 }
 
@@ -378,7 +378,7 @@ impl Translation for MalleableMap {
             }
             Update::SetDefaultAction { table, action } => {
                 if let Some(index) = self.objects.init_of(*table) {
-                    return self.init_update(index, action.as_ref());
+                    return Ok(self.init_update(index, *table, action.as_ref()));
                 }
                 if let Some(objects) = self.objects.of_table(*table) {
                     return Ok(self.default_update(&objects, action.as_ref()));

@@ -2,6 +2,7 @@
 //! The objects of the program as written and of the program as run, by handles.
 
 use crate::compiler::{KeyPlan, Plan};
+use crate::handles::{action, register, table};
 use crate::language::Gress;
 use control::map::Renamed;
 use control::map::{ControlMap, Handles};
@@ -10,23 +11,6 @@ use ir::{ActionId, CounterId, MatchKind, Program, RegisterId, TableId};
 use state::{BatchItem, BoundAction, NewEntry, Read, Update};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The handle of a table.
-pub(super) fn table(program: &Program, name: &str) -> Result<TableId, String> {
-    let at = program.tables.iter().position(|table| &*table.name == name);
-    at.map(|at| TableId(at as u32)).ok_or_else(|| name.to_string())
-}
-
-/// The handle of an action.
-pub(super) fn action(program: &Program, name: &str) -> Result<ActionId, String> {
-    let at = program.actions.iter().position(|action| &*action.name == name);
-    at.map(|at| ActionId(at as u32)).ok_or_else(|| name.to_string())
-}
-
-fn register(program: &Program, name: &str) -> Result<RegisterId, String> {
-    let at = program.registers.iter().position(|register| &*register.name == name);
-    at.map(|at| RegisterId(at as u32)).ok_or_else(|| name.to_string())
-}
 
 /// An action as written, with the actions as run.
 #[derive(Clone, Debug)]
@@ -81,7 +65,7 @@ impl TableObjects {
 /// All objects.
 #[derive(Clone, Debug)]
 pub(super) struct Objects {
-    pub(super) tables: Vec<TableObjects>,
+    pub(super) tables: Vec<Arc<TableObjects>>,
     inits: Vec<TableId>,
     measured: Vec<RegisterId>,
     counted: HashMap<CounterId, (usize, CounterId)>,
@@ -126,7 +110,7 @@ impl Objects {
             let is_prioritised = |kind: &MatchKind| {
                 matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
             };
-            tables.push(TableObjects {
+            tables.push(Arc::new(TableObjects {
                 written: own,
                 run: table(run, &planned.table)?,
                 is_malleable: planned.is_malleable,
@@ -138,7 +122,7 @@ impl Objects {
                 alternatives: alternatives.clone(),
                 has_priorities: declared.keys.iter().any(|key| is_prioritised(&key.match_kind)),
                 prefix_key: declared.keys.iter().position(|key| key.match_kind == MatchKind::Lpm),
-            });
+            }));
         }
         let inits = plan.pipelines.iter().filter_map(|pipeline| pipeline.inits.first());
         let inits = inits.map(|init| table(written, &init.table)).collect::<Result<_, _>>()?;
@@ -155,7 +139,7 @@ impl Objects {
         Ok(Objects { tables, inits, measured, counted, renamed })
     }
 
-    pub(super) fn of_table(&self, table: TableId) -> Option<TableObjects> {
+    pub(super) fn of_table(&self, table: TableId) -> Option<Arc<TableObjects>> {
         self.tables.iter().find(|objects| objects.written == table).cloned()
     }
 
@@ -170,7 +154,7 @@ impl Objects {
     }
 
     /// The table and the counter as run of a direct counter whose entries multiply.
-    pub(super) fn counted(&self, counter: CounterId) -> Option<(TableObjects, CounterId)> {
+    pub(super) fn counted(&self, counter: CounterId) -> Option<(Arc<TableObjects>, CounterId)> {
         let (table, below) = self.counted.get(&counter)?;
         Some((self.tables[*table].clone(), *below))
     }
