@@ -70,9 +70,7 @@ impl Resolver<'_> {
     ) -> Result<NewEntry, ControlError> {
         let declared = &self.program.tables[table.index()];
         let keys = self.keys(table, matches)?;
-        let takes_priority = declared.keys.iter().any(|key| {
-            matches!(key.match_kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-        });
+        let takes_priority = declared.has_priorities();
         // In BMv2's command text the priority is one word more than the action has parameters.
         let surplus = priority == Priority::Absent && matches!(matches, Matches::Positional(_));
         let (action, surplus) = self.action_data(table, target, surplus)?;

@@ -40,6 +40,16 @@ impl MatchKind {
     }
 }
 
+impl Table {
+    /// Whether entries have priorities; else the longest prefix wins.
+    pub fn has_priorities(&self) -> bool {
+        let is_prioritised = |key: &Key| {
+            matches!(key.match_kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
+        };
+        self.keys.iter().any(is_prioritised)
+    }
+}
+
 /// A key of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {

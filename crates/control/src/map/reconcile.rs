@@ -4,9 +4,7 @@
 
 use crate::state_target::StateTarget;
 use crate::target::{Batch, Fault, Item, Outcome, Reply, Target};
-use ir::{
-    ActionProfileId, CalculationId, KeyPattern, MatchKind, Program, Table, TableId, ValueSetId,
-};
+use ir::{ActionProfileId, CalculationId, KeyPattern, Program, TableId, ValueSetId};
 use state::{ActionData, BatchItem, EntryRecord, Exclusions, Read, Reply as StateReply, Update};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -175,7 +173,7 @@ impl Reconciliation {
         let wanted_names: HashSet<Name<'_>> = wanted.iter().map(|entry| name(entry)).collect();
         let mut stay: Vec<&Arc<EntryRecord>> =
             has.iter().filter(|entry| wanted_names.contains(&name(entry))).collect();
-        if has_priorities(&self.program.tables[table.index()]) {
+        if self.program.tables[table.index()].has_priorities() {
             // Of equal priorities the older one wins, so the order has to be the same.
             let pairs = stay.iter().zip(wanted);
             let in_order = pairs.take_while(|(one, other)| name(one) == name(other)).count();
@@ -204,12 +202,6 @@ impl Reconciliation {
             }
         }
     }
-}
-
-fn has_priorities(table: &Table) -> bool {
-    let is_exact =
-        |kind: &MatchKind| matches!(kind, MatchKind::Exact | MatchKind::Lpm | MatchKind::Selector);
-    !table.keys.iter().all(|key| is_exact(&key.match_kind))
 }
 
 fn exclusions(has: &Exclusions, wanted: &Exclusions, changes: &mut Vec<Update>) {

@@ -226,9 +226,6 @@ fn reaction_table(program: &P4rProgram, table: &Table, as_written: &Program) -> 
             is_for_default: !listed.table_only,
         }
     });
-    let has_priorities = table.keys.iter().any(|key| {
-        matches!(key.match_kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-    });
     let node = node_of(as_written, table.origin);
     let controls = program.typed.program.declarations.iter();
     let mut locals = controls.flat_map(|declaration| match &declaration.kind {
@@ -242,7 +239,7 @@ fn reaction_table(program: &P4rProgram, table: &Table, as_written: &Program) -> 
         span,
         keys: keys.collect(),
         actions: actions.collect(),
-        has_priorities,
+        has_priorities: table.has_priorities(),
         default_may_change: !table.const_default_action,
     }
 }

@@ -107,9 +107,6 @@ impl Objects {
                 }),
                 None => None,
             };
-            let is_prioritised = |kind: &MatchKind| {
-                matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-            };
             tables.push(Arc::new(TableObjects {
                 written: own,
                 run: table(run, &planned.table)?,
@@ -120,7 +117,7 @@ impl Objects {
                 actions,
                 default_table,
                 alternatives: alternatives.clone(),
-                has_priorities: declared.keys.iter().any(|key| is_prioritised(&key.match_kind)),
+                has_priorities: declared.has_priorities(),
                 prefix_key: declared.keys.iter().position(|key| key.match_kind == MatchKind::Lpm),
             }));
         }

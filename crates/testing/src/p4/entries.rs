@@ -198,10 +198,7 @@ impl Writer<'_> {
         let matched = table.keys.iter().filter(|key| key.match_kind != MatchKind::Selector);
         let keys: Vec<String> = matched.map(|key| self.pattern(key)).collect();
         let keys = keys.join(" ");
-        let has_priority = table.keys.iter().any(|key| {
-            matches!(key.match_kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-        });
-        let priority = match has_priority {
+        let priority = match table.has_priorities() {
             true => self.choices.between(1, 40).to_string(),
             false => String::new(),
         };

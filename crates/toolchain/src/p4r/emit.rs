@@ -4,7 +4,7 @@
 use super::prologue;
 use crate::files;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
-use react::c::generate;
+use react::c::{Compiler, generate};
 use react::compiler::{CompiledProgram, InitParameter, Plan};
 use react::map::MalleableMap;
 use serde_json::{Value, json};
@@ -24,7 +24,12 @@ pub(super) fn emit(
             program.architecture
         )));
     }
-    let (compiled, warnings) = super::compile(&program, warnings)?;
+    let (compiled, mut warnings) = super::compile(&program, warnings)?;
+    let compiler = Compiler::from_environment();
+    warnings.append(react::c::check(&compiled.interface, &program.map, &compiler));
+    if warnings.has_errors() {
+        return Err(Failure::Found(program.map, warnings));
+    }
     console.warnings(&program.map, &warnings);
     if let Some(pass) = request.after {
         return match pass {

@@ -2,7 +2,7 @@
 //! The entries that the agent's prologue installs, as BMv2's commands.
 
 use control::target::{Batch, Item};
-use ir::{Bits, Key, KeyPattern, MatchKind, Program, Table};
+use ir::{Bits, Key, KeyPattern, MatchKind, Program};
 use state::{ActionData, BatchItem, NewEntry, Update};
 
 fn number(value: &Bits) -> String {
@@ -38,13 +38,6 @@ fn pattern(key: &Key, pattern: &KeyPattern) -> String {
     }
 }
 
-fn has_priorities(table: &Table) -> bool {
-    let is_prioritised = |kind: &MatchKind| {
-        matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-    };
-    table.keys.iter().any(|key| is_prioritised(&key.match_kind))
-}
-
 /// Writes the insertions of a batch. BMv2's smallest priority wins.
 pub(super) fn commands(program: &Program, batch: &Batch) -> String {
     let inserted = batch.items.iter().filter_map(|item| match item {
@@ -72,7 +65,7 @@ pub(super) fn commands(program: &Program, batch: &Batch) -> String {
         for argument in &action.arguments {
             line.push_str(&format!(" {}", number(argument)));
         }
-        if has_priorities(table) {
+        if table.has_priorities() {
             let rank = priorities.iter().position(|priority| *priority == entry.priority);
             line.push_str(&format!(" {}", rank.unwrap_or(0) + 1));
         }
