@@ -182,7 +182,12 @@ impl Bench {
 fn main() {
     println!("{:>10} {:>10} {:>14} {:>14}", "measured", "written", "idle, ns", "loaded, ns");
     let kinds = [(0, 0), (0, 1), (1, 1), (16, 1), (256, 1), (0, 16), (0, 256)];
-    for (cells, entries) in kinds {
+    // For profilers: the number of one row.
+    let chosen = std::env::args().find_map(|argument| argument.parse::<usize>().ok());
+    for (number, (cells, entries)) in kinds.into_iter().enumerate() {
+        if chosen.is_some_and(|chosen| chosen != number) {
+            continue;
+        }
         let text = program(cells, entries);
         let mut bench = Bench::new(&text, false, true);
         let (_, idle) = bench.measure(0);
@@ -201,6 +206,9 @@ fn main() {
             entries => format!("{entries} rows"),
         };
         println!("{measured:>10} {written:>10} {idle:>14.0} {loaded:>14.0}");
+    }
+    if chosen.is_some() {
+        return;
     }
     let text = program(0, 1);
     let rate = |time_ns: f64| BURST as f64 / time_ns * 1e9;

@@ -220,8 +220,17 @@ impl<M: ControlMap> Mapped<M> {
         }
         self.map.set_now_ps(at_ps.max(self.now_ps()));
         let plan = self.map.begin(batch);
-        self.running.push(Running::new(ticket, plan, at_ps));
-        self.drive();
+        let mut running = Running::new(ticket, plan, at_ps);
+        if self.running.is_empty() {
+            // Where the targets take no time, most plans end at once.
+            while self.advance(&mut running) {}
+            if !running.is_over() {
+                self.running.push(running);
+            }
+        } else {
+            self.running.push(running);
+            self.drive();
+        }
     }
 
     /// Advances all plans, barriers and queued requests that can advance.
@@ -279,6 +288,9 @@ impl<M: ControlMap> Mapped<M> {
     }
 
     fn take_barriers(&mut self) -> bool {
+        if self.barriers.is_empty() {
+            return false;
+        }
         let below = &mut self.below;
         for barrier in &mut self.barriers {
             let latest = &mut barrier.latest;
@@ -432,8 +444,13 @@ impl<M: ControlMap> Target for Mapped<M> {
 
     fn barrier(&mut self, at_ps: u64) -> Ticket {
         let ticket = self.ticket();
-        self.queue.push_back(Queued::Barrier(ticket, at_ps));
-        self.drive();
+        if self.queue.is_empty() && self.running.is_empty() {
+            self.begin_barrier(ticket, at_ps);
+            self.take_barriers();
+        } else {
+            self.queue.push_back(Queued::Barrier(ticket, at_ps));
+            self.drive();
+        }
         ticket
     }
 

@@ -9,12 +9,12 @@ mod questions;
 mod steps;
 mod wording;
 
-use super::{Absence, Added, ControlMap, Step, TargetIndex};
+use super::{Absence, Added, ControlMap, Renamed, Step, TargetIndex};
 use crate::state_target::StateTarget;
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Target, Visibility};
 use ir::{Program, TableId};
 pub use plan::VirtualPlan;
-use state::{Configuration, EntryReference, Read, Subscription, Update, UpdateError};
+use state::{BatchItem, Configuration, EntryReference, Read, Subscription, Update, UpdateError};
 use std::sync::Arc;
 
 /// An item for a program as run.
@@ -66,6 +66,17 @@ pub trait Translation: Send {
 
     /// Combines the replies of those reads, in their order, to the answer.
     fn combine(&mut self, read: &Read, replies: Vec<state::Reply>) -> Result<state::Reply, Fault>;
+
+    /// Whether one object of target 0 answers a read of cells alone, so that [`Translation::renaming`] rewrites it. The
+    /// default says no.
+    fn renames(&self, _read: &Read) -> bool {
+        false
+    }
+
+    /// The map that rewrites the reads that [`Translation::renames`] accepts, and their outcomes.
+    fn renaming(&mut self) -> Option<&mut Renamed> {
+        None
+    }
 
     /// Items about a device. The default asks target 0.
     fn device(&mut self, item: &crate::target::DeviceItem) -> Result<Vec<Physical>, Fault> {
@@ -265,6 +276,30 @@ impl<T: Translation> ControlMap for Virtual<T> {
 
     fn visibility(&self, below: Visibility) -> Visibility {
         self.translation.visibility(below)
+    }
+
+    /// Reads of cells need no plan where one object below answers each.
+    fn passes_to(&self, batch: &Batch) -> Option<TargetIndex> {
+        let is_renamed = |item: &Item| match item {
+            Item::State(BatchItem::Read(read)) => {
+                read.touches_cells() && self.translation.renames(read)
+            }
+            _ => false,
+        };
+        let is_passed = !batch.items.is_empty() && batch.items.iter().all(is_renamed);
+        is_passed.then_some(TargetIndex(0))
+    }
+
+    fn pass(&mut self, batch: &mut Batch) {
+        if let Some(renamed) = self.translation.renaming() {
+            renamed.pass(batch);
+        }
+    }
+
+    fn passed(&mut self, outcome: &mut Outcome) {
+        if let Some(renamed) = self.translation.renaming() {
+            renamed.passed(outcome);
+        }
     }
 
     fn set_now_ps(&mut self, now_ps: u64) {

@@ -370,12 +370,14 @@ impl Agent {
         match outcome.first_fault() {
             None => {
                 self.statistics.commits += 1;
-                self.current.note_commit(
-                    &self.interface,
-                    &self.committed,
-                    decided,
-                    outcome.known_ps,
-                );
+                if self.is_traced {
+                    self.current.note_commit(
+                        &self.interface,
+                        &self.committed,
+                        decided,
+                        outcome.known_ps,
+                    );
+                }
                 self.committed.clone_from(&decided.malleables);
                 self.tables.settle();
             }
@@ -440,7 +442,9 @@ impl Agent {
             };
             cost_ps += reaction.cost_ps;
             let input = self.measurements.input(index);
-            self.current.note_call(&reaction.name, self.is_traced.then_some(&input));
+            if self.is_traced {
+                self.current.note_call(&reaction.name, &input);
+            }
             let failed = self.statistics.failed_commits;
             let mut calls = Calls::new(&mut self.tables, now_ps, &mut self.log, failed);
             let called = self.reactions.call(index, &input, &mut malleables, &mut calls);

@@ -36,8 +36,8 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    pub(super) fn note_call(&mut self, name: &Arc<str>, input: Option<&Vec<u64>>) {
-        self.calls.push((name.clone(), input.cloned().unwrap_or_default()));
+    pub(super) fn note_call(&mut self, name: &Arc<str>, input: &[u64]) {
+        self.calls.push((name.clone(), input.to_vec()));
     }
 
     pub(super) fn note_commit(

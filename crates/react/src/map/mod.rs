@@ -11,7 +11,7 @@ mod rows;
 use crate::compiler::Plan;
 use crate::handles;
 use crate::language::Gress;
-use control::map::{Physical, RowPriorities, TargetIndex, Translation};
+use control::map::{Physical, Renamed, RowPriorities, TargetIndex, Translation};
 use control::target::{Batch, Fault, Notification, Visibility};
 use init_state::InitState;
 use ir::{Bits, KeyPattern, Program, TableId};
@@ -429,6 +429,14 @@ impl Translation for MalleableMap {
             _ => {}
         }
         Ok(vec![Physical::at(TargetIndex(0), self.objects.renamed_read(read.clone()))])
+    }
+
+    fn renames(&self, read: &Read) -> bool {
+        matches!(read, Read::Register { .. })
+    }
+
+    fn renaming(&mut self) -> Option<&mut Renamed> {
+        Some(self.objects.renaming())
     }
 
     fn combine(&mut self, _: &Read, replies: Vec<StateReply>) -> Result<StateReply, Fault> {

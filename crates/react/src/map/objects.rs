@@ -156,6 +156,11 @@ impl Objects {
         Some((self.tables[*table].clone(), *below))
     }
 
+    /// The map to the handles of the program as run.
+    pub(super) fn renaming(&mut self) -> &mut Renamed {
+        &mut self.renamed
+    }
+
     /// The same update with the handles of the program as run.
     pub(super) fn renamed_update(&mut self, update: Update) -> Item {
         self.renamed(update.into())

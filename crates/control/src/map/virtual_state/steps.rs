@@ -147,10 +147,15 @@ impl<T: Translation> Virtual<T> {
 impl VirtualPlan {
     /// Returns the batches of a phase, one a target, and records their items.
     fn batches(&mut self, phase: u8) -> Vec<(TargetIndex, Batch)> {
-        let mut by_target: BTreeMap<TargetIndex, Vec<usize>> = BTreeMap::new();
+        // In the order of targets; there are few.
+        let mut by_target: Vec<(TargetIndex, Vec<usize>)> = Vec::new();
         for (place, sent) in self.sent.iter().enumerate() {
             if sent.physical.phase == phase {
-                by_target.entry(sent.physical.target).or_default().push(place);
+                let target = sent.physical.target;
+                match by_target.binary_search_by_key(&target, |(target, _)| *target) {
+                    Ok(at) => by_target[at].1.push(place),
+                    Err(at) => by_target.insert(at, (target, vec![place])),
+                }
             }
         }
         let is_later = phase > 0;
@@ -162,7 +167,7 @@ impl VirtualPlan {
             }
             atomicity => atomicity,
         };
-        self.running = by_target.into_iter().collect();
+        self.running = by_target;
         let batch = |(target, places): &(TargetIndex, Vec<usize>)| {
             let items = places.iter().map(|place| self.sent[*place].physical.item.clone());
             (*target, Batch::of(items).with(atomicity))
