@@ -26,13 +26,26 @@ struct Register {
     plan: MeasuredRegister,
     original: RegisterId,
     copies: RegisterId,
-    times: RegisterId,
+    /// `None`: the number of writes is in the lower half of the cells of the copies.
+    times: Option<RegisterId>,
+    width_bits: u32,
     /// The cells that reactions read.
     first: u64,
     count: u64,
     /// The write counts of both copies when they were read last.
     seen: [Vec<u64>; 2],
     cached: Vec<Bits>,
+}
+
+impl Register {
+    /// The value and the number of writes in a cell of the copies.
+    fn split(&self, pair: &Bits) -> (Bits, Bits) {
+        let word = pair.low_u64();
+        (
+            Bits::from_u64(self.width_bits, word >> 32),
+            Bits::from_u64(32, word & u64::from(u32::MAX)),
+        )
+    }
 }
 
 /// All measurements.
@@ -81,7 +94,11 @@ impl Measurements {
             registers.push(Register {
                 original,
                 copies: register(written, &measured.copies)?,
-                times: register(written, &measured.times)?,
+                times: match &measured.times {
+                    Some(times) => Some(register(written, times)?),
+                    None => None,
+                },
+                width_bits,
                 first,
                 count,
                 seen: [vec![0; count as usize], vec![0; count as usize]],
@@ -130,7 +147,7 @@ impl Measurements {
         for register in &self.registers {
             let first = copy * register.plan.copy_cells + register.first;
             let cells = CellRange::range(first, register.count);
-            for register in [register.copies, register.times] {
+            for register in [register.copies].into_iter().chain(register.times) {
                 items.push(Read::Register { register, cells }.into());
             }
         }
@@ -159,8 +176,14 @@ impl Measurements {
             }
         }
         for register in &mut self.registers {
-            let cells = values();
-            let times = values();
+            let split: (Vec<Bits>, Vec<Bits>);
+            let (cells, times) = match register.times {
+                Some(_) => (values(), values()),
+                None => {
+                    split = values().iter().map(|pair| register.split(pair)).unzip();
+                    (split.0.as_slice(), split.1.as_slice())
+                }
+            };
             if self.mistake == Mistake::SkippedArrays && self.reads.is_multiple_of(2) {
                 continue;
             }

@@ -3,10 +3,13 @@
 //! variable of it and init tables that are applied first.
 
 use super::Mode;
+use super::architectures::Style;
 use super::packing::{BinLimits, sorted_first_fit};
 use super::plan::{InitParameter, InitTable, PipelinePlan};
 use super::tables::MISS;
-use super::translator::{STATE, STATE_TYPE, Translator, VERSION, WORKING_COPY, selector_name};
+use super::translator::{
+    CELL_TYPE, LEFT, STATE, STATE_TYPE, Translator, VERSION, WORKING_COPY, selector_name,
+};
 use crate::language::Gress;
 use p4::ast::{ControlDeclaration, Declaration, Statement};
 use source::Span;
@@ -27,7 +30,12 @@ impl Translator<'_> {
             }
         }
         fields.push_str(&format!("bit<1> {WORKING_COPY}; bit<1> {VERSION}; "));
-        self.declarations(Span::NONE, &format!("struct {STATE_TYPE} {{ {fields} }}"))
+        let mut cell = String::new();
+        if self.style == Style::Tna {
+            fields.push_str(&format!("bit<1> {LEFT}; {}", self.remembered_fields()));
+            cell = format!("struct {CELL_TYPE} {{ bit<32> value; bit<32> time; }} ");
+        }
+        self.declarations(Span::NONE, &format!("{cell}struct {STATE_TYPE} {{ {fields} }}"))
     }
 
     /// The parameters that a pipeline loads, with widths and initial values; version bits first.
@@ -92,7 +100,9 @@ impl Translator<'_> {
             let widths: Vec<u32> = parameters.iter().map(|(_, width, _)| *width).collect();
             bins = sorted_first_fit(&widths, pinned + 1, limits);
         }
-        let mut locals = self.locals(Span::NONE, &format!("{STATE_TYPE} {STATE};"));
+        let beginning = self.beginnings.remove(&gress).unwrap_or_default();
+        let variables = format!("{STATE_TYPE} {STATE}; {}", beginning.variables);
+        let mut locals = self.locals(Span::NONE, &variables);
         if bins.len() > 1 {
             let is_miss = |local: &Declaration| &*local.name.text == MISS;
             match control.locals.iter().position(is_miss) {
@@ -115,6 +125,9 @@ impl Translator<'_> {
                 signature.push(format!("{ty} {name}"));
                 body.push_str(&format!("{STATE}.{name} = {name}; "));
                 initial.push(self.literal(parameter, value));
+            }
+            if number == 0 {
+                body.push_str(&beginning.resets);
             }
             let (signature, initial) = (signature.join(", "), initial.join(", "));
             locals.extend(

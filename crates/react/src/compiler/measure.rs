@@ -1,36 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measurements (Mantis §4.2, Mantis §5.2, Figure 9): at the end of a pipeline fields go to words of two copies, with a count of
-//! packets; each write of a measured register goes to the working copy too, with a count of writes of the cell.
+//! Measured fields (Mantis §4.2, Mantis §5.2, Figure 9): at the end of a pipeline they go to words of two copies, with a count of
+//! packets. `register_writes` and `register_actions` measure registers.
 
+use super::architectures::Style;
+use super::ends::{Ends, Exits};
 use super::finishing::measures_fields;
 use super::packing::{BinLimits, sorted_first_fit};
-use super::plan::{MeasuredBits, MeasuredPack, MeasuredRegister, MeasuredValue};
-use super::translator::{STATE, Translator, WORKING_COPY};
-use super::usage::written_register;
+use super::plan::{MeasuredBits, MeasuredPack, MeasuredValue};
+use super::translator::{Beginning, STATE, Translator, WORKING_COPY};
 use crate::interface::{ArgumentKind, Scalar, path_text};
-use crate::language::arguments::register_shape;
 use crate::language::{ArgumentSource, Gress, codes};
 use p4::ast::{ControlDeclaration, Declaration, DeclarationKind, NodeId, Statement, StatementKind};
-use p4::visit_mut::{VisitMut, walk_statement};
+use p4::visit_mut::VisitMut;
 use source::{Diagnostic, Span};
 
 /// Bits of a measured word.
 const WORD_BITS: u32 = 32;
 
-/// A value to measure.
+/// A value to measure: the expression of the first choice whose condition holds, else 0.
 struct Value {
-    /// The expression in P4_16, of type `bit<width>`.
-    text: String,
+    /// Conditions with expressions of type `bit<width>`.
+    choices: Vec<(Option<String>, String)>,
     width: u32,
     /// The first word of the reaction's input.
     input: usize,
 }
 
+impl Value {
+    /// The value as one expression.
+    fn expression(&self) -> String {
+        let zero = format!("{}w0", self.width);
+        self.choices.iter().rev().fold(zero, |rest, (condition, text)| match condition {
+            Some(condition) => format!("({condition} ? {text} : {rest})"),
+            None => text.clone(),
+        })
+    }
+}
+
+/// Bits of a value in a word.
+struct Part {
+    value: usize,
+    /// The lowest bit in the value.
+    from: u32,
+    /// The lowest bit in the word.
+    at: u32,
+    width: u32,
+}
+
+/// A pack with what its words are made of.
+struct Layout {
+    pack: MeasuredPack,
+    values: Vec<Value>,
+    words: Vec<Vec<Part>>,
+}
+
+impl Layout {
+    /// The expression of bits of a value.
+    fn slice(&self, part: &Part, expression: &str) -> String {
+        match part.width == self.values[part.value].width {
+            true => expression.to_string(),
+            false => format!("({expression})[{}:{}]", part.from + part.width - 1, part.from),
+        }
+    }
+
+    /// The declarations of the registers, and statements that write them, on v1model.
+    fn writes(&self) -> (String, String) {
+        let (mut declarations, mut text) = (String::new(), String::new());
+        for (name, parts) in self.pack.words.iter().zip(&self.words) {
+            let unused = WORD_BITS - parts.iter().map(|part| part.width).sum::<u32>();
+            let mut pieces: Vec<String> = Vec::new();
+            if unused > 0 {
+                pieces.push(format!("{unused}w0"));
+            }
+            pieces.extend(
+                parts.iter().map(|part| self.slice(part, &self.values[part.value].expression())),
+            );
+            let expression = pieces.join(" ++ ");
+            declarations.push_str(&format!("register<bit<32>>(2) {name}; "));
+            text.push_str(&format!(
+                "{name}.write((bit<32>){STATE}.{WORKING_COPY}, {expression}); "
+            ));
+        }
+        let sequence = &self.pack.sequence;
+        declarations.push_str(&format!("register<bit<32>>(2) {sequence}; "));
+        text.push_str(&format!(
+            "{{ bit<32> p4r_count; {sequence}.read(p4r_count, (bit<32>){STATE}.{WORKING_COPY}); \
+             {sequence}.write((bit<32>){STATE}.{WORKING_COPY}, p4r_count + 1); }} "
+        ));
+        (declarations, text)
+    }
+
+    /// The same on Tofino, with variables for the words. Fields of a header are put into the words under one condition, and
+    /// each array is accessed once.
+    fn actions(&self) -> (String, String, Beginning) {
+        let (mut declarations, mut beginning) = (String::new(), Beginning::default());
+        let mut guarded: Vec<(String, String)> = Vec::new();
+        let (mut plain, mut chains, mut executes) = (String::new(), String::new(), String::new());
+        let action = |name: &str, body: &str| {
+            format!(
+                "Register<bit<32>, bit<1>>(2, 0) {name}; \
+                 RegisterAction<bit<32>, bit<1>, bit<32>>({name}) {name}_put = {{ \
+                 void apply(inout bit<32> word) {{ {body} }} }}; "
+            )
+        };
+        for (name, parts) in self.pack.words.iter().zip(&self.words) {
+            beginning.variables.push_str(&format!("bit<32> {name}_in; "));
+            beginning.resets.push_str(&format!("{name}_in = 0; "));
+            declarations.push_str(&action(name, &format!("word = {name}_in;")));
+            for part in parts {
+                let target = match part.width {
+                    WORD_BITS => format!("{name}_in"),
+                    width => format!("{name}_in[{}:{}]", part.at + width - 1, part.at),
+                };
+                let assign = |text: &str| format!("{target} = {}; ", self.slice(part, text));
+                match self.values[part.value].choices.as_slice() {
+                    [(None, text)] => plain.push_str(&assign(text)),
+                    [(Some(condition), text)] => {
+                        match guarded.iter_mut().find(|(known, _)| known == condition) {
+                            Some((_, body)) => body.push_str(&assign(text)),
+                            None => guarded.push((condition.clone(), assign(text))),
+                        }
+                    }
+                    choices => {
+                        let chain = choices.iter().rev().fold(String::new(), |rest, choice| {
+                            let (condition, text) = choice;
+                            match condition {
+                                Some(condition) => {
+                                    format!(
+                                        "if ({condition}) {{ {} }} else {{ {rest} }}",
+                                        assign(text)
+                                    )
+                                }
+                                None => assign(text),
+                            }
+                        });
+                        chains.push_str(&chain);
+                    }
+                }
+            }
+            executes.push_str(&format!("{name}_put.execute({STATE}.{WORKING_COPY}); "));
+        }
+        let sequence = &self.pack.sequence;
+        declarations.push_str(&action(sequence, "word = word + 1;"));
+        executes.push_str(&format!("{sequence}_put.execute({STATE}.{WORKING_COPY}); "));
+        let guarded =
+            guarded.iter().map(|(condition, body)| format!("if ({condition}) {{ {body} }} "));
+        let guarded: String = guarded.collect();
+        (declarations, format!("{plain}{guarded}{chains}{executes}"), beginning)
+    }
+}
+
 impl Translator<'_> {
-    /// The packed words of a pipeline, and the statements that write them, as text.
-    fn packs(&self, gress: Gress) -> (Vec<MeasuredPack>, String) {
-        let mut packs = Vec::new();
-        let mut text = String::new();
+    /// The packed words of a pipeline.
+    fn packs(&self, gress: Gress) -> Vec<Layout> {
+        let mut layouts = Vec::new();
         for (reaction, declaration) in self.program.declarations.reactions.iter().enumerate() {
             let values = self.measured_values(reaction, gress);
             if values.is_empty() {
@@ -52,44 +175,31 @@ impl Translator<'_> {
             let mut placed: Vec<Vec<(u32, MeasuredBits)>> = vec![Vec::new(); values.len()];
             let mut words = Vec::new();
             for (word, bin) in bins.iter().enumerate() {
+                let mut at = bin.iter().map(|piece| pieces[*piece].2).sum::<u32>();
                 let mut parts = Vec::new();
-                let mut high = bin.iter().map(|piece| pieces[*piece].2).sum::<u32>();
-                let unused = WORD_BITS - high;
                 for piece in bin {
-                    let (value, low, width) = pieces[*piece];
-                    high -= width;
-                    placed[value].push((low, MeasuredBits { word, low: high, width }));
-                    let whole = width == values[value].width;
-                    let expression = &values[value].text;
-                    parts.push(match whole {
-                        true => expression.clone(),
-                        false => format!("({expression})[{}:{low}]", low + width - 1),
-                    });
+                    let (value, from, width) = pieces[*piece];
+                    at -= width;
+                    placed[value].push((from, MeasuredBits { word, low: at, width }));
+                    parts.push(Part { value, from, at, width });
                 }
-                let mut expression = parts.join(" ++ ");
-                if unused > 0 {
-                    expression = format!("{unused}w0 ++ {expression}");
-                }
-                let name = format!("{stem}_word{word}");
-                text.push_str(&format!(
-                    "{name}.write((bit<32>){STATE}.{WORKING_COPY}, {expression}); "
-                ));
-                words.push(name.into());
+                words.push(parts);
             }
-            let sequence = format!("{stem}_sequence");
-            text.push_str(&format!(
-                "{{ bit<32> p4r_count; {sequence}.read(p4r_count, (bit<32>){STATE}.{WORKING_COPY}); \
-                 {sequence}.write((bit<32>){STATE}.{WORKING_COPY}, p4r_count + 1); }} "
-            ));
-            let values = values.iter().zip(placed).map(|(value, mut pieces)| {
+            let inputs = values.iter().zip(placed).map(|(value, mut pieces)| {
                 pieces.sort_by_key(|(low, _)| *low);
                 let pieces = pieces.into_iter().map(|(_, bits)| bits).collect();
                 MeasuredValue { input: value.input, pieces }
             });
-            let values = values.collect();
-            packs.push(MeasuredPack { reaction, gress, words, sequence: sequence.into(), values });
+            let pack = MeasuredPack {
+                reaction,
+                gress,
+                words: (0..words.len()).map(|word| format!("{stem}_word{word}").into()).collect(),
+                sequence: format!("{stem}_sequence").into(),
+                values: inputs.collect(),
+            };
+            layouts.push(Layout { pack, values, words });
         }
-        (packs, text)
+        layouts
     }
 
     /// The values that a reaction takes of the packets of a pipeline.
@@ -113,14 +223,9 @@ impl Translator<'_> {
                         continue;
                     }
                     let mut add = |text: String, ty: &Scalar, input: usize| {
-                        let text = as_bits(&text, ty);
-                        let text = match &header {
-                            Some(header) => {
-                                format!("({header}.isValid() ? {text} : {}w0)", ty.width_bits)
-                            }
-                            None => text,
-                        };
-                        values.push(Value { text, width: ty.width_bits, input });
+                        let condition = header.as_ref().map(|header| format!("{header}.isValid()"));
+                        let choices = vec![(condition, as_bits(&text, ty))];
+                        values.push(Value { choices, width: ty.width_bits, input });
                     };
                     match kind {
                         ArgumentKind::Field { path, ty } => add(path_text(path), ty, first),
@@ -138,8 +243,8 @@ impl Translator<'_> {
                     ArgumentSource::Malleable { in_egress, name },
                     ArgumentKind::Malleable { ty, .. },
                 ) if of(*in_egress) == gress => {
-                    let text = as_bits(&self.malleable_text(name), ty);
-                    values.push(Value { text, width: ty.width_bits, input: first });
+                    let choices = self.malleable_choices(name, ty);
+                    values.push(Value { choices, width: ty.width_bits, input: first });
                 }
                 _ => {}
             }
@@ -149,8 +254,8 @@ impl Translator<'_> {
             let text = path_text(path);
             let is_here = headers.iter().any(|(header, of)| *header == text && *of == gress);
             if is_here {
-                let text = format!("({text}.isValid() ? 1w1 : 1w0)");
-                values.push(Value { text, width: 1, input: input + at });
+                let choices = vec![(Some(format!("{text}.isValid()")), "1w1".to_string())];
+                values.push(Value { choices, width: 1, input: input + at });
             }
         }
         values
@@ -163,17 +268,17 @@ impl Translator<'_> {
         resolved.header_steps.map(|count| path_text(&path.steps[..count]))
     }
 
-    /// The value of a malleable as an expression in P4_16.
-    fn malleable_text(&self, name: &str) -> String {
-        let Some(field) = self.field_index(name) else { return format!("{STATE}.{name}") };
-        let mut text = self.alternative(field, 0);
-        if let Some(selector) = self.selector(field) {
-            for alternative in 1..self.alternatives[field] {
-                let other = self.alternative(field, alternative);
-                text = format!("({selector} == {alternative} ? {other} : {text})");
-            }
-        }
-        text
+    /// The values of a malleable, with conditions on its selector.
+    fn malleable_choices(&self, name: &str, ty: &Scalar) -> Vec<(Option<String>, String)> {
+        let Some(field) = self.field_index(name) else {
+            return vec![(None, as_bits(&format!("{STATE}.{name}"), ty))];
+        };
+        let choice = |alternative: usize| {
+            let condition = self.selector(field).filter(|_| alternative > 0);
+            let condition = condition.map(|selector| format!("{selector} == {alternative}"));
+            (condition, as_bits(&self.alternative(field, alternative), ty))
+        };
+        (0..self.alternatives[field]).rev().map(choice).collect()
     }
 
     /// Adds the registers of measured words to a pipeline's control, and their writes to each of its ends.
@@ -182,20 +287,48 @@ impl Translator<'_> {
         gress: Gress,
         control: &mut ControlDeclaration,
     ) -> Vec<MeasuredPack> {
-        let (packs, text) = self.packs(gress);
-        if packs.is_empty() {
-            return packs;
-        }
-        let mut declarations = String::new();
-        for pack in &packs {
-            for register in pack.words.iter().chain([&pack.sequence]) {
-                declarations.push_str(&format!("register<bit<32>>(2) {register}; "));
+        let layouts = self.packs(gress);
+        let (mut declarations, mut text) = (String::new(), String::new());
+        for layout in &layouts {
+            match self.style {
+                Style::V1model => {
+                    let (own, writes) = layout.writes();
+                    declarations.push_str(&own);
+                    text.push_str(&writes);
+                }
+                Style::Tna => {
+                    let (own, executes, beginning) = layout.actions();
+                    declarations.push_str(&own);
+                    text.push_str(&executes);
+                    let all = self.beginnings.entry(gress).or_default();
+                    all.variables.push_str(&beginning.variables);
+                    all.resets.push_str(&beginning.resets);
+                }
             }
+        }
+        if self.style == Style::Tna {
+            let (own, copies) = self.copied_cells(gress);
+            declarations.push_str(&own);
+            text.push_str(&copies);
+        }
+        if text.is_empty() {
+            return Vec::new();
         }
         let mut locals = self.locals(Span::NONE, &declarations);
         locals.append(&mut control.locals);
         control.locals = locals;
-        let mut ends = Ends { translator: self, text: &text };
+        match self.style {
+            Style::V1model => self.measure_before_ends(control, &text),
+            Style::Tna => self.join_ends(gress, control),
+        }
+        let last = self.statements(Span::NONE, &text, Vec::new());
+        control.body.statements.extend(last);
+        layouts.into_iter().map(|layout| layout.pack).collect()
+    }
+
+    /// Puts statements in front of each `return` and `exit` of a pipeline's control.
+    fn measure_before_ends(&mut self, control: &mut ControlDeclaration, text: &str) {
+        let mut ends = Ends { translator: self, text };
         for local in &mut control.locals {
             if let DeclarationKind::Action { body, .. } = &mut local.kind {
                 // `return` in an action ends the action only.
@@ -204,17 +337,16 @@ impl Translator<'_> {
             }
         }
         control.body.statements.iter_mut().for_each(|statement| ends.statement(statement));
-        let last = self.statements(Span::NONE, &text, Vec::new());
-        control.body.statements.extend(last);
-        packs
     }
 
     /// Whether a pipeline applies a control before it measures fields.
     pub(super) fn is_applied_while_measuring(&self, control: NodeId) -> bool {
         let is_pipeline = self.program.pipelines.iter().any(|one| one.control == control);
         let reactions = &self.program.declarations.reactions;
-        let measures =
-            |gress: &Gress| reactions.iter().any(|reaction| measures_fields(reaction, *gress));
+        let measures = |gress: &Gress| {
+            (self.style == Style::Tna && self.usage.measuring.contains(gress))
+                || reactions.iter().any(|reaction| measures_fields(reaction, *gress))
+        };
         let mut reachable = self.usage.reachable.iter();
         !is_pipeline
             && reachable.any(|(gress, controls)| controls.contains(&control) && measures(gress))
@@ -235,7 +367,7 @@ impl Translator<'_> {
         p4::visit::Visit::declaration(&mut find, control);
         for span in find.0 {
             let message = format!(
-                "`exit` in control `{}` skips the measurement of fields",
+                "`exit` in control `{}` skips the measurement at the end of the pipeline",
                 control.name.text
             );
             self.found.push(
@@ -244,178 +376,9 @@ impl Translator<'_> {
             );
         }
     }
-
-    /// Mirrors the writes of measured registers in a control, and adds the copies of those that it declares.
-    pub(super) fn mirror_registers(
-        &mut self,
-        control: &mut ControlDeclaration,
-    ) -> Vec<(NodeId, MeasuredRegister)> {
-        let mut added = Vec::new();
-        let mut locals = Vec::with_capacity(control.locals.len());
-        for local in std::mem::take(&mut control.locals) {
-            let copies = self.register_copies(&local);
-            locals.push(local);
-            if let Some((node, register, declarations)) = copies {
-                locals.extend(self.locals(Span::NONE, &declarations));
-                added.push((node, register));
-            }
-        }
-        control.locals = locals;
-        for local in &mut control.locals {
-            if let DeclarationKind::Action { body, .. } = &mut local.kind {
-                let mut mirror = Mirror { translator: self };
-                body.statements.iter_mut().for_each(|statement| mirror.statement(statement));
-            }
-        }
-        let mut mirror = Mirror { translator: self };
-        control.body.statements.iter_mut().for_each(|statement| mirror.statement(statement));
-        added
-    }
-
-    /// The copies of a register that is an argument, and their declarations.
-    pub(super) fn register_copies(
-        &self,
-        declaration: &Declaration,
-    ) -> Option<(NodeId, MeasuredRegister, String)> {
-        if !self.usage.measured_registers.contains(&declaration.id) {
-            return None;
-        }
-        let (_, size) = register_shape(&self.program.typed, declaration)?;
-        let ty = cell_type(declaration)?;
-        let name = declaration.name.text.clone();
-        let copy_cells = size.max(1).next_power_of_two();
-        let (copies, times) = (format!("p4r_{name}_copies"), format!("p4r_{name}_times"));
-        let cells = 2 * copy_cells;
-        let text = format!("register<{ty}>({cells}) {copies}; register<bit<32>>({cells}) {times};");
-        let gress = Gress::Ingress;
-        let register = MeasuredRegister {
-            register: name.clone(),
-            name,
-            gress,
-            copies: copies.into(),
-            times: times.into(),
-            copy_cells,
-            size,
-        };
-        Some((declaration.id, register, text))
-    }
-}
-
-/// The type of a register's cells as written.
-fn cell_type(declaration: &Declaration) -> Option<String> {
-    let DeclarationKind::Instance { ty, .. } = &declaration.kind else { return None };
-    match &ty.kind {
-        p4::ast::TypeRefKind::Specialized(_, arguments) => {
-            arguments.first().map(p4::printer::print_type_ref)
-        }
-        _ => None,
-    }
 }
 
 /// An expression of a scalar type as `bit<W>`.
 fn as_bits(text: &str, ty: &Scalar) -> String {
-    match (ty.is_bool, ty.is_signed) {
-        (true, _) => format!("(({text}) ? 1w1 : 1w0)"),
-        (_, true) => format!("((bit<{}>)({text}))", ty.width_bits),
-        // Enums and new types need the cast, `bit<W>` does not mind it.
-        _ => format!("((bit<{}>)({text}))", ty.width_bits),
-    }
-}
-
-/// Puts statements in front of `return` and `exit` in a pipeline's control.
-struct Ends<'t, 'p, 'x> {
-    translator: &'t mut Translator<'p>,
-    text: &'x str,
-}
-
-impl Ends<'_, '_, '_> {
-    fn end(&mut self, statement: &mut Statement) {
-        let span = statement.span;
-        let id = self.translator.rewriter.fresh_id();
-        let empty = Statement { id, span, kind: StatementKind::Empty };
-        let end = std::mem::replace(statement, empty);
-        let text = format!("{{ {} ${{end}} }}", self.text);
-        if let Some(made) = self.translator.statement(span, &text, vec![("end", end.into())]) {
-            *statement = made;
-        }
-    }
-}
-
-impl VisitMut for Ends<'_, '_, '_> {
-    fn statement(&mut self, statement: &mut Statement) {
-        match statement.kind {
-            StatementKind::Return(_) | StatementKind::Exit => self.end(statement),
-            _ => walk_statement(self, statement),
-        }
-    }
-}
-
-/// The same for `exit` only.
-struct Exits<'e, 't, 'p, 'x> {
-    ends: &'e mut Ends<'t, 'p, 'x>,
-}
-
-impl VisitMut for Exits<'_, '_, '_, '_> {
-    fn statement(&mut self, statement: &mut Statement) {
-        match statement.kind {
-            StatementKind::Exit => self.ends.end(statement),
-            _ => walk_statement(self, statement),
-        }
-    }
-}
-
-/// Adds writes of the copies behind the writes of measured registers.
-struct Mirror<'t, 'p> {
-    translator: &'t mut Translator<'p>,
-}
-
-impl VisitMut for Mirror<'_, '_> {
-    fn statement(&mut self, statement: &mut Statement) {
-        let typed = self.translator.program.typed.clone();
-        let found = {
-            let model = |node: NodeId| self.translator.rewriter.model_of(node);
-            written_register(&typed, model, statement).map(|(node, call)| (node, call.clone()))
-        };
-        let Some((node, call)) = found else {
-            walk_statement(self, statement);
-            return;
-        };
-        if !self.translator.usage.measured_registers.contains(&node) {
-            return;
-        }
-        let declaration = register_declaration(&typed, node);
-        let Some((declaration, ty)) = declaration.and_then(|one| Some((one, cell_type(one)?)))
-        else {
-            return;
-        };
-        let Some((_, size)) = register_shape(&typed, declaration) else { return };
-        let name = &declaration.name.text;
-        let [index, value] = call.arguments.as_slice() else { return };
-        let cells = size.max(1).next_power_of_two();
-        let bits = cells.trailing_zeros();
-        let index_text = format!(
-            "p4r_index < {size} ? (p4r_index | ((bit<32>){STATE}.{WORKING_COPY} << {bits})) : {}",
-            2 * cells
-        );
-        let text = format!(
-            "{{ bit<32> p4r_index = ${{index}}; {ty} p4r_value = ${{value}}; bit<32> p4r_time; \
-             {name}.write(p4r_index, p4r_value); p4r_index = {index_text}; \
-             p4r_{name}_copies.write(p4r_index, p4r_value); p4r_{name}_times.read(p4r_time, p4r_index); \
-             p4r_{name}_times.write(p4r_index, p4r_time + 1); }}"
-        );
-        let holes =
-            vec![("index", index.value.clone().into()), ("value", value.value.clone().into())];
-        if let Some(made) = self.translator.statement(statement.span, &text, holes) {
-            *statement = made;
-        }
-    }
-}
-
-/// The declaration of a register.
-fn register_declaration(typed: &p4::typed::TypedProgram, node: NodeId) -> Option<&Declaration> {
-    typed.program.declarations.iter().find_map(|declaration| match &declaration.kind {
-        _ if declaration.id == node => Some(declaration),
-        DeclarationKind::Control(control) => control.locals.iter().find(|local| local.id == node),
-        _ => None,
-    })
+    format!("((bit<{}>)({text}))", ty.width_bits)
 }

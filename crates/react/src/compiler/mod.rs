@@ -6,13 +6,18 @@
 
 mod applies;
 pub mod architectures;
+mod ends;
 mod entries;
 mod finishing;
 mod init;
+mod joined_ends;
 mod measure;
 mod packing;
 mod plan;
 mod references;
+mod register_actions;
+mod register_writes;
+mod registers;
 mod resolve;
 mod tables;
 mod translator;
@@ -147,6 +152,9 @@ fn translate(
     limits: Limits,
 ) -> Result<Translation, (Diagnostics, SourceMap)> {
     let mut translator = Translator::new(program);
+    if translator.style == architectures::Style::Tna {
+        translator.refuse_wide_cells();
+    }
     let mut done = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let all: Vec<Declaration> = program.typed.program.declarations.clone();
     let mut is_first = true;
@@ -168,6 +176,12 @@ fn translate(
                 translate_control(&mut translator, declaration, mode, limits, &mut done);
             }
             DeclarationKind::Instance { .. } => {
+                if translator.actions.contains_key(&declaration.id) {
+                    let mut changed = declaration.clone();
+                    translator.return_what_is_written(&mut changed);
+                    let replaced = translator.rewriter.replace(declaration.id, changed);
+                    debug_assert!(replaced.is_ok(), "{replaced:?}");
+                }
                 if let Some((node, register, text)) = translator.register_copies(declaration) {
                     let copies = translator.declarations(Span::NONE, &text);
                     let put = translator.rewriter.insert_after(declaration.id, copies);

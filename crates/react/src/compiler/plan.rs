@@ -75,8 +75,9 @@ pub struct MeasuredRegister {
     pub gress: Gress,
     /// The register of both copies.
     pub copies: Arc<str>,
-    /// The register of the number of writes to each cell of the copies.
-    pub times: Arc<str>,
+    /// The register of the number of writes to each cell of the copies. On Tofino it is in the cells of the copies, which have
+    /// 64 bits: the value above, the number of writes below.
+    pub times: Option<Arc<str>>,
     /// The cells of each copy; copy c of cell i is at `c * copy_cells + i`.
     pub copy_cells: u64,
     /// Cells of the register.

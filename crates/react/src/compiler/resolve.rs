@@ -62,7 +62,7 @@ pub(super) fn resolve(
         plan.registers.push(MeasuredRegister {
             register: own.map_or(register.name.clone(), |own| own.name.clone()),
             copies: full_name(registers(), &register.copies),
-            times: full_name(registers(), &register.times),
+            times: register.times.as_ref().map(|times| full_name(registers(), times)),
             gress,
             ..register.clone()
         });
@@ -179,7 +179,7 @@ fn plan_table(
     let in_egress = as_written.blocks.iter().any(|block| {
         ir::architecture::stages_of(as_written, block) == Some(Gress::Egress)
             && program.pipeline(Gress::Egress).is_some_and(|(control, _)| {
-                table.name.starts_with(&format!("{}.", control.name.text))
+                table.name.split('.').any(|part| *part == *control.name.text)
             })
     });
     TablePlan {

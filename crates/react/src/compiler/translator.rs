@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Translator`]: the tree that the passes of the compiler change, and the pieces of P4_16 that they put in.
 
+use super::architectures::Style;
 use super::plan::combination;
+use super::registers::{Cells, RegisterAction, cells, register_actions};
 use super::usage::Usage;
-use crate::language::{Directions, P4rProgram};
+use crate::language::{Directions, Gress, P4rProgram};
 use p4::ast::{Declaration, Expression, NodeId, Statement};
 use p4::parser::pieces::{Hole, tokens_at};
 use p4::rewrite::Rewriter;
@@ -19,8 +21,22 @@ pub(super) const WORKING_COPY: &str = "p4r__mv";
 /// The field of the state that says which version of malleable tables packets match.
 pub(super) const VERSION: &str = "p4r__vv";
 
+/// The field of the state that says that a packet has left the pipeline's control, on Tofino.
+pub(super) const LEFT: &str = "p4r__left";
+/// The type of cells of the copies of measured registers, on Tofino.
+pub(super) const CELL_TYPE: &str = "p4r_cell_t";
+
 /// The alternatives that malleable fields stand for, by the index of the field.
 pub(super) type Choice = BTreeMap<usize, usize>;
+
+/// What a pipeline's control begins with, as text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Beginning {
+    /// Declarations of variables.
+    pub(super) variables: String,
+    /// Statements of the first init action.
+    pub(super) resets: String,
+}
 
 /// A program on its way to P4_16.
 pub(super) struct Translator<'p> {
@@ -29,6 +45,13 @@ pub(super) struct Translator<'p> {
     pub(super) directions: Directions,
     pub(super) usage: Usage,
     pub(super) alternatives: Vec<usize>,
+    pub(super) style: Style,
+    /// The registers that are arguments.
+    pub(super) cells: Vec<Cells>,
+    /// The register actions that write registers.
+    pub(super) actions: BTreeMap<NodeId, RegisterAction>,
+    /// What each pipeline begins with.
+    pub(super) beginnings: BTreeMap<Gress, Beginning>,
     /// What is wrong with the program.
     pub(super) found: Diagnostics,
     /// What is wrong with the compiler: pieces that do not parse.
@@ -38,11 +61,16 @@ pub(super) struct Translator<'p> {
 impl<'p> Translator<'p> {
     pub(super) fn new(program: &'p P4rProgram) -> Translator<'p> {
         let fields = program.declarations.fields.iter();
+        let usage = Usage::of(program);
         Translator {
             program,
+            style: Style::of(program),
+            cells: cells(&program.typed, &usage.measured_registers),
+            actions: register_actions(&program.typed),
+            beginnings: BTreeMap::new(),
             rewriter: Rewriter::of(&program.typed, program.map.clone()),
             directions: Directions::of(&program.typed),
-            usage: Usage::of(program),
+            usage,
             alternatives: fields.map(|field| field.alternatives.len()).collect(),
             found: Diagnostics::new(),
             faults: Diagnostics::new(),

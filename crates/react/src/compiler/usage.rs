@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which controls need malleables, which pipeline applies them, and which malleables a part of the tree names.
 
+use super::registers::{RegisterAction, executed, register_actions};
 use crate::language::dialect::referred;
 use crate::language::{ArgumentSource, Gress, P4rProgram, check::is_malleable};
 use p4::ast::{Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Statement};
@@ -74,9 +75,10 @@ impl Usage {
             }
         }
         let mut direct: BTreeMap<NodeId, Parts> = BTreeMap::new();
+        let actions = register_actions(typed);
         for declaration in &typed.program.declarations {
             if matches!(declaration.kind, DeclarationKind::Control(_)) {
-                let mut parts = Parts::new(typed);
+                let mut parts = Parts::new(typed, &actions);
                 parts.declaration(declaration);
                 direct.insert(declaration.id, parts);
             }
@@ -177,6 +179,7 @@ impl Usage {
 /// What stands in one control.
 struct Parts<'t> {
     typed: &'t TypedProgram,
+    actions: &'t BTreeMap<NodeId, RegisterAction>,
     names: BTreeSet<Arc<str>>,
     has_malleable_table: bool,
     written: BTreeSet<NodeId>,
@@ -184,9 +187,10 @@ struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    fn new(typed: &'t TypedProgram) -> Parts<'t> {
+    fn new(typed: &'t TypedProgram, actions: &'t BTreeMap<NodeId, RegisterAction>) -> Parts<'t> {
         Parts {
             typed,
+            actions,
             names: BTreeSet::new(),
             has_malleable_table: false,
             written: BTreeSet::new(),
@@ -219,6 +223,11 @@ impl<'a> Visit<'a> for Parts<'a> {
                 let callee = self.typed.calls.get(&expression.id).map(|call| call.callee);
                 if let Some(Callee::BlockApply(node) | Callee::DirectApply(node)) = callee {
                     self.applied.insert(node);
+                }
+                if let Some((action, _)) = executed(self.typed, |node| node, expression)
+                    && let Some(action) = self.actions.get(&action)
+                {
+                    self.written.insert(action.register);
                 }
             }
             _ => {}

@@ -62,6 +62,10 @@ codes! {
         "Reactions call a table by the last part of its control-plane name, such as `t_add_act`. Rename one of the tables, also where a control with a malleable table is instantiated twice.";
     ARCHITECTURE = "R-E0212", "P4R programs for this architecture are not compiled",
         "The compiler mirrors registers with the externs of one architecture. docs/p4r.md lists the architectures that it knows.";
+    RESULT_TAKEN = "R-E0214", "An access of a measured register has no room for the value written",
+        "On Tofino a packet accesses an array once, and the access has one result. A measured register is copied by this result, so its register action returns the value that it writes: the function ends with `result = value;`, without `return`. `execute` is called in a statement of its own, and an action does not use the result.";
+    WIDE_CELLS = "R-E0215", "The cells of a measured register have more than 32 bits",
+        "On Tofino a cell has 64 bits. A cell of the copies holds a value and the number of writes, 32 bits each (Mantis, section 5.2). Split the register into several, which reactions take one by one.";
     EXIT = "R-E0210", "A packet may leave the pipeline before it is measured",
         "Fields are measured at the end of the pipeline's control. An `exit` in a control that it applies would skip this. Use `return`, or a flag that the rest of the pipeline tests.";
 }

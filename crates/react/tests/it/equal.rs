@@ -3,7 +3,7 @@
 //! packets: on both engines, with entries, defaults, values and fields that change.
 
 use crate::compiled::compiled_with;
-use crate::generated::{Writes, packet, program};
+use crate::generated::{Target as Architecture, Writes, packet, program};
 use crate::script::Script;
 use control::map::{Mapped, Virtual};
 use control::target::Target;
@@ -63,9 +63,18 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
 
 #[test]
 fn programs_as_run_do_what_programs_as_written_do() {
+    check(Architecture::V1model);
+}
+
+#[test]
+fn programs_for_tofino_as_run_do_what_programs_as_written_do() {
+    check(Architecture::Tna);
+}
+
+fn check(architecture: Architecture) {
     let (mut packets, mut calls) = (0, 0);
     for seed in seeds(60) {
-        let generated = program(&mut Choices::from_seed(seed), Writes::Anywhere);
+        let generated = program(&mut Choices::from_seed(seed), Writes::Anywhere, architecture);
         // Every other program has several init tables in each pipeline.
         let init = BinLimits { bits: 18, items: 3 };
         let limits = (seed % 2 == 1).then_some(Limits { init });

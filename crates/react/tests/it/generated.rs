@@ -21,6 +21,15 @@ struct Generator<'c> {
     narrow: Vec<String>,
     values: Vec<String>,
     writes: Writes,
+    target: Target,
+}
+
+/// The architecture of programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    V1model,
+    /// One access of the register a packet, by a register action; the egress has headers and metadata of its own.
+    Tna,
 }
 
 /// Where programs write their register.
@@ -69,7 +78,8 @@ impl Generator<'_> {
 
     fn statement(&mut self, parameter: &str) -> String {
         let operator = ["+", "-", "^", "&", "|"][self.choices.below(5)];
-        let kinds = if self.writes == Writes::Once { 5 } else { 6 };
+        let is_once = self.writes == Writes::Once || self.target == Target::Tna;
+        let kinds = if is_once { 5 } else { 6 };
         match self.choices.below(kinds) {
             0 | 1 => {
                 let (target, left) = (self.wide_target(), self.wide_operand());
@@ -163,15 +173,98 @@ impl Generator<'_> {
     }
 }
 
+impl Generator<'_> {
+    /// The register of a program for Tofino with its action, and the statement that accesses it.
+    fn register_action(&mut self) -> (String, String) {
+        let operator = ["+", "^", "|"][self.choices.below(3)];
+        let operand = self.wide_operand();
+        let bits = [4, 9, 32][self.choices.below(3)];
+        let size = [12, 16][self.choices.below(2)];
+        let kind = self.choices.below(6);
+        let (parameter, before, after) = match kind {
+            // The old value, which nobody takes.
+            0 => (", out bit<32> result", "result = value; ", ""),
+            1 | 2 => ("", "", ""),
+            _ => (", out bit<32> result", "", " result = value;"),
+        };
+        let index = self.wide_operand();
+        let index = match bits {
+            32 => format!("({index}) & 15"),
+            bits => format!("(bit<{bits}>)(({index}) & 15)"),
+        };
+        let (action, statement) = match kind {
+            2 => (
+                format!("    action touch() {{ store.execute({index}); }}\n"),
+                "        touch();\n".to_string(),
+            ),
+            0 | 1 => (String::new(), format!("        store.execute({index});\n")),
+            3 => (String::new(), format!("        hdr.d.wrote = store.execute({index});\n")),
+            4 => (
+                String::new(),
+                format!(
+                    "        bit<32> kept = store.execute({index});\n        hdr.d.wrote = kept + 1;\n"
+                ),
+            ),
+            _ => (
+                String::new(),
+                format!("        if (store.execute({index}) > 5) {{ hdr.d.wrote = 1; }}\n"),
+            ),
+        };
+        let declarations = format!(
+            "    Register<bit<32>, bit<{bits}>>({size}, 0) r;\n\
+             \x20   RegisterAction<bit<32>, bit<{bits}>, bit<32>>(r) store = {{\n\
+             \x20       void apply(inout bit<32> value{parameter}) {{ {before}value = value {operator} ({operand});{after} }}\n\
+             \x20   }};\n{action}"
+        );
+        (declarations, statement)
+    }
+}
+
+const TNA_PARSERS: &str = "\
+parser P(packet_in packet, out headers_t hdr, out meta_t meta, out ingress_intrinsic_metadata_t intrinsic) {
+    state start {
+        packet.extract(intrinsic); packet.advance(PORT_METADATA_SIZE); packet.extract(hdr.d); transition accept;
+    }
+}
+parser Q(packet_in packet, out headers_t hdr, out meta_t meta, out egress_intrinsic_metadata_t intrinsic) {
+    state start { packet.extract(intrinsic); packet.extract(hdr.d); transition accept; }
+}
+control D(packet_out packet, inout headers_t hdr, in meta_t meta, in ingress_intrinsic_metadata_for_deparser_t sm) {
+    apply { packet.emit(hdr.d); }
+}
+control F(packet_out packet, inout headers_t hdr, in meta_t meta, in egress_intrinsic_metadata_for_deparser_t sm) {
+    apply { packet.emit(hdr.d); }
+}
+control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_t intrinsic,
+    in ingress_intrinsic_metadata_from_parser_t parsed, inout ingress_intrinsic_metadata_for_deparser_t sm,
+    inout ingress_intrinsic_metadata_for_tm_t tm) {
+";
+
+const TNA_EGRESS: &str = "\
+control E(inout headers_t hdr, inout meta_t meta, in egress_intrinsic_metadata_t intrinsic,
+    in egress_intrinsic_metadata_from_parser_t parsed, inout egress_intrinsic_metadata_for_deparser_t sm,
+    inout egress_intrinsic_metadata_for_output_port_t port) {
+";
+
+const V1MODEL_PARSERS: &str = "\
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {
+    state start { packet.extract(hdr.d); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply { } }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {
+    register<bit<32>>(12) r;
+";
+
 /// Draws a program.
-pub fn program(choices: &mut Choices, writes: Writes) -> GeneratedProgram {
+pub fn program(choices: &mut Choices, writes: Writes, target: Target) -> GeneratedProgram {
     let wide = (0..choices.below(3)).map(|at| format!("f{at}")).collect();
     let narrow = (0..choices.below(2)).map(|at| format!("g{at}")).collect();
     let values: Vec<String> = (0..1 + choices.below(2)).map(|at| format!("v{at}")).collect();
-    let mut generator = Generator { choices, wide, narrow, values, writes };
-    let mut text = String::from(
-        "#include <core.p4>\n#include <v1model.p4>\n\
-         header d_t { bit<16> id; bit<32> a; bit<32> b; bit<32> c; bit<16> p; bit<16> q; bit<16> r; bit<8> seen; bit<32> wrote; }\n\
+    let mut generator = Generator { choices, wide, narrow, values, writes, target };
+    let include = if target == Target::Tna { "tna.p4" } else { "v1model.p4" };
+    let mut text = format!("#include <core.p4>\n#include <{include}>\n");
+    text.push_str(
+        "header d_t { bit<16> id; bit<32> a; bit<32> b; bit<32> c; bit<16> p; bit<16> q; bit<16> r; bit<8> seen; bit<32> wrote; }\n\
          struct headers_t { d_t d; }\nstruct meta_t { }\n",
     );
     for value in &generator.values {
@@ -191,13 +284,9 @@ pub fn program(choices: &mut Choices, writes: Writes) -> GeneratedProgram {
             );
         }
     }
+    text.push_str(if target == Target::Tna { TNA_PARSERS } else { V1MODEL_PARSERS });
     text.push_str(
-        "parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {\n\
-         \x20   state start { packet.extract(hdr.d); transition accept; }\n}\n\
-         control V(inout headers_t hdr, inout meta_t meta) { apply { } }\n\
-         control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {\n\
-         \x20   register<bit<32>>(12) r;\n    action idle() { }\n\
-         \x20   action leave() { hdr.d.seen = hdr.d.seen + 64; exit; }\n",
+        "    action idle() { }\n    action leave() { hdr.d.seen = hdr.d.seen + 64; exit; }\n",
     );
     text.push_str(&generator.action("one"));
     text.push_str(&generator.action("two"));
@@ -209,7 +298,15 @@ pub fn program(choices: &mut Choices, writes: Writes) -> GeneratedProgram {
         text.push_str(&generator.table(&name, is_malleable));
         applies.push_str(&generator.apply(&name));
     }
-    if writes == Writes::Once {
+    if target == Target::Tna {
+        let (declarations, statement) = generator.register_action();
+        text.push_str(&declarations);
+        // In front of the tables or behind them.
+        match generator.choices.flag() {
+            true => applies.insert_str(0, &statement),
+            false => applies.push_str(&statement),
+        }
+    } else if writes == Writes::Once {
         let operand = generator.wide_operand();
         let _ = writeln!(
             applies,
@@ -222,23 +319,48 @@ pub fn program(choices: &mut Choices, writes: Writes) -> GeneratedProgram {
         2 => "        if (hdr.d.p == 2) { leave(); }\n        hdr.d.seen = hdr.d.seen ^ 128;\n",
         _ => "",
     };
-    let _ = write!(
-        text,
-        "    apply {{\n        sm.egress_spec = 1;\n{applies}{ending}    }}\n}}\n\
-         control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {{ apply {{ }} }}\n\
-         control C(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}\n\
-         control D(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr.d); }} }}\n"
-    );
+    let forward =
+        if target == Target::Tna { "tm.ucast_egress_port = 1;" } else { "sm.egress_spec = 1;" };
+    let _ = write!(text, "    apply {{\n        {forward}\n{applies}{ending}    }}\n}}\n");
+    let mut egress = String::new();
+    match target {
+        Target::V1model => text.push_str(
+            "control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) { apply { } }\n\
+             control C(inout headers_t hdr, inout meta_t meta) { apply { } }\n\
+             control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.d); } }\n",
+        ),
+        Target::Tna => {
+            text.push_str(TNA_EGRESS);
+            // The pipelines commit one after the other.
+            if writes == Writes::Anywhere {
+                let _ = write!(
+                    text,
+                    "    Register<bit<16>, bit<2>>(3) sent;\n\
+                     \x20   RegisterAction<bit<16>, bit<2>, bit<16>>(sent) count = {{\n\
+                     \x20       void apply(inout bit<16> value) {{ value = value + 1; }}\n    }};\n\
+                     \x20   apply {{\n        count.execute(hdr.d.p[1:0]);\n\
+                     \x20       hdr.d.q = hdr.d.q ^ ${{v0}};\n        if (hdr.d.q == 1) {{ return; }}\n\
+                     \x20       hdr.d.c = hdr.d.c + 1;\n    }}\n}}\n"
+                );
+                egress.push_str(", egr hdr.d.c as gone, reg sent");
+            } else {
+                text.push_str("    apply { }\n}\n");
+            }
+        }
+    }
     let fields: String = generator
         .wide
         .iter()
         .chain(&generator.narrow)
         .map(|name| format!(", ing ${{{name}}}"))
         .collect();
-    let _ = write!(
+    let main = match target {
+        Target::V1model => "V1Switch(P(), V(), I(), E(), C(), D()) main;",
+        Target::Tna => "Pipeline(P(), I(), D(), Q(), E(), F()) pipe;\nSwitch(pipe) main;",
+    };
+    let _ = writeln!(
         text,
-        "reaction react(ing hdr.d.id, ing hdr.d.a, ing hdr.d.p, ing hdr.d.seen, reg r[2:9]{fields}) {{ }}\n\
-         V1Switch(P(), V(), I(), E(), C(), D()) main;\n"
+        "reaction react(ing hdr.d.id, ing hdr.d.a, ing hdr.d.p, ing hdr.d.seen, reg r[2:9]{fields}{egress}) {{ }}\n{main}"
     );
     GeneratedProgram { text }
 }

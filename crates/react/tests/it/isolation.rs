@@ -6,7 +6,7 @@
 //! up to that one made of them. Agents with a mistake must be caught.
 
 use crate::compiled::compiled_with;
-use crate::generated::{Writes, packet, program};
+use crate::generated::{Target as Architecture, Writes, packet, program};
 use crate::script::Script;
 use control::latency::{BarrierKind, LatencyModel};
 use control::map::{Mapped, Virtual};
@@ -202,7 +202,7 @@ struct Configurations {
 impl Configurations {
     fn new(compiled: &CompiledProgram, commits: &[Commit]) -> Configurations {
         let program = compiled.written.program().clone();
-        let at = program.registers.iter().position(|register| &*register.name == "I.r");
+        let at = program.registers.iter().position(|register| register.name.ends_with("I.r"));
         let at = at.expect("the register of all programs");
         let cells = program.registers[at].size;
         let options =
@@ -220,22 +220,21 @@ impl Configurations {
         Configurations { devices, register: RegisterId(at as u32), cells }
     }
 
-    /// What a packet becomes with a configuration.
-    fn outcome(&mut self, configuration: usize, bytes: &[u8]) -> Vec<Vec<u8>> {
+    /// What a packet becomes with a configuration and this register.
+    fn outcome(&mut self, configuration: usize, bytes: &[u8], before: &[Bits]) -> Vec<Vec<u8>> {
+        let (register, cells) = (self.register, CellRange::range(0, self.cells));
+        let values = CellValues::Each(before.to_vec());
         let device = &mut self.devices[configuration];
+        device.execute(Batch::one(Update::WriteRegister { register, cells, values }));
         let now_ps = device.now_ps();
         device.inject(0, now_ps, bytes.to_vec()).expect("it is taken");
         device.run_to_completion().expect("it runs");
         device.drain_transmitted().into_iter().map(|sent| sent.bytes.clone()).collect()
     }
 
-    /// The register after a packet with a configuration.
-    fn register_after(&mut self, configuration: usize, bytes: &[u8], before: &[Bits]) -> Vec<Bits> {
+    /// The register after the last packet with a configuration.
+    fn register_after(&self, configuration: usize) -> Vec<Bits> {
         let (register, cells) = (self.register, CellRange::range(0, self.cells));
-        let values = CellValues::Each(before.to_vec());
-        let device = &self.devices[configuration];
-        device.execute(Batch::one(Update::WriteRegister { register, cells, values }));
-        self.outcome(configuration, bytes);
         let read = Batch::one(Read::Register { register, cells });
         match self.devices[configuration].execute(read).into_reply() {
             Ok(Reply::Registers(values)) => values,
@@ -260,8 +259,9 @@ fn fault(compiled: &CompiledProgram, history: &History) -> Option<String> {
             history.commits.iter().rposition(|commit| is_known(&commit)).map_or(0, |at| at + 1);
         let end = history.commits.iter().filter(|commit| commit.submitted_ps < *left_ps).count();
         let mut candidates = last.max(first)..=end;
-        let found =
-            candidates.find(|at| configurations.outcome(*at, &packet.bytes) == [bytes.clone()]);
+        let before = registers.last().expect("the first one");
+        let found = candidates
+            .find(|at| configurations.outcome(*at, &packet.bytes, before) == [bytes.clone()]);
         let Some(found) = found else {
             return Some(format!(
                 "packet {id} saw no committed configuration from {} to {end}",
@@ -269,8 +269,7 @@ fn fault(compiled: &CompiledProgram, history: &History) -> Option<String> {
             ));
         };
         last = found;
-        let before = registers.last().expect("the first one").clone();
-        registers.push(configurations.register_after(found, &packet.bytes, &before));
+        registers.push(configurations.register_after(found));
     }
     let mut last = 0;
     for (call, input) in history.inputs.iter().enumerate() {
@@ -305,8 +304,12 @@ fn fault(compiled: &CompiledProgram, history: &History) -> Option<String> {
     None
 }
 
-fn judged(seed: u64, mistakes: Mistakes) -> (Option<String>, usize, usize) {
-    let generated = program(&mut Choices::from_seed(seed), Writes::Once);
+fn judged(
+    seed: u64,
+    mistakes: Mistakes,
+    architecture: Architecture,
+) -> (Option<String>, usize, usize) {
+    let generated = program(&mut Choices::from_seed(seed), Writes::Once, architecture);
     let limits = (seed % 2 == 1).then_some(Limits { init: BinLimits { bits: 18, items: 3 } });
     let compiled = compiled_with(&generated.text, limits);
     let history = history(&compiled, seed, mistakes);
@@ -317,9 +320,18 @@ fn judged(seed: u64, mistakes: Mistakes) -> (Option<String>, usize, usize) {
 
 #[test]
 fn histories_have_a_serial_order() {
+    check(Architecture::V1model);
+}
+
+#[test]
+fn histories_on_tofino_have_a_serial_order() {
+    check(Architecture::Tna);
+}
+
+fn check(architecture: Architecture) {
     let (mut histories, mut commits, mut calls) = (0, 0, 0);
     for seed in seeds(24) {
-        let (fault, own_commits, own_calls) = judged(seed, Mistakes::default());
+        let (fault, own_commits, own_calls) = judged(seed, Mistakes::default(), architecture);
         assert_eq!(fault, None);
         histories += 1;
         commits += own_commits;
@@ -333,6 +345,15 @@ fn histories_have_a_serial_order() {
 
 #[test]
 fn agents_with_a_mistake_are_caught() {
+    catch(Architecture::V1model);
+}
+
+#[test]
+fn agents_with_a_mistake_on_tofino_are_caught() {
+    catch(Architecture::Tna);
+}
+
+fn catch(architecture: Architecture) {
     let map = |map| Mistakes { map, ..Mistakes::default() };
     let agent = |agent| Mistakes { agent, ..Mistakes::default() };
     let all = [
@@ -348,7 +369,7 @@ fn agents_with_a_mistake_are_caught() {
         agent(agent::Mistake::SkippedArrays),
     ];
     for mistakes in all {
-        let caught = (0..24).find_map(|seed| Some((seed, judged(seed, mistakes).0?)));
+        let caught = (0..24).find_map(|seed| Some((seed, judged(seed, mistakes, architecture).0?)));
         let (seed, fault) = caught.unwrap_or_else(|| panic!("{mistakes:?} is not caught"));
         let packets = (seed + 1) * u64::from(PACKETS);
         println!(

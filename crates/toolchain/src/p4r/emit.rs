@@ -109,7 +109,7 @@ fn control_map(compiled: &CompiledProgram) -> String {
         "measured_registers": registers.iter().map(|register| json!({
             "register": *register.register,
             "copies": *register.copies,
-            "times": *register.times,
+            "times": register.times.as_deref(),
             "copy_cells": register.copy_cells,
         })).collect::<Vec<_>>(),
     });
