@@ -84,8 +84,9 @@ pub trait Translation: Send {
     }
 
     /// Returns the further items that each batch with writes needs, such as a commit. Called when phase 0 is done, unless
-    /// all of it was undone; the items belong to later phases.
-    fn complete(&mut self) -> Vec<Physical> {
+    /// all of it was undone; the items belong to later phases. `is_phased` says whether items of later phases remain, as
+    /// those of updates that failed do not.
+    fn complete(&mut self, _is_phased: bool) -> Vec<Physical> {
         Vec::new()
     }
 

@@ -8,7 +8,7 @@ use crate::handles::register;
 use crate::interface::{ArgumentKind, Interface};
 use control::target::{Batch, Fault, Item, Outcome, Reply};
 use ir::{Bits, Program, RegisterId};
-use state::{CellRange, CellValues, Read, Reply as StateReply};
+use state::{CellRange, Read, Reply as StateReply};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -35,6 +35,10 @@ struct Register {
     /// The write counts of both copies when they were read last.
     seen: [Vec<u64>; 2],
     cached: Vec<Bits>,
+    /// Cells that a legacy controller wrote before the copy began that packets write now.
+    legacy: Vec<bool>,
+    /// Values of such cells, read while packets wrote the copy that is read next.
+    originals: Vec<Option<Bits>>,
 }
 
 impl Register {
@@ -103,6 +107,8 @@ impl Measurements {
                 count,
                 seen: [vec![0; count as usize], vec![0; count as usize]],
                 cached: vec![Bits::zero(width_bits); count as usize],
+                legacy: vec![false; count as usize],
+                originals: vec![None; count as usize],
                 plan: measured.clone(),
             });
         }
@@ -127,6 +133,9 @@ impl Measurements {
     }
 
     pub(super) fn take_originals(&mut self, outcome: &Outcome) {
+        if self.mistake == Mistake::NoOriginals {
+            return;
+        }
         for (register, result) in self.registers.iter_mut().zip(&outcome.results) {
             if let Ok(Reply::State(StateReply::Registers(values))) = result {
                 register.cached.clone_from(values);
@@ -149,6 +158,10 @@ impl Measurements {
             let cells = CellRange::range(first, register.count);
             for register in [register.copies].into_iter().chain(register.times) {
                 items.push(Read::Register { register, cells }.into());
+            }
+            if register.legacy.contains(&true) {
+                let cells = CellRange::range(register.first, register.count);
+                items.push(Read::Register { register: register.original, cells }.into());
             }
         }
         items
@@ -184,39 +197,46 @@ impl Measurements {
                     (split.0.as_slice(), split.1.as_slice())
                 }
             };
+            let is_written = register.legacy.contains(&true);
+            let originals = if is_written { values() } else { &[] };
             if self.mistake == Mistake::SkippedArrays && self.reads.is_multiple_of(2) {
                 continue;
             }
+            if self.mistake == Mistake::LostCache && self.reads.is_multiple_of(7) {
+                register.cached.iter_mut().for_each(|cell| *cell = Bits::zero(cell.width_bits()));
+            }
             for (at, (cell, time)) in cells.iter().zip(times).enumerate() {
-                let time = time.low_u64();
+                let time = match self.mistake {
+                    Mistake::ShortTimestamps => time.low_u64() & 3,
+                    _ => time.low_u64(),
+                };
                 if time != register.seen[copy][at] || self.mistake == Mistake::NoTimestamps {
                     register.seen[copy][at] = time;
+                    if self.mistake == Mistake::SharedTimestamps {
+                        register.seen[copy ^ 1][at] = time;
+                    }
                     register.cached[at] = cell.clone();
+                } else if let Some(original) = register.originals[at].take() {
+                    // No packet wrote the cell since the legacy controller did and the original was read.
+                    register.cached[at] = original;
                 }
+            }
+            let own = register.originals.iter_mut().zip(&mut register.legacy);
+            for (at, (original, is_written)) in own.enumerate() {
+                *original = originals.get(at).filter(|_| *is_written).cloned();
+                *is_written = false;
             }
         }
     }
 
-    /// Records that a controller wrote cells of a measured register.
-    pub(super) fn overwrite(
-        &mut self,
-        register: usize,
-        cells: CellRange,
-        values: &CellValues<Bits>,
-    ) {
+    /// Records that a legacy controller writes cells of a measured register before the next flip. The copies lack the
+    /// writes, so the original is read after that flip; its value counts if no packet writes the cell until the flip
+    /// behind it.
+    pub(super) fn note_legacy(&mut self, register: usize, cells: CellRange) {
         let Some(register) = self.registers.get_mut(register) else { return };
-        let count = cells.count.unwrap_or(register.plan.size.saturating_sub(cells.first));
-        for place in 0..count {
-            let value = match values {
-                CellValues::Each(list) => list.get(place as usize).cloned(),
-                CellValues::Same(value) => Some(value.clone()),
-            };
-            let index = cells.first + place;
-            if let (Some(value), Some(at)) = (value, index.checked_sub(register.first))
-                && let Some(cached) = register.cached.get_mut(at as usize)
-            {
-                *cached = value;
-            }
+        let end = cells.count.map_or(u64::MAX, |count| cells.first.saturating_add(count));
+        for (index, is_written) in (register.first..).zip(&mut register.legacy) {
+            *is_written |= (cells.first..end).contains(&index);
         }
     }
 

@@ -66,10 +66,20 @@ pub enum Mistake {
     None,
     /// The copy that packets write is read.
     NoFlip,
+    /// The copy that packets write is read, and flipped afterwards.
+    LateFlip,
     /// A copy is read while packets may still write it.
     NoWait,
     /// Cells are taken that no packet has written since they were read last.
     NoTimestamps,
+    /// The write counts that were seen are those of either copy.
+    SharedTimestamps,
+    /// Write counts have two bits.
+    ShortTimestamps,
+    /// Now and then the cache is lost, but not the write counts that were seen.
+    LostCache,
+    /// Registers are not read before the first packet.
+    NoOriginals,
     /// Fields are taken that no packet has written since they were read last.
     NoSequence,
     /// Every other flip, registers are not read.
@@ -242,7 +252,8 @@ impl Agent {
                 Phase::Idle(_) => {
                     self.began_ps = now_ps;
                     self.current = Dialogue { began_ps: now_ps, ..Dialogue::default() };
-                    self.phase = match self.flip() {
+                    let flip = if self.mistake == Mistake::LateFlip { None } else { self.flip() };
+                    self.phase = match flip {
                         Some(batch) => Phase::Flipping(switch.submit(batch, now_ps)),
                         None => Phase::Leaving(self.wait(switch, now_ps)),
                     };
@@ -268,6 +279,11 @@ impl Agent {
                         self.current.left_ps = outcome.known_ps.max(now_ps);
                         let batch = self.read_batch();
                         self.phase = Phase::Reading(switch.submit(batch, now_ps));
+                        if self.mistake == Mistake::LateFlip
+                            && let Some(batch) = self.flip()
+                        {
+                            switch.submit(batch, now_ps);
+                        }
                     }
                 },
                 Phase::Reading(ticket) => match switch.poll(ticket) {
@@ -337,11 +353,19 @@ impl Agent {
         if !self.measurements.is_needed() || self.is_flipped {
             return None;
         }
-        self.working_copy ^= 1;
+        self.begin_copy();
         let flips = self.inits.iter().filter(|init| init.is_measuring);
         let items: Vec<Update> =
             flips.map(|init| init.update(&self.committed, self.working_copy)).collect();
         Some(Batch::of(items).with(Atomicity::RollbackOnError))
+    }
+
+    /// Makes the other copy the one that packets write next. Legacy writes so far take effect before it.
+    fn begin_copy(&mut self) {
+        self.working_copy ^= 1;
+        for (register, cells) in self.legacy.take() {
+            self.measurements.note_legacy(register, cells);
+        }
     }
 
     /// The batch of a commit; `None` if nothing changed.
@@ -351,7 +375,7 @@ impl Agent {
             return None;
         }
         if flips {
-            self.working_copy ^= 1;
+            self.begin_copy();
         }
         let mut items: Vec<Update> = decided.updates.clone();
         for init in &self.inits {
@@ -411,9 +435,6 @@ impl Agent {
         let mut replies = outcome.results.iter();
         self.tables.take_reads(&mut replies);
         self.measurements.take_reads(self.read_copy(), &mut replies);
-        for (register, cells, values) in self.legacy.take() {
-            self.measurements.overwrite(register, cells, &values);
-        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The state of a pipeline's init tables: the parameters that packets load, and the version that they match.
 
-use crate::compiler::InitTable;
+use super::rows::Row;
+use crate::compiler::{InitParameter, InitTable};
 use crate::language::Gress;
 use ir::{ActionId, Bits, KeyPattern, Program, TableId};
 use state::{BoundAction, NewEntry};
@@ -23,7 +24,12 @@ pub(super) struct InitState {
     pub(super) has_prepared: bool,
     /// Whether the batch changes parameters of the master.
     pub(super) has_changed: bool,
+    /// The alternatives that packets in flight may have loaded, the latest first.
+    pub(super) recent: Vec<Vec<(usize, usize)>>,
 }
+
+/// Commits whose packets may be in flight together. The wait of each dialogue leaves two.
+const MAX_RECENT: usize = 8;
 
 impl InitState {
     /// The arguments of an init action of the program as run.
@@ -35,6 +41,37 @@ impl InitState {
             None => Bits::from_u64(1, self.version),
         });
         arguments.collect()
+    }
+
+    /// Records the alternatives of a commit.
+    pub(super) fn note_alternatives(&mut self, run: &Program) {
+        let mut chosen = Vec::new();
+        for (init, (_, action)) in self.tables.iter().zip(&self.handles) {
+            let names = run.actions[action.index()].parameters.iter();
+            for (parameter, (is, _)) in names.zip(&init.parameters) {
+                if let (InitParameter::Selector(field), Some(value)) =
+                    (is, self.words.get(&parameter.name))
+                {
+                    chosen.push((*field, value.low_u64() as usize));
+                }
+            }
+        }
+        if self.recent.first() != Some(&chosen) {
+            self.recent.retain(|other| *other != chosen);
+            self.recent.insert(0, chosen);
+            self.recent.truncate(MAX_RECENT);
+        }
+    }
+
+    /// The place of a row of a table without versions in the order of writes. Packets that loaded later alternatives come
+    /// to the table later, so their rows are written first.
+    pub(super) fn rank(&self, row: &Row) -> usize {
+        let is_loaded = |chosen: &Vec<(usize, usize)>| {
+            row.choice.iter().all(|(field, alternative)| {
+                chosen.iter().all(|(other, loaded)| other != field || loaded == alternative)
+            })
+        };
+        self.recent.iter().position(is_loaded).unwrap_or(usize::MAX)
     }
 
     /// The entry of an init table behind the master.

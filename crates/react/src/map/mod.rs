@@ -25,36 +25,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows that packets do not match yet.
-const PREPARE: u8 = 0;
+pub const PREPARE: u8 = 0;
 /// The master entry.
-const COMMIT: u8 = 1;
+pub const COMMIT: u8 = 1;
 /// Rows that packets do not match any more.
-const MIRROR: u8 = 3;
-
-/// A mistake that a map makes on purpose, so that tests of isolation can catch it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mistake {
-    /// None.
-    #[default]
-    None,
-    /// Nothing is mirrored.
-    NoMirror,
-    /// Rows are mirrored while packets may still match them.
-    NoWait,
-    /// The master entry is written first.
-    CommitFirst,
-    /// Both copies of the last malleable table are written at once.
-    TableOutside,
-    /// Default actions are set in both copies at once.
-    DefaultInPlace,
-}
+pub const MIRROR: u8 = 3;
 
 /// Writes of a legacy controller to measured registers, which are not in the copies until the next packet.
 #[derive(Clone, Debug, Default)]
 pub struct LegacyWrites(Arc<Mutex<Vec<LegacyWrite>>>);
 
-/// The index of a measured register, its cells, their values.
-pub type LegacyWrite = (usize, CellRange, state::CellValues<Bits>);
+/// The index of a measured register, and its cells.
+pub type LegacyWrite = (usize, CellRange);
 
 impl LegacyWrites {
     /// Takes the writes so far.
@@ -62,8 +44,8 @@ impl LegacyWrites {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn put(&self, register: usize, cells: CellRange, values: state::CellValues<Bits>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((register, cells, values));
+    fn put(&self, register: usize, cells: CellRange) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((register, cells));
     }
 }
 
@@ -75,7 +57,6 @@ pub struct MalleableMap {
     objects: Objects,
     inits: Vec<InitState>,
     legacy: LegacyWrites,
-    mistake: Mistake,
     /// Priorities of rows: those of one entry differ from those of all others, in the order of priority and age.
     priorities: RowPriorities,
     /// Whether an entry that comes back gets the age that it had.
@@ -116,7 +97,7 @@ impl MalleableMap {
             {
                 words.insert(parameter.name.clone(), value.clone());
             }
-            inits.push(InitState {
+            let mut init = InitState {
                 gress: pipeline.gress,
                 tables: pipeline.inits.clone(),
                 handles,
@@ -124,7 +105,10 @@ impl MalleableMap {
                 version: 0,
                 has_prepared: false,
                 has_changed: false,
-            });
+                recent: Vec::new(),
+            };
+            init.note_alternatives(&run);
+            inits.push(init);
         }
         let mut priorities = RowPriorities::new(AGE_BITS);
         for table in &objects.tables {
@@ -133,14 +117,8 @@ impl MalleableMap {
                 priorities.insert(name).map_err(|fault| fault.to_string())?;
             }
         }
-        let (legacy, mistake) = (LegacyWrites::default(), Mistake::None);
-        let is_undoing = false;
-        Ok(MalleableMap { written, run, objects, inits, legacy, mistake, priorities, is_undoing })
-    }
-
-    /// The same map with a mistake.
-    pub fn with_mistake(self, mistake: Mistake) -> MalleableMap {
-        MalleableMap { mistake, ..self }
+        let (legacy, is_undoing) = (LegacyWrites::default(), false);
+        Ok(MalleableMap { written, run, objects, inits, legacy, priorities, is_undoing })
     }
 
     /// Writes of legacy controllers to measured registers.
@@ -197,26 +175,15 @@ impl MalleableMap {
     }
 
     /// The versions of a table's rows with the phases in which each is written.
-    fn phases(&mut self, table: &TableObjects, is_default: bool) -> Vec<(Option<u64>, u8)> {
+    fn phases(&mut self, table: &TableObjects) -> Vec<(Option<u64>, u8)> {
         if !table.is_malleable {
             return vec![(None, PREPARE)];
         }
         let version = self.version_of(table);
-        let last = self.objects.tables.iter().rev().find(|one| one.is_malleable);
-        let is_last = last.is_some_and(|last| last.written == table.written);
-        let mistake = self.mistake;
         if let Some(init) = self.init_of(table.gress) {
             init.has_prepared = true;
         }
-        let prepare = if mistake == Mistake::CommitFirst { COMMIT + 1 } else { PREPARE };
-        let at_once = (mistake == Mistake::TableOutside && is_last)
-            || (mistake == Mistake::DefaultInPlace && is_default);
-        let mirror = if at_once { prepare } else { MIRROR };
-        let mut phases = vec![(Some(version ^ 1), prepare)];
-        if mistake != Mistake::NoMirror {
-            phases.push((Some(version), mirror));
-        }
-        phases
+        vec![(Some(version ^ 1), PREPARE), (Some(version), MIRROR)]
     }
 
     fn entry_update(
@@ -235,19 +202,22 @@ impl MalleableMap {
             (Some(old), Some(_)) => self.priorities.of(&name(old)),
             (None, None) => None,
         };
-        for (version, phase) in self.phases(table, false) {
+        for (version, phase) in self.phases(table) {
             let rows = |entry: Option<&NewEntry>| match entry {
                 Some(entry) => table.rows(entry, version, below),
                 None => Ok(Vec::new()),
             };
-            let (before, after) = (rows(old)?, rows(new)?);
+            let (mut before, mut after) = (rows(old)?, rows(new)?);
             let is_same =
                 |one: &Row, other: &Row| one.keys == other.keys && one.priority == other.priority;
+            let (mut kept, mut gone) = (Vec::new(), Vec::new());
+            self.sort(table, &mut before);
+            self.sort(table, &mut after);
             for row in &before {
                 if !after.iter().any(|other| is_same(row, other)) {
                     let (keys, priority) = (row.keys.clone(), row.priority);
                     let update = Update::DeleteEntry { table: table.run, keys, priority };
-                    items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+                    gone.push(Physical::at(TargetIndex(0), update).in_phase(phase));
                 }
             }
             for row in after {
@@ -261,10 +231,23 @@ impl MalleableMap {
                     true => Update::ModifyEntry { table: table.run, entry },
                     false => Update::InsertEntry { table: table.run, entry },
                 };
-                items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+                kept.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+            }
+            // Packets that match a table without versions match the older rows until these go.
+            match table.is_malleable {
+                true => items.extend(gone.into_iter().chain(kept)),
+                false => items.extend(kept.into_iter().chain(gone)),
             }
         }
         Ok(items)
+    }
+
+    /// Sorts the rows of a table without versions in the order in which they are written.
+    fn sort(&self, table: &TableObjects, rows: &mut [Row]) {
+        let init = self.inits.iter().find(|init| init.gress == table.gress);
+        if let Some(init) = init.filter(|_| !table.is_malleable) {
+            rows.sort_by_key(|row| init.rank(row));
+        }
     }
 
     fn default_update(
@@ -284,8 +267,10 @@ impl MalleableMap {
             return vec![Physical::at(TargetIndex(0), update)];
         };
         let mut items = Vec::new();
-        for (version, phase) in self.phases(table, true) {
-            for row in table.default_rows(&bound, version) {
+        for (version, phase) in self.phases(table) {
+            let mut rows = table.default_rows(&bound, version);
+            self.sort(table, &mut rows);
+            for row in rows {
                 let entry = NewEntry::direct(row.keys, 0, row.action);
                 let update = Update::ModifyEntry { table: default.table, entry };
                 items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
@@ -384,9 +369,9 @@ impl Translation for MalleableMap {
                     return Ok(self.default_update(&objects, action.as_ref()));
                 }
             }
-            Update::WriteRegister { register, cells, values } => {
+            Update::WriteRegister { register, cells, .. } => {
                 if let Some(measured) = self.objects.measured(*register) {
-                    self.legacy.put(measured, *cells, values.clone());
+                    self.legacy.put(measured, *cells);
                 }
             }
             Update::WriteDirectCounter { counter, entry, value } => {
@@ -450,16 +435,18 @@ impl Translation for MalleableMap {
         items
     }
 
-    fn complete(&mut self) -> Vec<Physical> {
+    fn complete(&mut self, is_phased: bool) -> Vec<Physical> {
         self.priorities.settle();
         let mut items = Vec::new();
         for init in &mut self.inits {
-            if std::mem::take(&mut init.has_prepared) {
+            // Without rows to mirror nothing would wait for the packets of the old version.
+            if std::mem::take(&mut init.has_prepared) && is_phased {
                 init.version ^= 1;
             } else if !init.has_changed {
                 continue;
             }
             init.has_changed = false;
+            init.note_alternatives(&self.run);
             let (table, action) = init.handles[0];
             let arguments = init.arguments(&self.run, 0);
             let action = Some(BoundAction { action, arguments });
@@ -470,10 +457,7 @@ impl Translation for MalleableMap {
     }
 
     fn barrier_before(&self, phase: u8) -> Vec<TargetIndex> {
-        match phase == MIRROR && self.mistake != Mistake::NoWait {
-            true => self.targets(),
-            false => Vec::new(),
-        }
+        if phase == MIRROR { self.targets() } else { Vec::new() }
     }
 
     fn answer_after(&self) -> u8 {

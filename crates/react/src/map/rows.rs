@@ -18,6 +18,8 @@ pub struct Row {
     pub priority: i64,
     /// Its action.
     pub action: BoundAction,
+    /// The alternatives of fields with which packets may match it; any of fields that are not here.
+    pub(super) choice: Vec<(usize, usize)>,
 }
 
 impl TableObjects {
@@ -88,7 +90,8 @@ impl TableObjects {
                 });
             }
             keys.extend(version.map(|version| KeyPattern::Exact(Bits::from_u64(1, version))));
-            rows.push(Row { keys, priority, action: self.action(action, &choice) });
+            let action = self.action(action, &choice);
+            rows.push(Row { keys, priority, action, choice });
         }
         Ok(rows)
     }
@@ -105,7 +108,8 @@ impl TableObjects {
                 .map(|((_, width), (_, at))| KeyPattern::Exact(Bits::from_u64(*width, *at as u64)))
                 .collect();
             keys.extend(version.map(|version| KeyPattern::Exact(Bits::from_u64(1, version))));
-            rows.push(Row { keys, priority: 0, action: self.action(action, &choice) });
+            let action = self.action(action, &choice);
+            rows.push(Row { keys, priority: 0, action, choice });
         }
         rows
     }

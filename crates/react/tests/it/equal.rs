@@ -4,7 +4,7 @@
 
 use crate::compiled::compiled_with;
 use crate::generated::{Target as Architecture, Writes, packet, program};
-use crate::script::Script;
+use crate::script::{Call, Script};
 use control::map::{Mapped, Virtual};
 use control::target::Target;
 use device::{Device, DeviceOptions, EngineChoice};
@@ -16,8 +16,8 @@ use testing::{Choices, seeds};
 /// From packet to packet.
 const STEP_PS: u64 = 1_000_000;
 
-/// What happened: the bytes of each packet that left, and the inputs of each call.
-type Happened = (Vec<(u64, Vec<u8>)>, Vec<Vec<u64>>);
+/// What happened: the bytes of each packet that left, and the calls of reactions.
+type Happened = (Vec<(u64, Vec<u8>)>, Vec<Call>);
 
 /// The target behind the control map.
 pub fn mapped(compiled: &CompiledProgram, device: &Device) -> (Box<dyn Target>, LegacyWrites) {
@@ -39,7 +39,7 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
         true => (Box::new(device.target()), LegacyWrites::default()),
         false => mapped(compiled, &device),
     };
-    let (script, inputs) = Script::new(&compiled.interface, seed);
+    let (script, calls) = Script::new(&compiled.interface, seed);
     let mut agent = Agent::new(compiled, Box::new(script), legacy).expect("all objects are there");
     agent.prologue(target.as_mut()).expect("it begins");
     let mut choices = Choices::from_seed(seed ^ 0x5eed);
@@ -57,8 +57,8 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
         );
     }
     assert_eq!(agent.statistics().failed_commits, 0, "{:?}", agent.take_log());
-    let inputs = inputs.lock().expect("one thread").clone();
-    (left, inputs)
+    let calls = calls.lock().expect("one thread").clone();
+    (left, calls)
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn check(architecture: Architecture) {
             (false, EngineChoice::Jit),
         ] {
             let found = run(&compiled, is_written, engine, seed);
-            assert_eq!(found.1, expected.1, "inputs, seed {seed}, {engine:?}\n{}", generated.text);
+            assert_eq!(found.1, expected.1, "calls, seed {seed}, {engine:?}\n{}", generated.text);
             assert_eq!(
                 found.0, expected.0,
                 "packets, seed {seed}, {engine:?}\n{}\n{}",

@@ -48,10 +48,10 @@ fn field(name: &str) -> String {
 impl Generator<'_> {
     /// Something of 32 bits to read.
     fn wide_operand(&mut self) -> String {
-        match self.choices.below(5) {
+        match self.choices.below(7) {
             0 => field(WIDE[self.choices.below(3)]),
             1 if !self.wide.is_empty() => format!("${{{}}}", self.choices.pick(&self.wide)),
-            2 if !self.values.is_empty() => {
+            2 | 5 | 6 if !self.values.is_empty() => {
                 format!("(bit<32>)${{{}}}", self.choices.pick(&self.values))
             }
             3 if !self.narrow.is_empty() => {
@@ -259,7 +259,7 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) 
 pub fn program(choices: &mut Choices, writes: Writes, target: Target) -> GeneratedProgram {
     let wide = (0..choices.below(3)).map(|at| format!("f{at}")).collect();
     let narrow = (0..choices.below(2)).map(|at| format!("g{at}")).collect();
-    let values: Vec<String> = (0..1 + choices.below(2)).map(|at| format!("v{at}")).collect();
+    let values: Vec<String> = (0..1 + choices.below(4)).map(|at| format!("v{at}")).collect();
     let mut generator = Generator { choices, wide, narrow, values, writes, target };
     let include = if target == Target::Tna { "tna.p4" } else { "v1model.p4" };
     let mut text = format!("#include <core.p4>\n#include <{include}>\n");

@@ -5,26 +5,33 @@ use react::interface::{Host, Interface, KeyKind, Reactions, Stopped, TableOperat
 use std::sync::{Arc, Mutex};
 use testing::Choices;
 
-/// The inputs of all calls.
-pub type Inputs = Arc<Mutex<Vec<Vec<u64>>>>;
+/// A call of a reaction: device time, and its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub at_ns: u64,
+    pub input: Vec<u64>,
+}
+
+/// All calls.
+pub type Calls = Arc<Mutex<Vec<Call>>>;
 
 pub struct Script {
     interface: Interface,
     choices: Choices,
     handles: Vec<Vec<u64>>,
-    inputs: Inputs,
+    calls: Calls,
 }
 
 impl Script {
-    pub fn new(interface: &Interface, seed: u64) -> (Script, Inputs) {
-        let inputs = Inputs::default();
+    pub fn new(interface: &Interface, seed: u64) -> (Script, Calls) {
+        let calls = Calls::default();
         let script = Script {
             handles: vec![Vec::new(); interface.tables.len()],
             interface: interface.clone(),
             choices: Choices::from_seed(seed),
-            inputs: inputs.clone(),
+            calls: calls.clone(),
         };
-        (script, inputs)
+        (script, calls)
     }
 
     fn key(&mut self, table: usize) -> Vec<u64> {
@@ -103,7 +110,8 @@ impl Reactions for Script {
         malleables: &mut [u64],
         host: &mut dyn Host,
     ) -> Result<(), Stopped> {
-        self.inputs.lock().expect("one thread").push(input.to_vec());
+        let call = Call { at_ns: host.now_ns(), input: input.to_vec() };
+        self.calls.lock().expect("no thread panics").push(call);
         let values = self.interface.values.len();
         for (at, word) in malleables.iter_mut().enumerate() {
             if self.choices.flag() {

@@ -148,7 +148,8 @@ impl<T: Translation> Virtual<T> {
     pub(super) fn complete(&mut self, plan: &mut VirtualPlan) {
         if plan.parts.iter().any(|part| part.is_write && part.result.is_ok()) {
             let no_part = plan.parts.len();
-            let items = self.translation.complete().into_iter();
+            let is_phased = plan.sent.iter().any(|sent| sent.physical.phase > 0);
+            let items = self.translation.complete(is_phased).into_iter();
             plan.sent.extend(items.map(|physical| Sent::new(physical, no_part, 0)));
         }
     }

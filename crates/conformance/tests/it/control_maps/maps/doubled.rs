@@ -48,7 +48,7 @@ impl Rows for Copies {
         Some(vec![*self.tables.get(&table)?])
     }
 
-    fn complete(&mut self) -> Vec<Physical> {
+    fn complete(&mut self, _: bool) -> Vec<Physical> {
         self.active ^= 1;
         let arguments = vec![Bits::from_u64(1, u64::from(self.active))];
         let action = Some(BoundAction { action: self.set_version, arguments });

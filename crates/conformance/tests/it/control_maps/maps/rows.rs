@@ -29,7 +29,7 @@ pub trait Rows: Send {
     fn defaults(&self, table: TableId) -> Option<Vec<TableId>>;
 
     /// As [`Translation::complete`].
-    fn complete(&mut self) -> Vec<Physical> {
+    fn complete(&mut self, _: bool) -> Vec<Physical> {
         Vec::new()
     }
 
@@ -300,13 +300,13 @@ impl<R: Rows> Translation for ByRows<R> {
         Ok(whole)
     }
 
-    fn complete(&mut self) -> Vec<Physical> {
+    fn complete(&mut self, is_phased: bool) -> Vec<Physical> {
         match &mut self.coinciding {
             Coinciding::Never => {}
             Coinciding::Apart(rows) => rows.settle(),
             Coinciding::Shared(rows) => rows.settle(),
         }
-        self.rows.complete()
+        self.rows.complete(is_phased)
     }
 
     fn barrier_before(&self, phase: u8) -> Vec<TargetIndex> {

@@ -119,7 +119,7 @@ impl Translation for Versioned {
         })
     }
 
-    fn complete(&mut self) -> Vec<Physical> {
+    fn complete(&mut self, _: bool) -> Vec<Physical> {
         self.version ^= 1;
         let init = table(&self.run, "init");
         let action = bound(&self.run, init, "set_init", &[self.version, self.value]);
