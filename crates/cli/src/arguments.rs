@@ -3,6 +3,7 @@
 
 mod gencap;
 mod net;
+mod reactions;
 mod run;
 mod sweep;
 
@@ -15,6 +16,7 @@ use toolchain::registry;
 
 pub use gencap::Gencap;
 pub use net::{EmittedNetwork, Net, NetCommand};
+pub use reactions::{DriverName, React, ReactCommand, Reload};
 pub use run::{GivenOptions, Run};
 pub use sweep::{Merge, Seeds, ShardChoice, SweepOptions};
 
@@ -86,6 +88,8 @@ pub enum Command {
         docs/networks.md describes the file. Topologies of the P4 tutorials (topology.json) and \
         specifications of Lucid runs are read too.")]
     Net(Box<Net>),
+    /// Exchange the reactions of running P4R programs.
+    React(React),
     /// Write a generated packet trace with the shape of CAIDA's traces as a capture.
     #[command(after_help = "Example, the trace of Mantis's evaluation:\n  \
         plane gencap trace.pcap --packets 8.9M --flows 370k --duration 20s --snaplen 64\n\n\

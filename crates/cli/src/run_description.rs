@@ -6,8 +6,10 @@ use crate::arguments::{Engine, Run};
 use crate::programs::language;
 use device::EngineChoice;
 use frontend::{CompiledRun, Execution, Failure, Frontend, NetworkRun, NetworkRuns, RunCaptures};
+use p4::preprocessor::PreprocessorOptions;
 use std::path::{Path, PathBuf};
 use toolchain::device_run::{DeviceRun, Engines, TraceFormat};
+use toolchain::reactions::ReactionRun;
 use toolchain::selection;
 
 /// A run, by its kind.
@@ -24,11 +26,14 @@ impl<'a> RunDescription<'a> {
     /// # Errors
     ///
     /// The program is of no language, or the options do not go together.
-    pub fn read(arguments: &'a Run) -> Result<RunDescription<'a>, Failure> {
+    pub fn read(
+        arguments: &'a Run,
+        preprocessing: &'a PreprocessorOptions,
+    ) -> Result<RunDescription<'a>, Failure> {
         let language = language(&arguments.program)?;
         match language.networks() {
             None => {
-                let run = on_device(arguments, language).map_err(Failure::Usage)?;
+                let run = on_device(arguments, language, preprocessing).map_err(Failure::Usage)?;
                 Ok(RunDescription::OnDevice(language, run))
             }
             Some(networks) => {
@@ -40,7 +45,11 @@ impl<'a> RunDescription<'a> {
     }
 }
 
-fn on_device<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<DeviceRun<'a>, String> {
+fn on_device<'a>(
+    arguments: &'a Run,
+    language: &dyn Frontend,
+    preprocessing: &'a PreprocessorOptions,
+) -> Result<DeviceRun<'a>, String> {
     let program = arguments.program.as_path();
     let is_reference = arguments.engine == Some(Engine::Reference);
     let reference = is_reference.then(|| "--engine reference".to_string());
@@ -104,6 +113,11 @@ fn on_device<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<DeviceRu
         until_ps: arguments.until_ps,
         device: device.device.as_deref(),
         cpu_port: device.cpu_port,
+        reactions: ReactionRun {
+            options: arguments.reactions.options(None),
+            reloads: &arguments.reload,
+            preprocessing,
+        },
     })
 }
 

@@ -6,8 +6,9 @@ use crate::output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag as signal_flag, low_level};
+use std::io::IsTerminal;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use toolchain::port_captures;
 
 /// Completes captures when a signal arrives, until the process ends.
@@ -23,7 +24,7 @@ pub fn complete_captures() {
     });
     // Without a thread that waits, the first signal would do nothing.
     if waiting.is_err() {
-        has_come.store(true, std::sync::atomic::Ordering::Relaxed);
+        has_come.store(true, Ordering::Relaxed);
     }
 }
 
@@ -32,9 +33,24 @@ pub fn flag_interrupts() -> Arc<AtomicBool> {
     flag(&[SIGINT, SIGTERM])
 }
 
-/// As above, and also if the terminal closes (SIGHUP).
-pub fn flag_ends() -> Arc<AtomicBool> {
-    flag(&[SIGINT, SIGTERM, SIGHUP])
+/// As above, with a flag that SIGHUP sets. If the terminal closes, the run ends instead.
+pub fn flag_ends_and_reloads() -> (Arc<AtomicBool>, Arc<AtomicBool>) {
+    let (ends, reloads) = (flag_interrupts(), Arc::new(AtomicBool::new(false)));
+    let had_terminal = std::io::stderr().is_terminal();
+    let (ended, asked) = (ends.clone(), reloads.clone());
+    let waiting = Signals::new([SIGHUP]).and_then(|mut signals| {
+        std::thread::Builder::new().spawn(move || {
+            for _ in signals.forever() {
+                // A terminal that closed is one no more.
+                let is_closed = had_terminal && !std::io::stderr().is_terminal();
+                let flag = if is_closed { &ended } else { &asked };
+                flag.store(true, Ordering::Relaxed);
+            }
+        })
+    });
+    // Without a thread that waits, SIGHUP ends the process as it does by default.
+    drop(waiting);
+    (ends, reloads)
 }
 
 fn flag(signals: &[i32]) -> Arc<AtomicBool> {

@@ -2,7 +2,7 @@
 //! [`Compiled`]: a compiled program of any source language, the set-up of its switches, and its controllers.
 
 use crate::console::Failure;
-use crate::controller::Controller;
+use crate::controller::{Controller, ControllerOptions, Reloads};
 use crate::program_file::ProgramFile;
 use control::latency::LatencyModel;
 use control::target::Target;
@@ -78,9 +78,13 @@ pub trait WrittenProgram: Send + Sync {
     /// # Errors
     ///
     /// Why the switch cannot be controlled.
-    fn deploy(&self, switch: Box<dyn Target>) -> Result<Deployed, String>;
+    fn deploy(
+        &self,
+        switch: Box<dyn Target>,
+        options: &ControllerOptions,
+    ) -> Result<Deployed, String>;
 
-    /// The latency model of the switch's driver once the run has begun, if no device file gives one.
+    /// The latency model of the switch's simulated driver once the run has begun, if no device file gives one.
     fn driver(&self) -> Option<LatencyModel> {
         None
     }
@@ -92,6 +96,8 @@ pub struct Deployed {
     pub target: Box<dyn Target>,
     /// Controllers of this switch; they take turns with others at the target.
     pub controllers: Vec<Box<dyn Controller>>,
+    /// Exchanges their code.
+    pub reloads: Option<Box<dyn Reloads>>,
 }
 
 /// One switch with the program.

@@ -17,7 +17,9 @@ pub mod typed_p4;
 
 pub use compiled::{Compiled, Deployed, Deployment, WrittenProgram};
 pub use console::{Console, ExitStatus, Failure, Spinner, Work, coded, count, diagnostics_text};
-pub use controller::Controller;
+pub use controller::{
+    Activity, ActivityKind, Controller, ControllerOptions, Driver, ReloadRequest, Reloads,
+};
 pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, EmitTarget, Emitter};
 pub use files::{Files, MemoryFiles};

@@ -37,6 +37,11 @@ pub trait Agent {
     ///
     /// Why the run cannot continue.
     fn act(&mut self, device: &mut Device) -> Result<(), String>;
+
+    /// Returns lines about the whole run.
+    fn summaries(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// An agent that never acts.

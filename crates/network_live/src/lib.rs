@@ -23,6 +23,7 @@ pub use live_network::{LiveNetwork, default_name, exec};
 pub use pingall::{Pinged, pingall};
 pub use plan::Plan;
 use source::Explanation;
+pub use system::run_in_real_time;
 pub use unsupported::check_hosts;
 
 /// The explanations of all codes.

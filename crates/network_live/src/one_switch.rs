@@ -62,6 +62,9 @@ pub fn only(network: &Network, name: &str) -> Result<(Network, usize), String> {
         };
         cut.events.extend(subjects.into_iter().map(|subject| Event { subject, ..*event }));
     }
+    for reload in network.reloads.iter().filter(|reload| reload.switch == number) {
+        cut.reloads.push(network_file::model::Reload { switch: 0, ..reload.clone() });
+    }
     for capture in network.captures.iter().filter(|capture| capture.port.node == own) {
         let port = End { node: Node::Switch(0), ..capture.port };
         cut.captures.push(Capture { port, ..capture.clone() });

@@ -224,6 +224,11 @@ pub(crate) fn known_names<'n>(
 }
 
 impl Record {
+    /// The folder of the record.
+    pub fn folder(&self) -> PathBuf {
+        folder().join(&self.name)
+    }
+
     /// The first address of a host.
     pub fn address(&self, host: &str) -> Option<String> {
         let (_, _, addresses) = self.hosts.iter().find(|(name, ..)| name == host)?;

@@ -73,6 +73,11 @@ impl Built {
         self.simulation.agent_mut::<ControlPlane>().map_or_else(Vec::new, ControlPlane::take_reads)
     }
 
+    /// Returns lines about the whole run of controllers that programs of switches bring, with the names of the switches.
+    pub fn summaries(&self) -> Vec<String> {
+        self.simulation.agent::<ControlPlane>().map_or_else(Vec::new, ControlPlane::summaries)
+    }
+
     /// Ends the programs of controllers.
     pub fn end_controllers(&mut self) {
         if let Some(plane) = self.simulation.agent_mut::<ControlPlane>() {

@@ -2,6 +2,7 @@
 //! [`TimeLine`]: records a run for people to look at, in bounded memory. Sums over time of each port and flow cover the
 //! whole run; events of single frames are kept within a window and a budget. `page` writes what was recorded as HTML.
 
+mod activities;
 mod events;
 mod fields;
 mod packets;
@@ -10,6 +11,8 @@ mod port;
 mod recorder;
 mod series;
 
+use activities::Activities;
+pub use activities::{Activity, ActivityKind};
 use events::Events;
 use fields::FlowNumbers;
 use network::links::End;
@@ -110,6 +113,7 @@ pub struct TimeLine {
     events: Events,
     remarks: Vec<Remark>,
     omitted_remarks: u64,
+    activities: Activities,
     outages: Vec<Outage>,
 }
 
@@ -144,6 +148,7 @@ impl TimeLine {
             events: Events::new(window),
             remarks: Vec::new(),
             omitted_remarks: 0,
+            activities: Activities::default(),
             outages: Vec::new(),
         }
     }
@@ -170,6 +175,11 @@ impl TimeLine {
             node,
             text: text.to_string(),
         });
+    }
+
+    /// Records a dialogue of a switch's agent.
+    pub(crate) fn activity(&mut self, switch: usize, activity: Activity) {
+        self.activities.add(self.events.window(), switch, activity);
     }
 
     fn push_remark(&mut self, remark: Remark) {

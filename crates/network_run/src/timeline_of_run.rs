@@ -3,7 +3,7 @@
 
 use crate::built::Built;
 use crate::controllers::ControlPlane;
-use crate::timeline::{FlowNames, TimeLine, Window};
+use crate::timeline::{Activity, FlowNames, TimeLine, Window};
 use hosts::applications::Report;
 use std::net::IpAddr;
 
@@ -13,6 +13,13 @@ impl Built {
         self.watched.timeline = Some(Box::new(TimeLine::new(&self.network, window)));
         if let Some(plane) = self.simulation.agent_mut::<ControlPlane>() {
             plane.begin_journal();
+        }
+    }
+
+    /// Records a dialogue of a switch's agent, if there is a time line.
+    pub fn record_activity(&mut self, switch: usize, activity: Activity) {
+        if let Some(timeline) = &mut self.watched.timeline {
+            timeline.activity(switch, activity);
         }
     }
 

@@ -13,7 +13,7 @@ use control::target::Target;
 use device::{Device, DeviceOptions, EngineChoice};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
-use react::agent::Agent;
+use react::agent::{Agent, AgentOptions};
 use react::c::{Compiler, compile as compile_c};
 use react::compiler::{CompiledProgram, Limits, compile};
 use react::language::read;
@@ -125,7 +125,7 @@ impl Bench {
         let state = Virtual::new(map).expect("the program is whole");
         let mut target: Box<dyn Target> = Box::new(Mapped::new(state, vec![Box::new(below)]));
         if has_agent {
-            let agent = Agent::new(&compiled, Box::new(reactions), legacy);
+            let agent = Agent::new(&compiled, Box::new(reactions), legacy, AgentOptions::default());
             let mut agent = agent.expect("all objects are there");
             agent.prologue(target.as_mut()).expect("it begins");
             bench.agent = Some((agent, target));

@@ -454,6 +454,8 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
         rows: 0,
         views: Default::default(),
         pace: None,
+        reactions: Default::default(),
+        reload_asked: &AtomicBool::new(false),
         live: None,
         sweep: None,
         emit: None,

@@ -4,7 +4,9 @@
 
 use control::target::{Batch, Notification, Outcome, Target, Ticket, Visibility};
 use device::{Device, DeviceTarget};
-use frontend::{Console, Controller, Deployed, WrittenProgram};
+use frontend::{
+    Activity, Console, Controller, ControllerOptions, Deployed, Reloads, WrittenProgram,
+};
 use ir::Program;
 use ir::ready::ReadyProgram;
 use network::replay::Agent;
@@ -21,8 +23,8 @@ pub struct Controllers {
 pub enum Report {
     /// A line for the user.
     Log(String),
-    /// What a controller did, for traces.
-    Trace(String),
+    /// What a controller did, for traces and time lines.
+    Activity(Activity),
 }
 
 /// The reports of controllers, which a run prints between packets.
@@ -40,8 +42,8 @@ impl Reports {
         for report in self.take() {
             match report {
                 Report::Log(line) => console.note(&format!("log: {line}")),
-                Report::Trace(text) if is_traced => console.print(&text),
-                Report::Trace(_) => {}
+                Report::Activity(activity) if is_traced => console.print(&activity.text),
+                Report::Activity(_) => {}
             }
         }
     }
@@ -60,6 +62,8 @@ pub struct ControlPlane {
     pub target: Box<dyn Target>,
     /// Controllers, each with its target.
     pub controllers: Vec<(Box<dyn Controller>, Box<dyn Target>)>,
+    /// Exchanges the code of controllers that the program as written brings.
+    pub reloads: Option<Box<dyn Reloads>>,
 }
 
 impl ControlPlane {
@@ -72,17 +76,19 @@ impl ControlPlane {
         written: Option<&dyn WrittenProgram>,
         controllers: Vec<Box<dyn Controller>>,
         devices: &[&mut Device],
+        options: &ControllerOptions,
     ) -> Result<ControlPlane, String> {
         let access = || -> Box<dyn Target> { Box::new(Switch::of(devices)) };
         let Some(written) = written else {
             let controllers = controllers.into_iter().map(|controller| (controller, access()));
-            return Ok(ControlPlane { target: access(), controllers: controllers.collect() });
+            let controllers = controllers.collect();
+            return Ok(ControlPlane { target: access(), controllers, reloads: None });
         };
-        let Deployed { target, controllers } = written.deploy(access())?;
+        let Deployed { target, controllers, reloads } = written.deploy(access(), options)?;
         let target = Arc::new(Mutex::new(target));
         let joint = || -> Box<dyn Target> { Box::new(target.clone()) };
         let controllers = controllers.into_iter().map(|controller| (controller, joint()));
-        Ok(ControlPlane { controllers: controllers.collect(), target: joint() })
+        Ok(ControlPlane { controllers: controllers.collect(), target: joint(), reloads })
     }
 }
 
@@ -192,7 +198,8 @@ impl Controllers {
         let mut reports = self.reports.0.lock().unwrap_or_else(PoisonError::into_inner);
         for each in &mut self.running {
             reports.extend(each.controller.drain_log().into_iter().map(Report::Log));
-            reports.extend(each.controller.drain_trace().into_iter().map(Report::Trace));
+            let activities = each.controller.drain_activities();
+            reports.extend(activities.into_iter().map(Report::Activity));
         }
     }
 
@@ -281,5 +288,9 @@ impl Agent for Controllers {
 
     fn act(&mut self, device: &mut Device) -> Result<(), String> {
         self.wake(&mut [device])
+    }
+
+    fn summaries(&self) -> Vec<String> {
+        self.summaries()
     }
 }

@@ -16,6 +16,7 @@ mod p4;
 pub mod p4r;
 pub mod packet_trace;
 pub mod port_captures;
+pub mod reactions;
 pub mod registry;
 pub mod selection;
 pub mod stf_test;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The options of `plane net`.
 
+use super::reactions::{ReactionOptions, share};
 use super::sweep::{Merge, SweepOptions};
 use super::{Engine, Reading};
 use clap::{Args, Subcommand, ValueEnum};
@@ -81,6 +82,21 @@ pub struct Net {
     /// Print the JSON schema of network files, for editors.
     #[arg(long, conflicts_with = "file")]
     pub schema: bool,
+    /// The share of a processor that an agent takes at most beside its live switch.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        requires = "live",
+        default_value = "20%",
+        value_parser = share,
+        help_heading = "Only for P4R programs"
+    )]
+    pub agent_pace: f64,
+    /// Run the switches with real-time priority (SCHED_FIFO) on a processor of their own.
+    #[arg(long, requires = "live")]
+    pub realtime: bool,
+    #[command(flatten)]
+    pub reactions: ReactionOptions,
     #[command(flatten)]
     pub sweep: SweepOptions,
     #[command(flatten)]

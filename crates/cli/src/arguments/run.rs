@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The options of `plane run`, in groups: of all runs, of runs on one device, of runs in networks.
 
+use super::reactions::{ReactionOptions, timed_reload};
 use super::{
     Arguments, Engine, PROGRAM_NAMES, Reading, UserP4Files, number, port_and_file, targets,
 };
@@ -9,6 +10,7 @@ use frontend::Frontend;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use toolchain::reactions::TimedReload;
 use toolchain::registry;
 
 static DEVICE_HEADING: LazyLock<String> = LazyLock::new(|| heading(registry::with_devices()));
@@ -56,12 +58,24 @@ pub struct Run {
     /// stops at this time instead of the specification's `max time`.
     #[arg(long = "until", value_name = "TIME", value_parser = source::quantity::duration_ps)]
     pub until_ps: Option<u64>,
+    /// Give the switch the reactions of another P4R program at this device time; `,init` runs its `init`, `,fresh`
+    /// gives `state` variables their initial values; may be repeated.
+    #[arg(
+        long,
+        value_name = "TIME=FILE.p4r",
+        value_parser = timed_reload,
+        help_heading = "Only for P4R programs"
+    )]
+    pub reload: Vec<TimedReload>,
     /// How to read the program.
     #[command(flatten)]
     pub reading: Reading,
     /// Options of runs on one device.
     #[command(flatten)]
     pub device: DeviceOptions,
+    /// Options of runs with reactions.
+    #[command(flatten)]
+    pub reactions: ReactionOptions,
     /// Options of runs in networks.
     #[command(flatten)]
     pub network: NetworkOptions,

@@ -17,6 +17,7 @@ mod measured;
 mod net;
 mod p4info;
 mod print;
+mod react;
 mod run;
 mod test;
 
@@ -35,6 +36,7 @@ pub fn run(arguments: Arguments) -> ExitStatus {
         Command::Check(check) => check::run(&check, &console),
         Command::Run(run) => run::run(&run, &console),
         Command::Net(net) => net::run(&net, &console),
+        Command::React(react) => react::run(&react, &console),
         Command::Gencap(gencap) => gencap::run(&gencap, &console),
         Command::Test(test) => test::run(&test, &console),
         Command::Fmt(fmt) => fmt::run(&fmt, &console),

@@ -2,13 +2,14 @@
 //! `plane net`: runs a network of switches, hosts and links.
 
 use crate::arguments::{
-    EmittedNetwork, Engine, Merge, Net, NetCommand, Seeds, ShardChoice, SweepOptions,
+    DriverName, EmittedNetwork, Engine, Merge, Net, NetCommand, Seeds, ShardChoice, SweepOptions,
 };
 use crate::programs::ended;
 use crate::signals;
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure};
 use std::ffi::OsString;
+use std::sync::Arc;
 use toolchain::net::sweep::{self, Report, Shard, Sweep};
 use toolchain::net::{self, NetRun, Views, Window, live};
 
@@ -91,9 +92,9 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         results: results.as_deref(),
     });
     let preprocessing = arguments.reading.options();
-    let interrupted = match arguments.live {
-        true => signals::flag_ends(),
-        false => signals::flag_interrupts(),
+    let (interrupted, reload_asked) = match arguments.live || arguments.pace.is_some() {
+        true => signals::flag_ends_and_reloads(),
+        false => (signals::flag_interrupts(), Arc::default()),
     };
     let run = NetRun {
         file,
@@ -116,9 +117,12 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
             picture: arguments.picture.as_deref(),
         },
         pace: arguments.pace,
+        reactions: arguments.reactions.options(arguments.live.then_some(arguments.agent_pace)),
+        reload_asked: &reload_asked,
         live: arguments.live.then_some(live::Live {
             name: arguments.name.as_deref(),
             has_applications: !arguments.no_applications,
+            is_realtime: arguments.realtime,
             only: arguments
                 .only
                 .as_deref()
@@ -146,6 +150,13 @@ fn job_options(arguments: &Net, seeds: &Seeds) -> Vec<String> {
         }),
     );
     add("--until", arguments.until.map(|time_ps| format!("{time_ps}ps")));
+    let reactions = &arguments.reactions;
+    if reactions.boot_time > 0 {
+        add("--boot-time", Some(format!("{}ps", reactions.boot_time)));
+    }
+    if matches!(reactions.driver, DriverName::InProcess) {
+        add("--driver", Some("in-process".to_string()));
+    }
     for folder in &arguments.reading.include_dirs {
         add("-I", Some(folder.clone()));
     }

@@ -15,9 +15,9 @@ pub fn run(arguments: &Run, console: &dyn Console) -> ExitStatus {
 }
 
 fn run_described(arguments: &Run, console: &dyn Console) -> Result<ExitStatus, Failure> {
-    let description = RunDescription::read(arguments)?;
-    signals::complete_captures();
     let options = arguments.reading.options();
+    let description = RunDescription::read(arguments, &options)?;
+    signals::complete_captures();
     let program = on_disk(&arguments.program, &options);
     match description {
         RunDescription::OnDevice(language, run) => {

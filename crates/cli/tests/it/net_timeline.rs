@@ -61,12 +61,17 @@ impl Numbers {
     }
 }
 
+/// The data of a page.
+pub fn page_data(path: &Path) -> Value {
+    let page = std::fs::read_to_string(path).expect("a page");
+    let (_, rest) = page.split_once("type=\"application/json\">").expect("data");
+    let (data, _) = rest.split_once("</script>").expect("its end");
+    serde_json::from_str(data).expect("JSON")
+}
+
 impl Page {
     fn read(path: &Path) -> Page {
-        let page = std::fs::read_to_string(path).expect("a page");
-        let (_, rest) = page.split_once("type=\"application/json\">").expect("data");
-        let (data, _) = rest.split_once("</script>").expect("its end");
-        Page(serde_json::from_str(data).expect("JSON"))
+        Page(page_data(path))
     }
 
     fn numbers(&self, column: &str) -> Numbers {

@@ -17,8 +17,19 @@ pub static EVENT: Section = Section {
         field("at", Shape::Time, "When.").required("`at: 1s`"),
         field("link", Shape::OneOrMany(&Shape::Text), "A link: its name, an end, or both."),
         field("node", Shape::Text, "A switch, host or controller."),
-        field("state", Shape::Word(STATES), "What happens.").required("`state: down`"),
+        field("state", Shape::Word(STATES), "What happens."),
         field("for", Shape::Time, "Time until the opposite happens; never if absent."),
+        field(
+            "reload",
+            Shape::Text,
+            "A P4R program whose reactions a switch takes instead of its own.",
+        ),
+        field("init", Shape::Truth, "Of a reload: whether its `init` runs; false if absent."),
+        field(
+            "fresh",
+            Shape::Truth,
+            "Of a reload: whether `state` variables begin anew; false if absent.",
+        ),
     ]],
     foreign_names: &[("time", "at"), ("timestamp", "at")],
 };
@@ -98,7 +109,7 @@ pub static NETWORK: Section = Section {
         field(
             "events",
             Shape::List(&Shape::Record(&EVENT)),
-            "Failures and returns of links and nodes.",
+            "Failures and returns of links and nodes, and reloads of reactions.",
         ),
         field(
             "captures",

@@ -44,6 +44,8 @@ pub struct Network {
     pub controllers: Vec<Controller>,
     /// Failures and returns, in the order of the file.
     pub events: Vec<Event>,
+    /// Reloads of reactions, in the order of the file.
+    pub reloads: Vec<Reload>,
     /// Captures to write.
     pub captures: Vec<Capture>,
     /// Expected results.
@@ -130,6 +132,23 @@ pub struct Event {
     pub subject: EventSubject,
     /// Whether it returns.
     pub is_up: bool,
+    /// The place.
+    pub span: Span,
+}
+
+/// New reactions for a switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reload {
+    /// When, in picoseconds.
+    pub at_ps: u64,
+    /// The switch, by its index.
+    pub switch: usize,
+    /// The program with the reactions.
+    pub program: Located<String>,
+    /// Whether its `init` runs.
+    pub runs_init: bool,
+    /// Whether variables begin anew.
+    pub is_fresh: bool,
     /// The place.
     pub span: Span,
 }

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads failures and returns, and captures.
+//! Reads failures and returns, reloads of reactions, and captures.
 
 use super::context::Context;
 use crate::codes;
 use crate::format::value::{Located, Record, Value};
-use crate::model::{Capture, CaptureDirection, Event, EventSubject};
+use crate::model::{Capture, CaptureDirection, Event, EventSubject, Node, Reload};
 use source::Diagnostic;
 
 /// Reads the field `events`.
 pub(super) fn read(list: &[Value], context: &mut Context<'_>) {
     for record in list.iter().filter_map(Value::record) {
         let subject = subject(record, context);
+        if record.is_written("reload") {
+            context.network.reloads.extend(reload(record, subject, context));
+            continue;
+        }
+        if !record.is_written("state") {
+            let message = "an event has neither `state` nor `reload`";
+            let help = "such as `state: down`";
+            context.messages.error(codes::MISSING, record.span, message, help);
+        }
+        for name in ["init", "fresh"].into_iter().filter(|name| record.is_written(name)) {
+            let message = format!("`{name}` is of a reload, and this event has none");
+            let help = "such as {at: 1s, node: s1, reload: new.p4r, init: true}";
+            context.messages.error(codes::CONFLICT, record.span_of(name), message, help);
+        }
         let (Some(at_ps), Some(state)) = (record.number("at"), record.word("state")) else {
             continue;
         };
@@ -30,6 +44,30 @@ pub(super) fn read(list: &[Value], context: &mut Context<'_>) {
             None => {}
         }
     }
+}
+
+/// New reactions for a switch.
+fn reload(record: &Record, subject: Option<EventSubject>, context: &Context<'_>) -> Option<Reload> {
+    let program = record.text("reload");
+    for name in ["state", "for"].into_iter().filter(|name| record.is_written(name)) {
+        let message = format!("an event has both `reload` and `{name}`");
+        let help = "write two events";
+        context.messages.error(codes::CONFLICT, record.span_of(name), message, help);
+    }
+    let EventSubject::Node(Node::Switch(switch)) = subject? else {
+        let message = "only switches have reactions";
+        let help = "such as {at: 1s, node: s1, reload: new.p4r}";
+        context.messages.error(codes::CONFLICT, record.span_of("reload"), message, help);
+        return None;
+    };
+    Some(Reload {
+        at_ps: record.number("at")?,
+        switch,
+        program: program?,
+        runs_init: record.truth("init").unwrap_or(false),
+        is_fresh: record.truth("fresh").unwrap_or(false),
+        span: record.span,
+    })
 }
 
 fn subject(record: &Record, context: &Context<'_>) -> Option<EventSubject> {

@@ -5,12 +5,14 @@
 mod namespace;
 mod offloads;
 mod packet_socket;
+mod realtime;
 #[cfg(test)]
 mod tests;
 
 pub use namespace::{in_namespace, namespace_of_path};
 pub use offloads::turn_offloads_off;
 pub use packet_socket::{FrameBuffers, PacketSocket, Received, has_interface};
+pub use realtime::run_in_real_time;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mount::MountFlags;

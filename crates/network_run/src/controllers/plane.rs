@@ -223,6 +223,15 @@ impl ControlPlane {
         self.switches.get(switch).map_or(&[], |switch| &switch.retired)
     }
 
+    /// Lines about the whole run of controllers that programs of switches bring, with the names of the switches.
+    pub fn summaries(&self) -> Vec<String> {
+        let of_switch = |switch: &Switch| {
+            let lines = switch.summaries().into_iter();
+            lines.map(|line| format!("{}: {line}", switch.name)).collect::<Vec<_>>()
+        };
+        self.switches.iter().flat_map(of_switch).collect()
+    }
+
     /// Begins to keep what controllers do.
     pub fn begin_journal(&mut self) {
         self.journal.begin();

@@ -119,6 +119,11 @@ impl Switch {
         self.own.as_mut().map_or(Ok(()), |own| own.agent.act(device))
     }
 
+    /// Lines about the whole run of the controllers of its program.
+    pub fn summaries(&self) -> Vec<String> {
+        self.own.as_ref().map_or_else(Vec::new, |own| own.agent.summaries())
+    }
+
     /// Replaces the device by a new one without entries: packets and state are lost.
     pub fn fail(&mut self, device: &mut Device, now_ps: u64) -> Result<(), String> {
         let options = device.options().clone();

@@ -14,11 +14,12 @@ use std::net::IpAddr;
 const FILTERS: &str = include_str!("assets/filters.html");
 const BELOW: &str = include_str!("assets/below.html");
 const STYLE: &str = include_str!("assets/page.css");
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("assets/model.js"),
     include_str!("assets/rows.js"),
     include_str!("assets/drawing.js"),
     include_str!("assets/frames.js"),
+    include_str!("assets/agents.js"),
     include_str!("assets/page.js"),
 ];
 
@@ -81,6 +82,8 @@ impl TimeLine {
             "reasons": self.events.reasons(),
             "remarks": remarks.collect::<Vec<_>>(),
             "omittedRemarks": self.omitted_remarks,
+            "activities": self.activities.json(),
+            "omittedActivities": self.activities.omitted(),
             "outages": self.outages.iter().map(|one| json!([one.port, one.from_ps, one.to_ps])).collect::<Vec<_>>(),
             "window": [from_ps, (to_ps != u64::MAX).then_some(to_ps)],
             "omitted": self.omitted().map(|(count, until_ps)| [count, until_ps]),

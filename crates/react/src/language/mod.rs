@@ -13,6 +13,7 @@ pub(crate) mod paths;
 mod program;
 mod read;
 
+pub(crate) use arguments::DEFAULT_COST_PS;
 pub use declarations::{
     ArgumentSource, Declarations, FieldDeclaration, ReactionArgument, ReactionDeclaration,
     ValueDeclaration,

@@ -26,21 +26,26 @@ pub use worker_process::{DEFAULT_LIMIT, WORKER_ARGUMENT, WorkerOptions, WorkerPr
 
 use crate::interface::Reactions;
 
-/// Reactions whose code can be exchanged.
+/// Reactions whose code can be exchanged. Reactions that have no code refuse it.
 pub trait Module: Reactions {
-    /// Replaces the code between two calls. The caller calls [`Reactions::call_init`] if the new code is to run it.
+    /// Replaces the code between two calls. After [`crate::interface::Stopped`] it starts afresh. The caller calls
+    /// [`Reactions::call_init`] if the new code is to run it.
     ///
     /// # Errors
     ///
     /// The new code is not loaded; the old code still runs.
-    fn reload(&mut self, code: &Code, state: StateAfterReload) -> Result<(), LoadError>;
+    fn reload(&mut self, _code: &Code, _state: StateAfterReload) -> Result<(), LoadError> {
+        Err(LoadError("these reactions have no code".to_string()))
+    }
 
     /// Starts afresh after [`crate::interface::Stopped`], with initial state.
     ///
     /// # Errors
     ///
     /// The code is not loaded.
-    fn restart(&mut self, code: &Code) -> Result<(), LoadError>;
+    fn restart(&mut self, code: &Code) -> Result<(), LoadError> {
+        self.reload(code, StateAfterReload::Fresh)
+    }
 }
 
 /// Refuses code that takes other arguments than the code that it replaces.

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the compiler makes of programs.
+//! What the compilers make of programs.
 
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
+use react::c::{Compiler, compile as compile_c};
 use react::compiler::{CompiledProgram, Limits, compile};
 use react::language::read;
-use source::{RenderOptions, render_text};
+use react::module::Code;
+use source::{RenderOptions, SourceMap, render_text};
 
 /// Compiles with the limits of the architecture, or of another target.
 pub fn compiled_with(text: &str, limits: Option<Limits>) -> CompiledProgram {
+    compiled_program(text, limits).0
+}
+
+/// Compiles a program and its C.
+pub fn compiled_with_code(text: &str) -> (CompiledProgram, Code) {
+    let (compiled, map) = compiled_program(text, None);
+    let (code, found) = compile_c(&compiled.interface, &map, &Compiler::from_environment());
+    let code =
+        code.unwrap_or_else(|| panic!("{}", render_text(&map, &found, RenderOptions::default())));
+    (compiled, code)
+}
+
+fn compiled_program(text: &str, limits: Option<Limits>) -> (CompiledProgram, SourceMap) {
     let options = PreprocessorOptions::default();
     let program = match read("test.p4r", text.to_string(), &InterfacesOnly, &options) {
         Ok((program, _)) => program,
         Err((map, found)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
     };
     match compile(&program, limits.unwrap_or(Limits::of(program.architecture))) {
-        Ok(compiled) => compiled,
+        Ok(compiled) => (compiled, program.map),
         Err((found, map)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
     }
 }

@@ -8,7 +8,7 @@ use crate::script::{Call, Script};
 use control::map::{Mapped, Virtual};
 use control::target::Target;
 use device::{Device, DeviceOptions, EngineChoice};
-use react::agent::Agent;
+use react::agent::{Agent, AgentOptions};
 use react::compiler::{BinLimits, CompiledProgram, Limits};
 use react::map::{LegacyWrites, MalleableMap};
 use testing::{Choices, seeds};
@@ -40,7 +40,8 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
         false => mapped(compiled, &device),
     };
     let (script, calls) = Script::new(&compiled.interface, seed);
-    let mut agent = Agent::new(compiled, Box::new(script), legacy).expect("all objects are there");
+    let mut agent = Agent::new(compiled, Box::new(script), legacy, AgentOptions::default())
+        .expect("all objects are there");
     agent.prologue(target.as_mut()).expect("it begins");
     let mut choices = Choices::from_seed(seed ^ 0x5eed);
     let mut left = Vec::new();

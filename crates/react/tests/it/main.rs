@@ -2,6 +2,7 @@
 //! Tests of P4R programs, from their text to the two programs that the compiler makes, of agents beside devices, and of
 //! reactions in C, which need a C compiler.
 
+mod agent_reload;
 mod c_arguments;
 mod c_calls;
 mod c_diagnostics;

@@ -2,6 +2,7 @@
 //! Reactions that draw their decisions from a seed and keep what they were given.
 
 use react::interface::{Host, Interface, KeyKind, Reactions, Stopped, TableOperation};
+use react::module::Module;
 use std::sync::{Arc, Mutex};
 use testing::Choices;
 
@@ -101,6 +102,8 @@ impl Script {
         }
     }
 }
+
+impl Module for Script {}
 
 impl Reactions for Script {
     fn call(

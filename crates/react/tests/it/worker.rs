@@ -16,7 +16,7 @@ fn serves_when_started_as_worker() {
     }
 }
 
-fn options() -> WorkerOptions {
+pub fn options() -> WorkerOptions {
     WorkerOptions {
         program: std::env::current_exe().expect("the program of the test"),
         arguments: ["worker::serves_when_started_as_worker", "--exact", "--nocapture"]

@@ -10,6 +10,7 @@ mod report;
 mod result_json;
 mod side_by_side;
 
+use crate::reactions::ReactionRun;
 use device::EngineChoice;
 use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
 pub(crate) use report::{load_error_text, place};
@@ -47,6 +48,8 @@ pub struct DeviceRun<'r> {
     pub device: Option<&'r Path>,
     /// The CPU port; it replaces that of the device file.
     pub cpu_port: Option<u32>,
+    /// How reactions run, in programs that have some.
+    pub reactions: ReactionRun<'r>,
 }
 
 /// The engines of a run.

@@ -3,15 +3,16 @@
 
 use super::arrivals::Arrivals;
 use super::ended::Ended;
-use super::preparation::{ports_exist, set_up, without_latency};
+use super::preparation::{ports_exist, set_up};
 use super::report::{digest_line, finish, load_error_text, place, replay_error_text};
 use super::{DeviceRun, TraceFormat};
 use crate::control_files;
 use crate::controllers::{ControlPlane, Controllers};
 use crate::port_captures::PortCaptures;
+use crate::reactions;
 use control::session::Session;
 use device::{Device, DeviceOptions};
-use frontend::{Compiled, Console, ExitStatus, Failure, Work};
+use frontend::{Compiled, Console, ControllerOptions, ExitStatus, Failure, Work};
 use network::replay::replay;
 
 /// Runs a program on the engine of the options.
@@ -25,14 +26,19 @@ pub(super) fn run(
     let program = ready.program().clone();
     let quiet = console.is_quiet();
     let engine = options.engine;
-    let (options, latency) = without_latency(options, written.as_deref());
+    let controlled = ControllerOptions { records: run.trace.is_some(), ..run.reactions.options };
+    if written.is_some() {
+        reactions::say_if_not_repeatable(&controlled, console);
+    }
+    let (options, latency) = reactions::without_latency(options, written.as_deref(), &controlled);
     let mut device =
         Device::new(program.clone(), options).map_err(|error| load_error_text(&error, &map))?;
     if !ports_exist(run, device.largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
-    let plane = ControlPlane::of(written.as_deref(), controllers, &[&mut device])?;
-    let ControlPlane { mut target, controllers } = plane;
+    let plane = ControlPlane::of(written.as_deref(), controllers, &[&mut device], &controlled)?;
+    let ControlPlane { mut target, controllers, reloads } = plane;
+    reactions::schedule(&run.reactions, run.program, reloads.as_deref(), console)?;
     let mut session = Session::new(target.program());
     if !set_up(setup.first(), run, &mut session, target.as_mut(), console)? {
         return Ok(ExitStatus::WrongInput);

@@ -3,11 +3,10 @@
 
 use super::{DeviceRun, Engines};
 use crate::{control_files, files};
-use control::latency::LatencyModel;
 use control::session::Session;
 use control::target::Target;
 use device::{DeviceOptions, EngineChoice};
-use frontend::{Console, Deployment, Failure, WrittenProgram, count};
+use frontend::{Console, Deployment, Failure, count};
 use source::SourceMap;
 
 /// Applies the control commands of the program's deployment and of the user's files. Returns `false` after printing
@@ -38,21 +37,6 @@ pub(super) fn set_up(
         Some(_) => {}
     }
     Ok(true)
-}
-
-/// Takes the latency model out of the options of a device whose program is controlled as written: what precedes the first
-/// packet takes no time. Returns the model for the time after it.
-pub(super) fn without_latency(
-    options: DeviceOptions,
-    written: Option<&dyn WrittenProgram>,
-) -> (DeviceOptions, Option<LatencyModel>) {
-    match written {
-        None => (options, None),
-        Some(written) => {
-            let latency = options.control_latency.clone().or_else(|| written.driver());
-            (DeviceOptions { control_latency: None, ..options }, latency)
-        }
-    }
 }
 
 /// Returns whether the device has all ports of the command line, after printing those that it does not have. The

@@ -4,15 +4,16 @@
 use super::DeviceRun;
 use super::arrivals::Arrivals;
 use super::ended::Ended;
-use super::preparation::{ports_exist, set_up, without_latency};
+use super::preparation::{ports_exist, set_up};
 use super::report::{digest_line, finish, load_error_text, replay_error_text};
 use crate::control_files;
 use crate::controllers::{ControlPlane, Controllers};
 use crate::port_captures::PortCaptures;
+use crate::reactions;
 use control::session::Session;
 use device::DeviceOptions;
 use device::side_by_side::{AgreedOutputs, SideBySide, Stop};
-use frontend::{Compiled, Console, ExitStatus, Failure, Work};
+use frontend::{Compiled, Console, ControllerOptions, ExitStatus, Failure, Work};
 use network::replay::{Clock, ReplayError};
 
 /// Runs a program on both engines.
@@ -25,14 +26,20 @@ pub(super) fn run(
     let Compiled { ready, map, setup, controllers, written, .. } = compiled;
     let program = ready.program().clone();
     let quiet = console.is_quiet();
-    let (options, latency) = without_latency(options, written.as_deref());
+    let controlled = ControllerOptions { records: run.trace.is_some(), ..run.reactions.options };
+    if written.is_some() {
+        reactions::say_if_not_repeatable(&controlled, console);
+    }
+    let (options, latency) = reactions::without_latency(options, written.as_deref(), &controlled);
     let mut both =
         SideBySide::new(program, options).map_err(|error| load_error_text(&error, &map))?;
     if !ports_exist(run, both.jit().largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
-    let plane = ControlPlane::of(written.as_deref(), controllers, &both.devices_mut())?;
-    let ControlPlane { mut target, controllers } = plane;
+    let plane =
+        ControlPlane::of(written.as_deref(), controllers, &both.devices_mut(), &controlled)?;
+    let ControlPlane { mut target, controllers, reloads } = plane;
+    reactions::schedule(&run.reactions, run.program, reloads.as_deref(), console)?;
     let mut session = Session::new(target.program());
     if !set_up(setup.first(), run, &mut session, target.as_mut(), console)? {
         return Ok(ExitStatus::WrongInput);

@@ -3,6 +3,7 @@
 //! its end its standard input is closed; a second later the process group is killed.
 
 use crate::controllers::{Report, Reports};
+use frontend::Activity;
 use network_run::controllers::{Conversation, NoLine};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -31,28 +32,39 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 #[derive(Clone, Debug, Default)]
 pub(super) struct StandardError {
     lines: Arc<Mutex<Vec<String>>>,
-    /// Reports of controllers that programs of switches bring, by switch.
-    reports: Arc<Mutex<Vec<(String, Reports)>>>,
+    /// Reports of controllers that programs of switches bring, with number and name of the switch.
+    reports: Arc<Mutex<Vec<(usize, String, Reports)>>>,
+    /// What these controllers did, with the number of the switch.
+    activities: Arc<Mutex<Vec<(usize, Activity)>>>,
 }
 
 impl StandardError {
     /// Takes the lines since the last call.
     pub(super) fn take(&self) -> Vec<String> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        for (switch, reports) in &*self.reports.lock().unwrap_or_else(PoisonError::into_inner) {
+        let mut activities = self.activities.lock().unwrap_or_else(PoisonError::into_inner);
+        for (number, switch, reports) in
+            &*self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+        {
             for report in reports.take() {
-                if let Report::Log(line) = report {
-                    lines.push(format!("{switch}: {line}"));
+                match report {
+                    Report::Log(line) => lines.push(format!("{switch}: {line}")),
+                    Report::Activity(activity) => activities.push((*number, activity)),
                 }
             }
         }
         std::mem::take(&mut lines)
     }
 
-    /// Passes on what the controllers of a switch's program log.
-    pub(super) fn follow(&self, switch: &str, reports: Reports) {
+    /// Takes what controllers of switches' programs did, as far as [`StandardError::take`] found it.
+    pub(super) fn take_activities(&self) -> Vec<(usize, Activity)> {
+        std::mem::take(&mut *self.activities.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Passes on what the controllers of a switch's program log and do.
+    pub(super) fn follow(&self, number: usize, switch: &str, reports: Reports) {
         let mut all = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push((switch.to_string(), reports));
+        all.push((number, switch.to_string(), reports));
     }
 
     fn add(&self, name: &str, line: &str) {

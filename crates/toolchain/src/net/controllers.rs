@@ -8,6 +8,7 @@ use control::error::ControlError;
 use frontend::{Console, Failure};
 use network_file::model::{Behaviour, CommandSource, Controller};
 use network_run::controllers::{Conversation, NoLine, Programs, TimedCommands};
+use network_run::timeline::{Activity, ActivityKind};
 use network_run::{Built, RunError};
 use source::{Diagnostics, SourceMap};
 use std::path::{Path, PathBuf};
@@ -62,10 +63,19 @@ pub(super) fn commands(
     }
 }
 
-/// Prints what controllers have read and what their programs wrote to standard error.
+/// Prints what controllers have read and what their programs wrote to standard error, and records what agents did.
 pub(super) fn pass_on(built: &mut Built, standard_error: &StandardError, console: &dyn Console) {
     for line in standard_error.take() {
         console.note(&line);
+    }
+    for (switch, activity) in standard_error.take_activities() {
+        let frontend::Activity { began_ps, ended_ps, kind, text } = activity;
+        let kind = match kind {
+            frontend::ActivityKind::Idle => ActivityKind::Idle,
+            frontend::ActivityKind::Commit => ActivityKind::Commit,
+            frontend::ActivityKind::Failure => ActivityKind::Failure,
+        };
+        built.record_activity(switch, Activity { began_ps, ended_ps, kind, text });
     }
     for line in built.take_reads() {
         console.print(&format!("{line}\n"));

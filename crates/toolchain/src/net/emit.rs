@@ -118,6 +118,7 @@ fn left_out(network: &Network) -> Vec<String> {
         (applications, "application"),
         (network.expectations.len(), "expectation"),
         (network.captures.len(), "capture"),
+        (network.reloads.len(), "reload"),
         (programs, "controller program"),
     ];
     all.into_iter()

@@ -5,6 +5,7 @@
 use super::captures::CaptureFiles;
 use super::controller_program::StandardError;
 use super::controllers;
+use super::reloading::{ReactingSwitch, Reloader};
 use super::{NetRun, output};
 use device::Device;
 use frontend::{Console, ExitStatus, Failure, Work, count};
@@ -42,6 +43,8 @@ pub struct Live<'r> {
     pub name: Option<&'r str>,
     /// Whether the file's applications run.
     pub has_applications: bool,
+    /// Whether the switches run with real-time priority on a processor of their own.
+    pub is_realtime: bool,
     /// Runs one switch instead of the network.
     pub only: Option<Only<'r>>,
 }
@@ -51,6 +54,7 @@ pub(super) struct Inputs<'r> {
     pub(super) network: Network,
     pub(super) devices: Vec<Device>,
     pub(super) control: ControlInputs,
+    pub(super) reacting: Vec<ReactingSwitch>,
     pub(super) standard_error: StandardError,
     pub(super) map: &'r SourceMap,
 }
@@ -62,7 +66,7 @@ pub(super) fn run(
     run: &NetRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    let Inputs { mut network, devices, control, standard_error, map } = inputs;
+    let Inputs { mut network, devices, control, reacting, standard_error, map } = inputs;
     let until_ps = run.until_ps.or(network.until_ps.as_ref().map(|until| until.value));
     let mut found = Diagnostics::new();
     if !live.has_applications {
@@ -80,8 +84,9 @@ pub(super) fn run(
     let built = network_run::build_with_external_hosts(network, devices, control)
         .map_err(|found| Failure::Found(map.clone(), found))?;
     let files = CaptureFiles::create(&captures, run.out)?;
-    let course =
-        Course { until_ps: until_ps.unwrap_or(u64::MAX), run, map, console, standard_error };
+    let reloader = Reloader::start(reacting, run.preprocessing);
+    let until_ps = until_ps.unwrap_or(u64::MAX);
+    let course = Course { until_ps, run, map, console, standard_error, reloader };
     if let Some(only) = live.only {
         let waits = |name: &str| console.note(&format!("waiting for the interface `{name}`"));
         let opened = one_switch::open(built.network(), only.interfaces, run.interrupted, waits)?;
@@ -92,6 +97,7 @@ pub(super) fn run(
     }
     let name = live.name.map_or_else(|| network_live::default_name(run.file), str::to_string);
     let (live, interfaces) = LiveNetwork::make(built.network(), &name, run.file)?;
+    course.reloader.listen(live.folder())?;
     let has_programs = !choice.programs.is_empty();
     let work = has_programs
         .then(|| AtWork::prepare(&live, &choice, run.file.parent().unwrap_or(Path::new(""))))
@@ -117,6 +123,7 @@ struct Course<'r> {
     map: &'r SourceMap,
     console: &'r dyn Console,
     standard_error: StandardError,
+    reloader: Reloader,
 }
 
 impl Course<'_> {
@@ -127,8 +134,11 @@ impl Course<'_> {
         machine: Machine,
         mut files: CaptureFiles,
     ) -> Result<ExitStatus, Failure> {
-        let Course { until_ps, run, map, console, standard_error } = self;
+        let Course { until_ps, run, map, console, standard_error, .. } = self;
         let Machine { interfaces, live, mut work } = machine;
+        if run.live.is_some_and(|live| live.is_realtime) {
+            network_live::run_in_real_time().iter().for_each(|line| console.warning(line));
+        }
         let mut forwarder = Forwarder::start(interfaces);
         if let Some(work) = &mut work {
             work.run(forwarder.started());
@@ -172,13 +182,14 @@ impl Course<'_> {
         files: &mut CaptureFiles,
         work: Option<&AtWork>,
     ) -> Result<bool, Failure> {
-        let Course { until_ps, run, map, console, standard_error } = self;
+        let Course { until_ps, run, map, console, standard_error, reloader } = self;
         let spinner = console.spinner(Work::Search, console.is_quiet());
         let mut shown_ps = 0;
         let mut is_interrupted = false;
         loop {
             let stepped = forwarder.step(built, files);
             controllers::pass_on(built, standard_error, *console);
+            reloader.look(run.reload_asked, *console);
             match stepped {
                 Ok(()) => {}
                 Err(StepError::Interface(message)) => return Err(message.into()),

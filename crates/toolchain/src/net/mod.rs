@@ -10,6 +10,7 @@ pub mod live;
 mod output;
 mod pace;
 mod prepared;
+pub mod reloading;
 mod resources;
 pub mod sweep;
 mod switches;
@@ -20,7 +21,7 @@ use crate::files::{self, Disk};
 use crate::lucid::Lucid;
 use crate::lucid::inputs::program_of_file;
 use controller_program::StandardError;
-use frontend::{Console, ExitStatus, Failure, NetworkRuns, ProgramFile};
+use frontend::{Console, ControllerOptions, ExitStatus, Failure, NetworkRuns, ProgramFile};
 use network_file::{Format, Kind, Options};
 pub use network_run::timeline::Window;
 use network_run::{add_pingall, expectations};
@@ -75,6 +76,10 @@ pub struct NetRun<'r> {
     pub views: Views<'r>,
     /// The most simulated seconds a second of the clock; `None` is as fast as possible.
     pub pace: Option<f64>,
+    /// How the reactions of switches run.
+    pub reactions: ControllerOptions,
+    /// Set when the user asks running switches to read their reactions again.
+    pub reload_asked: &'r AtomicBool,
     /// Makes the network live instead of simulating it.
     pub live: Option<live::Live<'r>>,
     /// Runs with several seeds.
@@ -142,16 +147,18 @@ pub fn run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Failur
     }
     let prepared = Prepared::of(run, network, folder, map, console)?;
     if run.emit == Some(Emit::Containerlab) {
-        let (devices, _) = prepared.switches(seed, &StandardError::default(), console)?;
+        let (devices, ..) = prepared.switches(seed, &StandardError::default(), console)?;
         let Prepared { network, folder, map, .. } = &prepared;
-        let switches = Switches { network, folder, run, map, seed, console };
+        let controlled = run.reactions;
+        let switches = Switches { network, folder, run, map, seed, controlled, console };
         return emit::run(network.clone(), &devices, (run, folder), &switches, console);
     }
     if let Some(live) = run.live {
         let standard_error = StandardError::default();
-        let (devices, control) = prepared.switches(seed, &standard_error, console)?;
+        let (devices, control, reacting) = prepared.switches(seed, &standard_error, console)?;
         let Prepared { network, map, .. } = prepared;
-        let inputs = live::Inputs { network, devices, control, standard_error, map: &map };
+        let map = &map;
+        let inputs = live::Inputs { network, devices, control, reacting, standard_error, map };
         return live::run(inputs, live, run, console);
     }
     let until_ps = end_of_run(run, &prepared.network, &prepared.programs, console);
@@ -207,5 +214,5 @@ fn lucid_run(run: &NetRun<'_>, console: &dyn Console) -> Result<ExitStatus, Fail
 
 /// The explanations of the codes of this module.
 pub(crate) fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
-    resources::EXPLANATIONS.iter()
+    resources::EXPLANATIONS.iter().chain(switches::EXPLANATIONS)
 }

@@ -55,5 +55,6 @@ pub(super) fn print(
     };
     text.push_str(&format!("\n{end}; {} events, {} frames sent\n", results.events, results.frames));
     console.print(&text);
+    built.summaries().iter().for_each(|line| console.note(line));
     Ok(())
 }

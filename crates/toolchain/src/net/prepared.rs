@@ -6,10 +6,12 @@ use super::captures::CaptureFiles;
 use super::controller_program::StandardError;
 use super::controllers::{self, ControllerPrograms};
 use super::pace::Pace;
+use super::reloading::{ReactingSwitch, Reloader};
 use super::switches::{CompiledPrograms, MadeSwitch, Switches};
 use super::{DEFAULT_END_PS, NetRun, SLICES, resources};
+use crate::reactions;
 use device::Device;
-use frontend::{Console, Failure, Work};
+use frontend::{Console, ControllerOptions, Failure, Work};
 use network_file::model::{Amount, ApplicationKind, Behaviour, Controller, Network};
 use network_run::controllers::{ControlInputs, TimedCommands};
 use network_run::results::Results;
@@ -47,31 +49,54 @@ impl<'r> Prepared<'r> {
         console: &dyn Console,
     ) -> Result<Prepared<'r>, Failure> {
         let resources = resources::read(&network, folder, &map)?;
-        let switches = Switches { network: &network, folder, run, map: &map, seed: 0, console };
+        let (network_of, map_of) = (&network, &map);
+        let controlled = run.reactions;
+        let switches = Switches {
+            network: network_of,
+            folder,
+            run,
+            map: map_of,
+            seed: 0,
+            controlled,
+            console,
+        };
         let programs = switches.compile()?;
         let commands = controllers::commands(&network.controllers, folder, console)?;
         Ok(Prepared { run, network, folder, map, programs, resources, commands })
     }
 
-    /// Makes the switches, and what their controllers need.
+    /// Makes the switches, what their controllers need, and those whose reactions can be exchanged.
     pub(super) fn switches(
         &self,
         seed: u64,
         standard_error: &StandardError,
         console: &dyn Console,
-    ) -> Result<(Vec<Device>, ControlInputs), Failure> {
+    ) -> Result<(Vec<Device>, ControlInputs, Vec<ReactingSwitch>), Failure> {
         let Prepared { run, network, folder, map, programs, .. } = self;
-        let switches = Switches { network, folder, run, map, seed, console };
+        let records = run.views.timeline.is_some();
+        let controlled = ControllerOptions { records, ..run.reactions };
+        if programs.react() {
+            reactions::say_if_not_repeatable(&controlled, console);
+        }
+        let switches = Switches { network, folder, run, map, seed, controlled, console };
+        let mut reacting = Vec::new();
         let mut devices = Vec::new();
         let (mut sessions, mut own) = (Vec::new(), Vec::new());
         for made in switches.make(programs)? {
-            let MadeSwitch { device, session, own: control, reports } = made;
+            let MadeSwitch { device, session, own: control, reports, reloads } = made;
+            let name = &network.switches[devices.len()].name;
             devices.push(device);
             sessions.push(session);
             own.push(control);
             if let Some(reports) = reports {
-                standard_error.follow(&network.switches[devices.len() - 1].name, reports);
+                standard_error.follow(devices.len() - 1, name, reports);
             }
+            let switch = reloads.map(|(program, reloads)| ReactingSwitch {
+                name: name.clone(),
+                program,
+                reloads,
+            });
+            reacting.extend(switch);
         }
         let starter =
             ControllerPrograms::new(&network.controllers, folder, run.interrupted, standard_error);
@@ -83,7 +108,7 @@ impl<'r> Prepared<'r> {
             programs: Box::new(starter),
             seed,
         };
-        Ok((devices, control))
+        Ok((devices, control, reacting))
     }
 
     /// Simulates the network with a seed, and writes its captures into a folder.
@@ -95,12 +120,14 @@ impl<'r> Prepared<'r> {
         console: &dyn Console,
     ) -> Result<Simulated, Failure> {
         let standard_error = StandardError::default();
-        let (devices, control) = self.switches(seed, &standard_error, console)?;
+        let (devices, control, reacting) = self.switches(seed, &standard_error, console)?;
         let mut files = CaptureFiles::create(&self.network.captures, out)?;
         let built = network_run::build(self.network.clone(), devices, &self.resources, control);
         let mut built = built.map_err(|found| Failure::Found(self.map.clone(), found))?;
         self.run.views.begin(&mut built);
-        let ran = self.advance(&mut built, until_ps, &mut files, (&standard_error, console));
+        let reloader = self.run.pace.map(|_| Reloader::start(reacting, self.run.preprocessing));
+        let ran =
+            self.advance(&mut built, until_ps, &mut files, (&standard_error, reloader, console));
         built.end_controllers();
         controllers::pass_on(&mut built, &standard_error, console);
         let is_complete = ran?;
@@ -120,7 +147,7 @@ impl<'r> Prepared<'r> {
         built: &mut Built,
         until_ps: u64,
         files: &mut CaptureFiles,
-        (standard_error, console): (&StandardError, &dyn Console),
+        (standard_error, reloader, console): (&StandardError, Option<Reloader>, &dyn Console),
     ) -> Result<bool, Failure> {
         let run = self.run;
         let spinner = console.spinner(Work::Search, console.is_quiet());
@@ -135,6 +162,9 @@ impl<'r> Prepared<'r> {
             now_ps = now_ps.saturating_add(slice_ps).min(until_ps);
             let ran = built.run_until(now_ps, files);
             controllers::pass_on(built, standard_error, console);
+            if let Some(reloader) = &reloader {
+                reloader.look(run.reload_asked, console);
+            }
             let has_more = match ran {
                 Ok(has_more) => has_more,
                 Err(error) => match controllers::failure(error, &self.map) {

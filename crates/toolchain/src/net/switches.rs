@@ -6,17 +6,21 @@ use crate::control_files::{apply, apply_text};
 use crate::controllers::{ControlPlane, Controllers, Reports};
 use crate::device_run::load_error_text;
 use crate::files::{self, Disk};
+use crate::reactions;
 use crate::selection;
 use control::p4info::P4Info;
 use control::session::Session;
 use control::target::Target;
 use device::{Device, DeviceOptions, EngineChoice};
-use frontend::{Compiled, Console, Deployment, Failure, ProgramFile, WrittenProgram};
+use frontend::{
+    Compiled, Console, ControllerOptions, Deployment, Failure, ProgramFile, ReloadRequest, Reloads,
+    WrittenProgram,
+};
 use ir::ready::ReadyProgram;
 use network_file::model::{Behaviour, Engine, Event, EventSubject, Network, Node, Origin, Switch};
 use network_run::controllers::OwnControl;
 use network_run::entries;
-use source::{Diagnostic, Diagnostics, FileId, SourceMap};
+use source::{Code, Diagnostic, Diagnostics, Explanation, FileId, SourceMap};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +55,8 @@ pub(super) struct MadeSwitch {
     pub(super) own: Option<OwnControl>,
     /// What the controllers of its program report.
     pub(super) reports: Option<Reports>,
+    /// The exchange of their code, and the file of the program.
+    pub(super) reloads: Option<(PathBuf, Box<dyn Reloads>)>,
 }
 
 impl CompiledPrograms {
@@ -96,8 +102,21 @@ pub(super) struct Switches<'r> {
     pub(super) run: &'r NetRun<'r>,
     pub(super) map: &'r SourceMap,
     pub(super) seed: u64,
+    pub(super) controlled: ControllerOptions,
     pub(super) console: &'r dyn Console,
 }
+
+/// A switch without reactions has a reload.
+pub(crate) const NO_REACTIONS: Code = Code("NW-E0409");
+
+pub(crate) const EXPLANATIONS: &[Explanation] = &[Explanation {
+    code: NO_REACTIONS,
+    title: "a reload of a switch without reactions",
+    text: "An event with `reload` gives a switch the reactions of another P4R program. The switch's own program must be a \
+           P4R program, whose P4 code, malleables and measured arguments are the same.",
+    wrong: "events: [{at: 1s, node: s1, reload: new.p4r}]",
+    right: "",
+}];
 
 impl Switches<'_> {
     /// Makes all devices from compiled programs, in the order of the file, with the sessions that installed their entries.
@@ -112,15 +131,8 @@ impl Switches<'_> {
                 continue;
             };
             let options = self.options(number, switch, compiled, &mut found)?;
-            // What precedes the first packet takes no time.
-            let latency = compiled
-                .written
-                .as_ref()
-                .and_then(|written| options.control_latency.clone().or_else(|| written.driver()));
-            let options = match compiled.written {
-                Some(_) => DeviceOptions { control_latency: None, ..options },
-                None => options,
-            };
+            let (options, latency) =
+                reactions::without_latency(options, compiled.written.as_deref(), &self.controlled);
             latencies.push(latency);
             let device = programs.device(path, options);
             devices.push(device.map_err(|failure| match failure {
@@ -136,9 +148,10 @@ impl Switches<'_> {
         {
             let written = self.program_of(switch).and_then(|path| programs.programs.get(&path));
             let written = written.and_then(|program| program.written.as_deref());
-            let plane = ControlPlane::of(written, Vec::new(), &[&mut device]);
+            let plane = ControlPlane::of(written, Vec::new(), &[&mut device], &self.controlled);
             let plane = plane.map_err(|why| format!("switch `{}`: {why}", switch.name))?;
-            let ControlPlane { mut target, controllers } = plane;
+            let ControlPlane { mut target, controllers, reloads } = plane;
+            self.schedule_reloads(number, reloads.as_deref(), &mut found)?;
             let mut session = Session::new(target.program());
             is_fine &= self.apply_entries(
                 (number, switch),
@@ -156,7 +169,8 @@ impl Switches<'_> {
                 own = Some(OwnControl { target, agent: Box::new(started) });
                 device.set_control_latency(latency);
             }
-            made.push(MadeSwitch { device, session, own, reports });
+            let reloads = self.program_of(switch).zip(reloads);
+            made.push(MadeSwitch { device, session, own, reports, reloads });
         }
         if found.has_errors() {
             return Err(Failure::Found(self.map.clone(), found));
@@ -168,6 +182,35 @@ impl Switches<'_> {
                 Err(Failure::Message(message.to_string()))
             }
         }
+    }
+
+    /// Compiles the new reactions of a switch and hands them to its agent.
+    fn schedule_reloads(
+        &self,
+        number: usize,
+        reloads: Option<&dyn Reloads>,
+        found: &mut Diagnostics,
+    ) -> Result<(), Failure> {
+        for event in self.network.reloads.iter().filter(|event| event.switch == number) {
+            let Some(reloads) = reloads else {
+                let name = &self.network.switches[number].name;
+                let message = format!("the program of switch `{name}` has no reactions");
+                let error = Diagnostic::error(NO_REACTIONS, event.span, message);
+                found.push(error.help("`reload` is for switches whose program is a .p4r file"));
+                continue;
+            };
+            let path = self.locate(&event.program.value);
+            let file =
+                ProgramFile { path: &path, files: &Disk, preprocessing: self.run.preprocessing };
+            let request = ReloadRequest {
+                at_ps: event.at_ps,
+                runs_init: event.runs_init,
+                is_fresh: event.is_fresh,
+            };
+            let (map, warnings) = reloads.reload(&file, request)?;
+            self.console.warnings(&map, &warnings);
+        }
+        Ok(())
     }
 
     /// A file that the network names. In the tutorials names are relative to the exercise, in whose folder or a folder of

@@ -2,18 +2,20 @@
 //! A reacting program on a switch: control map and agent in front of its target. Reactions run in a process of their own
 //! if the running command can serve as one.
 
+use super::reloading::{Requests, Running};
 use control::latency::LatencyModel;
 use control::map::{Mapped, Virtual};
 use control::target::Target;
-use frontend::{Controller, Deployed, WrittenProgram, count};
+use frontend::{Controller, ControllerOptions, Deployed, Driver, WrittenProgram};
 use ir::ready::ReadyProgram;
-use react::agent::Agent;
+use react::agent::{Agent, AgentOptions, Pace, StopEnds};
 use react::compiler::CompiledProgram;
-use react::interface::Reactions;
 use react::map::MalleableMap;
 pub use react::module::WORKER_ARGUMENT;
-use react::module::{Code, InProcess, WorkerOptions, WorkerProcess};
+use react::module::{Code, InProcess, LoadError, Module, WorkerOptions, WorkerProcess};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 /// Whether reactions run in processes of their own.
 static IN_WORKERS: AtomicBool = AtomicBool::new(false);
@@ -31,26 +33,48 @@ pub fn serve_worker() -> String {
     }
 }
 
+/// The clock of agents that do not wait for simulated time.
+fn clock() -> Duration {
+    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    BEGIN.elapsed()
+}
+
 /// A compiled program with the code of its reactions.
 pub(super) struct Reacting {
-    compiled: CompiledProgram,
+    compiled: Arc<CompiledProgram>,
     code: Code,
 }
 
 impl Reacting {
     pub(super) fn new(compiled: CompiledProgram, code: Code) -> Reacting {
-        Reacting { compiled, code }
+        Reacting { compiled: Arc::new(compiled), code }
     }
 
-    fn reactions(&self) -> Result<Box<dyn Reactions>, String> {
-        let loaded =
-            |error: react::module::LoadError| format!("the reactions do not load: {error}");
-        if !IN_WORKERS.load(Ordering::Relaxed) {
+    fn reactions(&self, options: &ControllerOptions) -> Result<Box<dyn Module>, String> {
+        let loaded = |error: LoadError| format!("the reactions do not load: {error}");
+        if options.in_process || !IN_WORKERS.load(Ordering::Relaxed) {
             return Ok(Box::new(InProcess::load(&self.code).map_err(loaded)?));
         }
-        let options = WorkerOptions::of_this_command()
+        let mut worker = WorkerOptions::of_this_command()
             .map_err(|error| format!("the process for reactions does not start: {error}"))?;
-        Ok(Box::new(WorkerProcess::start(&self.code, options).map_err(loaded)?))
+        worker.limit = options.watchdog.unwrap_or(worker.limit);
+        Ok(Box::new(WorkerProcess::start(&self.code, worker).map_err(loaded)?))
+    }
+}
+
+/// How the agent runs: beside a live switch it survives dead reactions and leaves time to the switch.
+fn agent_options(options: &ControllerOptions) -> AgentOptions {
+    let measures = options.driver == Driver::InProcess;
+    let is_paced = measures || options.live_share.is_some();
+    let pace = Pace { clock, share: options.live_share.unwrap_or(1.0), measures };
+    AgentOptions {
+        boot_ps: options.boot_ps,
+        stop_ends: match options.live_share {
+            Some(_) => StopEnds::Dialogues,
+            None => StopEnds::Run,
+        },
+        pace: is_paced.then_some(pace),
+        is_traced: options.records,
     }
 }
 
@@ -59,7 +83,11 @@ impl WrittenProgram for Reacting {
         &self.compiled.written
     }
 
-    fn deploy(&self, mut switch: Box<dyn Target>) -> Result<Deployed, String> {
+    fn deploy(
+        &self,
+        mut switch: Box<dyn Target>,
+        options: &ControllerOptions,
+    ) -> Result<Deployed, String> {
         let (written, run) = (self.compiled.written.program(), switch.program());
         let missing = |name: String| format!("the compiled program has no `{name}`");
         let map = MalleableMap::new(&self.compiled.plan, written.clone(), run).map_err(missing)?;
@@ -70,53 +98,16 @@ impl WrittenProgram for Reacting {
         }
         let state = Virtual::new(map).map_err(|error| error.to_string())?;
         let target = Box::new(Mapped::new(state, vec![switch]));
-        let agent = Agent::new(&self.compiled, self.reactions()?, legacy).map_err(missing)?;
-        let controllers: Vec<Box<dyn Controller>> = vec![Box::new(Running(agent.with_trace()))];
-        Ok(Deployed { target, controllers })
+        let reactions = self.reactions(options)?;
+        let agent = Agent::new(&self.compiled, reactions, legacy, agent_options(options));
+        let requests = Requests::new(self.compiled.clone());
+        let measured = options.driver == Driver::InProcess;
+        let running = Running::new(agent.map_err(missing)?, requests.clone(), measured);
+        let controllers: Vec<Box<dyn Controller>> = vec![Box::new(running)];
+        Ok(Deployed { target, controllers, reloads: Some(Box::new(requests)) })
     }
 
     fn driver(&self) -> Option<LatencyModel> {
         Some(LatencyModel::pcie_chip())
-    }
-}
-
-/// The agent as a controller.
-struct Running(Agent);
-
-impl Controller for Running {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn prologue(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
-        self.0.prologue(switch)
-    }
-
-    fn round(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
-        self.0.round(switch)
-    }
-
-    fn drain_log(&mut self) -> Vec<String> {
-        self.0.take_log()
-    }
-
-    fn drain_trace(&mut self) -> Vec<String> {
-        self.0.take_trace().iter().map(react::agent::Dialogue::text).collect()
-    }
-
-    fn summary(&self) -> Option<String> {
-        let statistics = self.0.statistics();
-        let mean_ps = statistics.busy_ps.checked_div(statistics.dialogues)?;
-        let failed = match statistics.failed_commits {
-            0 => String::new(),
-            failed => format!(", {}", count(failed, "failed commit")),
-        };
-        Some(format!(
-            "reactions: {} of {} on average (longest {}), {}{failed}; times are those of the cost model",
-            count(statistics.dialogues, "dialogue"),
-            source::quantity::rounded(mean_ps),
-            source::quantity::rounded(statistics.longest_ps),
-            count(statistics.commits, "commit")
-        ))
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! P4R as a [`Frontend`]: programs with malleables and reactions. Crate `react` has the language, the compiler, the control
-//! map and the agent; `deploy` puts them in front of a switch, `emit` writes their files.
+//! map and the agent; `deploy` puts them in front of a switch, `reloading` exchanges reactions, `emit` writes files.
 
 mod deploy;
 mod emit;
 mod prologue;
+mod reloading;
 
 pub use deploy::{WORKER_ARGUMENT, run_reactions_in_workers, serve_worker};
 
@@ -17,7 +18,8 @@ use react::c::Compiler;
 use react::compiler::architectures::SUPPORTED;
 use react::compiler::{CompiledProgram, Limits};
 use react::language::{P4R, P4rProgram};
-use source::{Diagnostics, Explanation};
+use react::module::Code;
+use source::{Diagnostics, Explanation, SourceMap};
 use std::sync::Arc;
 
 /// P4R.
@@ -45,6 +47,21 @@ fn compile(
             warnings.append(found);
             Err(Failure::Found(map, warnings))
         }
+    }
+}
+
+/// Compiles a program and its C.
+fn compile_with_code(
+    file: &ProgramFile<'_>,
+) -> Result<(CompiledProgram, Code, SourceMap, Diagnostics), Failure> {
+    let (program, warnings) = read(file)?;
+    let (compiled, mut warnings) = compile(&program, warnings)?;
+    let compiler = Compiler::from_environment();
+    let (code, found) = react::c::compile(&compiled.interface, &program.map, &compiler);
+    warnings.append(found);
+    match code {
+        Some(code) => Ok((compiled, code, program.map, warnings)),
+        None => Err(Failure::Found(program.map, warnings)),
     }
 }
 
@@ -83,12 +100,7 @@ impl Frontend for P4r {
     }
 
     fn compile(&self, file: &ProgramFile<'_>, _: Option<&str>) -> Result<Compiled, Failure> {
-        let (program, warnings) = read(file)?;
-        let (compiled, mut warnings) = compile(&program, warnings)?;
-        let compiler = Compiler::from_environment();
-        let (code, found) = react::c::compile(&compiled.interface, &program.map, &compiler);
-        warnings.append(found);
-        let Some(code) = code else { return Err(Failure::Found(program.map, warnings)) };
+        let (compiled, code, _, warnings) = compile_with_code(file)?;
         let ready = compiled.run.clone();
         let map = compiled.map.clone();
         let written = Some(Arc::new(Reacting::new(compiled, code)) as Arc<_>);

@@ -16,6 +16,7 @@ use state::{CellRange, Read, Reply, Update};
 use std::path::{Path, PathBuf};
 use toolchain::controllers::Controllers;
 use toolchain::device_run::{self, DeviceRun, Engines};
+use toolchain::reactions::ReactionRun;
 
 const PROGRAM: &str = "
 #include <core.p4>
@@ -154,6 +155,11 @@ fn ports(first_line: &str, packets: u64, verify: bool) -> (ExitStatus, Vec<u32>,
         until_ps: None,
         device: None,
         cpu_port: None,
+        reactions: ReactionRun {
+            options: Default::default(),
+            reloads: &[],
+            preprocessing: &preprocessing,
+        },
     };
     let console = Recording::default();
     let status = match device_run::run(compiled, &run, &console) {

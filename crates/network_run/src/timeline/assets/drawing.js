@@ -23,7 +23,7 @@ function layOutRows(drawing) {
   let top = 0;
   drawing.rows.forEach((row, at) => {
     drawing.tops.push(top);
-    top += row.kind === "port" || row.kind === "flow" ? LANE : NARROW_LANE;
+    top += row.kind === "links" || row.kind === "controller" ? NARROW_LANE : LANE;
     if (row.kind === "port") drawing.rowOfPort.set(row.port, at);
   });
   drawing.total = top;
@@ -115,6 +115,7 @@ function drawLane(drawing, context, at, colours) {
   drawGrid(drawing, context, top, height, colours);
   if (row.kind === "port") drawPort(drawing, context, row, top, height, colours);
   else if (row.kind === "flow") drawFlow(drawing, context, row, top, height, colours);
+  else if (row.kind === "agent") drawAgent(drawing, context, row, top, height, colours);
   else drawRemarks(drawing, context, row, top, height, colours);
   context.restore();
   context.save();

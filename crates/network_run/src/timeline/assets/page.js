@@ -203,6 +203,7 @@ function laneTip(x, y) {
       && Math.abs(xOf(drawing, remark[0]) - x) < 7).slice(0, 8);
     return near.length ? near.map((remark) => `${exactTime(remark[0])}: ${remarkText(model, remark)}`).join("\n") : null;
   }
+  if (row.kind === "agent") return agentTip(drawing, row, x);
   // At least a bucket: less is not known of sums.
   const time = timeOf(drawing, x), half = Math.max(model.run.width, timeOf(drawing, x + 4) - time) / 2;
   const from = Math.max(0, time - half), to = Math.min(run.until, time + half);

@@ -6,6 +6,8 @@ function makeRows(model) {
   const rows = [];
   if (run.remarks.some(([, controller]) => controller === null)) rows.push({ kind: "links" });
   model.controllers.forEach((name) => rows.push({ kind: "controller", name }));
+  const reacting = run.activities.map(([node], agent) => ({ kind: "agent", node, agent }));
+  rows.push(...reacting.filter(({ node }) => model.nodes[node]));
   const ports = run.ports.map((_, port) => ({ kind: "port", port, totals: portTotals(model, port) }));
   const isUsed = ({ totals }) => totals[FRAMES] + totals[LOSSES] + totals[DROPS] > 0;
   const isInView = inView(model);
@@ -59,6 +61,7 @@ function rowName(model, row) {
   switch (row.kind) {
     case "links": return "links up and down";
     case "controller": return `controller ${row.name}`;
+    case "agent": return `reactions of ${model.run.nodes[row.node][0]}`;
     case "port": return `${portName(model, row.port)} \u2192 ${portName(model, peerOf(row.port))}`;
     default: {
       if (row.flow === 0) return "other flows";
@@ -74,6 +77,7 @@ function rowFigures(model, row) {
   const from = Math.max(0, model.from), to = Math.min(model.to, model.run.until);
   if (to <= from) return "";
   if (row.kind === "flow") return `${rateText(flowBytes(model, row.flow, from, to) * 8e12 / (to - from))} received`;
+  if (row.kind === "agent") return agentFigures(model, row, from, to);
   if (row.kind !== "port") return "";
   const sums = portSums(model, row.port, from, to);
   const parts = [];

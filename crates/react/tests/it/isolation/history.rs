@@ -12,7 +12,7 @@ use control::map::{Mapped, Translation, Virtual};
 use control::target::{Batch, Item, Notification, Outcome, Target, Ticket, Visibility};
 use device::{Device, DeviceOptions, DeviceTarget, EngineChoice, PassTiming};
 use ir::{Bits, Program, RegisterId, TableId};
-use react::agent::{self, Agent};
+use react::agent::{self, Agent, AgentOptions};
 use react::compiler::CompiledProgram;
 use react::map::MalleableMap;
 use state::{
@@ -390,7 +390,7 @@ impl Setting {
         }
         let before = register_of(&device, &run);
         let (script, calls) = Script::new(&compiled.interface, seed);
-        let agent = Agent::new(compiled, Box::new(script), legacy_writes);
+        let agent = Agent::new(compiled, Box::new(script), legacy_writes, AgentOptions::default());
         let mut agent = agent.expect("all objects are there").with_mistake(mistakes.agent);
         let mut target = logged(true);
         let next_ps = agent.prologue(&mut target).expect("it begins").expect("it reacts");

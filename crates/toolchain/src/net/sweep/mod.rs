@@ -247,10 +247,12 @@ fn hash(prepared: &Prepared<'_>, until_ps: u64, console: &dyn Console) -> Result
         add(map.text(source::FileId(file)));
     }
     add(&format!("{until_ps} {} {} {:?}", run.pingall, run.engine.name(), run.preprocessing));
+    add(&format!("{:?}", run.reactions));
     for text in programs.sources().values() {
         add(text);
     }
-    let switches = Switches { network, folder, run, map, seed: 0, console };
+    let switches =
+        Switches { network, folder, run, map, seed: 0, controlled: run.reactions, console };
     for file in
         network.switches.iter().flat_map(|switch| switch.entries.iter().chain(&switch.device))
     {
@@ -272,6 +274,7 @@ fn named_files(network: &Network) -> Vec<String> {
             _ => {}
         }
     }
+    names.extend(network.reloads.iter().map(|reload| reload.program.value.clone()));
     for controller in &network.controllers {
         match &controller.behaviour {
             Behaviour::Program(words) => names.extend(words.iter().map(|word| word.value.clone())),

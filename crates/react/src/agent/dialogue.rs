@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The steps of a dialogue as a state machine on the target: each submits a batch and ends when its outcome is known.
+//! Between two dialogues the agent exchanges its reactions.
+
+use super::{Agent, Dialogue, Mistake, StopEnds};
+use crate::agent::host::Decided;
+use control::target::{Batch, Item, Outcome, Target, Ticket};
+use ir::TableId;
+use state::Subscription;
+use std::time::Duration;
+
+/// Time between two looks at an answer, if the target does not say when it may come.
+const POLL_PS: u64 = 100_000;
+
+/// Time between two looks for new reactions after the end of the old ones.
+const RELOAD_POLL_PS: u64 = 10_000_000_000;
+
+/// Where a dialogue is.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// The next one begins at this time.
+    Idle(u64),
+    /// The working copy is being flipped.
+    Flipping(Ticket),
+    /// Packets of the old copy leave.
+    Leaving(Ticket),
+    /// The copy is being read.
+    Reading(Ticket),
+    /// The reactions' time passes; then this is committed.
+    Computing(u64, Decided),
+    /// The decisions are being committed, with a flip of the working copy or without.
+    Committing(Ticket, Decided, bool),
+    /// A reaction crashed or did not return, for this reason.
+    Dead(String),
+}
+
+impl Agent {
+    /// Goes on with the dialogue. Returns the time of the next call.
+    ///
+    /// # Errors
+    ///
+    /// Why the program can react no more.
+    pub fn round(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
+        let Some(pace) = self.options.pace else { return self.proceed(switch) };
+        self.round_began = (pace.clock)();
+        let next = self.proceed(switch);
+        self.worked += (pace.clock)().saturating_sub(self.round_began);
+        next
+    }
+
+    fn proceed(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
+        loop {
+            let now_ps = switch.now_ps();
+            let phase = std::mem::replace(&mut self.phase, Phase::Idle(now_ps));
+            match phase {
+                Phase::Idle(due_ps) if !self.reloads.is_empty() => {
+                    self.take_reloads(now_ps);
+                    let next_ps = if self.init_is_due { 0 } else { self.next_due_ps() };
+                    self.phase = Phase::Idle(due_ps.min(next_ps.max(now_ps)));
+                }
+                Phase::Dead(why) => {
+                    let is_alive = self.take_reloads(now_ps);
+                    self.phase = match is_alive {
+                        true => Phase::Idle(now_ps),
+                        false => Phase::Dead(why.clone()),
+                    };
+                    match self.options.stop_ends {
+                        _ if is_alive => {}
+                        StopEnds::Run => return Err(why),
+                        StopEnds::Dialogues => return Ok(Some(now_ps + RELOAD_POLL_PS)),
+                    }
+                }
+                Phase::Idle(due_ps) if due_ps > now_ps => {
+                    self.phase = Phase::Idle(due_ps);
+                    return Ok(Some(due_ps));
+                }
+                Phase::Idle(_) => {
+                    self.begin(now_ps);
+                    if std::mem::take(&mut self.init_is_due) {
+                        self.current.is_init = true;
+                        self.phase = match self.call_init(now_ps) {
+                            Ok((decided, cost_ps)) => Phase::Computing(now_ps + cost_ps, decided),
+                            Err(why) => self.stop(now_ps, format!("`init`: {why}")),
+                        };
+                        continue;
+                    }
+                    if self.interface.reactions.is_empty() {
+                        return Ok(None);
+                    }
+                    let flip = if self.mistake == Mistake::LateFlip { None } else { self.flip() };
+                    self.phase = match flip {
+                        Some(batch) => Phase::Flipping(switch.submit(batch, now_ps)),
+                        None => Phase::Leaving(self.wait(switch, now_ps)),
+                    };
+                    self.is_flipped = false;
+                }
+                Phase::Flipping(ticket) => match switch.poll(ticket) {
+                    None => {
+                        self.phase = Phase::Flipping(ticket);
+                        return Ok(Some(next_look_ps(switch, now_ps)));
+                    }
+                    Some(outcome) => {
+                        self.check(&outcome)?;
+                        self.current.flipped_ps = outcome.known_ps;
+                        self.phase = Phase::Leaving(self.wait(switch, now_ps));
+                    }
+                },
+                Phase::Leaving(ticket) => match switch.poll(ticket) {
+                    None => {
+                        self.phase = Phase::Leaving(ticket);
+                        return Ok(Some(next_look_ps(switch, now_ps)));
+                    }
+                    Some(outcome) => {
+                        self.current.left_ps = outcome.known_ps.max(now_ps);
+                        let batch = self.read_batch();
+                        self.phase = Phase::Reading(switch.submit(batch, now_ps));
+                        if self.mistake == Mistake::LateFlip
+                            && let Some(batch) = self.flip()
+                        {
+                            switch.submit(batch, now_ps);
+                        }
+                    }
+                },
+                Phase::Reading(ticket) => match switch.poll(ticket) {
+                    None => {
+                        self.phase = Phase::Reading(ticket);
+                        return Ok(Some(next_look_ps(switch, now_ps)));
+                    }
+                    Some(outcome) => {
+                        self.current.read_ps = outcome.known_ps.max(now_ps);
+                        self.take_reads(&outcome)?;
+                        self.phase = match self.call_due(now_ps) {
+                            Ok((decided, cost_ps)) => Phase::Computing(now_ps + cost_ps, decided),
+                            Err(why) => self.stop(now_ps, why),
+                        };
+                    }
+                },
+                Phase::Computing(until_ps, decided) if until_ps > now_ps => {
+                    self.phase = Phase::Computing(until_ps, decided);
+                    return Ok(Some(until_ps));
+                }
+                Phase::Computing(_, decided) => {
+                    self.current.computed_ps = now_ps;
+                    // A copy that `init` finds flipped is read first.
+                    let flips = self.next_due_ps() <= now_ps
+                        && self.measurements.is_needed()
+                        && !self.is_flipped;
+                    match self.commit_batch(&decided, flips) {
+                        Some(batch) => {
+                            self.is_flipped |= flips;
+                            let ticket = switch.submit(batch, now_ps);
+                            self.phase = Phase::Committing(ticket, decided, flips);
+                        }
+                        None => self.end(now_ps),
+                    }
+                }
+                Phase::Committing(ticket, decided, flips) => match switch.poll(ticket) {
+                    None => {
+                        self.phase = Phase::Committing(ticket, decided, flips);
+                        return Ok(Some(next_look_ps(switch, now_ps)));
+                    }
+                    Some(outcome) => {
+                        self.record_commit(&decided, &outcome, flips);
+                        self.end(now_ps.max(outcome.known_ps));
+                        // A dialogue without time would never let packets run.
+                        if let Phase::Idle(due_ps) = &mut self.phase {
+                            *due_ps = (*due_ps).max(now_ps + 1);
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    fn begin(&mut self, now_ps: u64) {
+        self.began_ps = now_ps;
+        let notes = std::mem::take(&mut self.current.notes);
+        self.current = Dialogue { began_ps: now_ps, notes, ..Dialogue::default() };
+        self.worked = Duration::ZERO;
+        if let Some(pace) = self.options.pace {
+            self.round_began = (pace.clock)();
+        }
+    }
+
+    /// The work of this dialogue so far, by the clock, in picoseconds; 0 without one.
+    pub(super) fn worked_ps(&self) -> u64 {
+        let Some(pace) = self.options.pace else { return 0 };
+        let worked = self.worked + (pace.clock)().saturating_sub(self.round_began);
+        u64::try_from(worked.as_nanos() * 1000).unwrap_or(u64::MAX / 2)
+    }
+
+    /// Reads of all measurements, and of tables that others changed.
+    fn read_batch(&mut self) -> Batch {
+        let changed = self.subscription.as_ref().map(Subscription::take).unwrap_or_default();
+        let tables: Vec<TableId> = changed.iter().map(|change| change.table).collect();
+        let mut items: Vec<Item> = self.tables.reads(&tables);
+        items.extend(self.measurements.reads(self.read_copy()));
+        Batch { items, ..Batch::default() }
+    }
+
+    fn take_reads(&mut self, outcome: &Outcome) -> Result<(), String> {
+        self.check(outcome)?;
+        let mut replies = outcome.results.iter();
+        self.tables.take_reads(&mut replies);
+        self.measurements.take_reads(self.read_copy(), &mut replies);
+        Ok(())
+    }
+
+    fn next_due_ps(&self) -> u64 {
+        self.due_ps.iter().copied().min().unwrap_or(u64::MAX)
+    }
+
+    /// A reaction is dead. Nothing that it set is ever written.
+    fn stop(&mut self, now_ps: u64, why: String) -> Phase {
+        self.tables.forget();
+        self.statistics.stops += 1;
+        self.current.failure = Some(why.clone());
+        self.record(now_ps);
+        if self.options.stop_ends == StopEnds::Dialogues {
+            let effect =
+                "the switch forwards with the configuration of the last commit, until a reload";
+            self.log.push(format!("{why}; {effect}"));
+        }
+        Phase::Dead(why)
+    }
+
+    /// Ends a dialogue.
+    fn end(&mut self, now_ps: u64) {
+        if !self.current.is_init {
+            let took_ps = now_ps - self.began_ps;
+            self.statistics.dialogues += 1;
+            self.statistics.busy_ps += took_ps;
+            self.statistics.longest_ps = self.statistics.longest_ps.max(took_ps);
+        }
+        self.record(now_ps);
+        // Without a model of latency a dialogue takes no time; the next one still comes later.
+        let mut earliest_ps = now_ps.max(self.began_ps + 1);
+        if let Some(pace) = self.options.pace {
+            let share_ps = (self.worked_ps() as f64 / pace.share) as u64;
+            earliest_ps = earliest_ps.max(self.began_ps.saturating_add(share_ps));
+        }
+        self.phase = Phase::Idle(self.next_due_ps().max(earliest_ps));
+    }
+
+    /// Keeps the record of a dialogue that ends.
+    fn record(&mut self, now_ps: u64) {
+        self.current.ended_ps = now_ps;
+        self.current.number = self.statistics.dialogues;
+        let ended = std::mem::take(&mut self.current);
+        if self.options.is_traced {
+            self.traced.push(ended);
+        }
+    }
+}
+
+/// When an answer that takes simulated time may be there.
+fn next_look_ps(switch: &dyn Target, now_ps: u64) -> u64 {
+    let next_ps = switch.next_event_ps().filter(|next_ps| *next_ps > now_ps);
+    next_ps.unwrap_or(now_ps + POLL_PS)
+}
