@@ -4,7 +4,7 @@
 
 use super::Mode;
 use super::architectures::Style;
-use super::packing::{BinLimits, sorted_first_fit};
+use super::packing::sorted_first_fit;
 use super::plan::{InitParameter, InitTable, PipelinePlan};
 use super::tables::MISS;
 use super::translator::{
@@ -82,8 +82,8 @@ impl Translator<'_> {
         gress: Gress,
         control: &mut ControlDeclaration,
         mode: Mode,
-        limits: BinLimits,
     ) -> PipelinePlan {
+        let limits = self.limits.init;
         let mut parameters = self.init_parameters(gress, mode);
         let widths: Vec<u32> = parameters.iter().map(|(_, width, _)| *width).collect();
         let is_pinned = |parameter: &InitParameter| {

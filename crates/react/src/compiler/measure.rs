@@ -17,10 +17,13 @@ use source::{Diagnostic, Span};
 /// Bits of a measured word.
 const WORD_BITS: u32 = 32;
 
+/// A condition with an expression.
+type Choice = (Option<String>, String);
+
 /// A value to measure: the expression of the first choice whose condition holds, else 0.
 struct Value {
     /// Conditions with expressions of type `bit<width>`.
-    choices: Vec<(Option<String>, String)>,
+    choices: Vec<Choice>,
     width: u32,
     /// The first word of the reaction's input.
     input: usize,
@@ -29,12 +32,24 @@ struct Value {
 impl Value {
     /// The value as one expression.
     fn expression(&self) -> String {
-        let zero = format!("{}w0", self.width);
-        self.choices.iter().rev().fold(zero, |rest, (condition, text)| match condition {
-            Some(condition) => format!("({condition} ? {text} : {rest})"),
-            None => text.clone(),
-        })
+        expression_of(&self.choices, &format!("{}w0", self.width))
     }
+}
+
+/// The first of these expressions whose condition holds, or else another.
+fn expression_of(choices: &[Choice], otherwise: &str) -> String {
+    choices.iter().rev().fold(otherwise.to_string(), |rest, (condition, text)| match condition {
+        Some(condition) => format!("({condition} ? {text} : {rest})"),
+        None => text.clone(),
+    })
+}
+
+/// A statement with the first of these expressions whose condition holds.
+fn chain(choices: &[Choice], statement: impl Fn(&str) -> String) -> String {
+    choices.iter().rev().fold(String::new(), |rest, (condition, text)| match condition {
+        Some(condition) => format!("if ({condition}) {{ {} }} else {{ {rest} }} ", statement(text)),
+        None => statement(text),
+    })
 }
 
 /// Bits of a value in a word.
@@ -121,21 +136,7 @@ impl Layout {
                             None => guarded.push((condition.clone(), assign(text))),
                         }
                     }
-                    choices => {
-                        let chain = choices.iter().rev().fold(String::new(), |rest, choice| {
-                            let (condition, text) = choice;
-                            match condition {
-                                Some(condition) => {
-                                    format!(
-                                        "if ({condition}) {{ {} }} else {{ {rest} }}",
-                                        assign(text)
-                                    )
-                                }
-                                None => assign(text),
-                            }
-                        });
-                        chains.push_str(&chain);
-                    }
+                    choices => chains.push_str(&chain(choices, assign)),
                 }
             }
             executes.push_str(&format!("{name}_put.execute({STATE}.{WORKING_COPY}); "));
@@ -243,7 +244,7 @@ impl Translator<'_> {
                     ArgumentSource::Malleable { in_egress, name },
                     ArgumentKind::Malleable { ty, .. },
                 ) if of(*in_egress) == gress => {
-                    let choices = self.malleable_choices(name, ty);
+                    let choices = self.malleable_choices(name, Some(ty));
                     values.push(Value { choices, width: ty.width_bits, input: first });
                 }
                 _ => {}
@@ -268,15 +269,16 @@ impl Translator<'_> {
         resolved.header_steps.map(|count| path_text(&path.steps[..count]))
     }
 
-    /// The values of a malleable, with conditions on its selector.
-    fn malleable_choices(&self, name: &str, ty: &Scalar) -> Vec<(Option<String>, String)> {
+    /// The values of a malleable, with conditions on its selector: as `bit<W>` if the type is given.
+    fn malleable_choices(&self, name: &str, ty: Option<&Scalar>) -> Vec<Choice> {
+        let value = |text: String| ty.map_or(text.clone(), |ty| as_bits(&text, ty));
         let Some(field) = self.field_index(name) else {
-            return vec![(None, as_bits(&format!("{STATE}.{name}"), ty))];
+            return vec![(None, value(format!("{STATE}.{name}")))];
         };
         let choice = |alternative: usize| {
             let condition = self.selector(field).filter(|_| alternative > 0);
             let condition = condition.map(|selector| format!("{selector} == {alternative}"));
-            (condition, as_bits(&self.alternative(field, alternative), ty))
+            (condition, value(self.alternative(field, alternative)))
         };
         (0..self.alternatives[field]).rev().map(choice).collect()
     }
@@ -303,6 +305,17 @@ impl Translator<'_> {
                     let all = self.beginnings.entry(gress).or_default();
                     all.variables.push_str(&beginning.variables);
                     all.resets.push_str(&beginning.resets);
+                }
+            }
+        }
+        for (target, name) in self.copies_for_tails(gress) {
+            let choices = self.malleable_choices(&name, None);
+            match self.style {
+                Style::V1model => {
+                    text.push_str(&format!("{target} = {}; ", expression_of(&choices, "")))
+                }
+                Style::Tna => {
+                    text.push_str(&chain(&choices, |text| format!("{target} = {text}; ")))
                 }
             }
         }
@@ -345,6 +358,7 @@ impl Translator<'_> {
         let reactions = &self.program.declarations.reactions;
         let measures = |gress: &Gress| {
             (self.style == Style::Tna && self.usage.measuring.contains(gress))
+                || self.usage.copied.get(gress).is_some_and(|names| !names.is_empty())
                 || reactions.iter().any(|reaction| measures_fields(reaction, *gress))
         };
         let mut reachable = self.usage.reachable.iter();

@@ -4,6 +4,7 @@
 //! the control plane speaks of it. The program *as run* has expanded and versioned tables. [`Plan`] says how the second
 //! carries out what is said of the first.
 
+mod actions;
 mod applies;
 pub mod architectures;
 mod ends;
@@ -11,6 +12,7 @@ mod entries;
 mod finishing;
 mod init;
 mod joined_ends;
+mod loads;
 mod measure;
 mod packing;
 mod plan;
@@ -20,6 +22,7 @@ mod register_writes;
 mod registers;
 mod resolve;
 mod tables;
+mod tails;
 mod translator;
 mod usage;
 
@@ -53,14 +56,21 @@ pub(crate) enum Mode {
 pub struct Limits {
     /// Of the arguments of an init action.
     pub init: BinLimits,
+    /// Of the combinations of alternatives for which actions and rows are expanded. Beyond, fields are loaded in front of
+    /// the table or the action.
+    pub combinations: usize,
 }
+
+/// Combinations of alternatives that are expanded by default.
+const COMBINATIONS: usize = 64;
 
 impl Limits {
     /// Those of an architecture.
     pub fn of(architecture: &str) -> Limits {
         let description = ir::architecture::named(architecture);
         let bits = description.and_then(|description| description.action_data_bits);
-        Limits { init: BinLimits { bits: bits.unwrap_or(u32::MAX), items: usize::MAX } }
+        let init = BinLimits { bits: bits.unwrap_or(u32::MAX), items: usize::MAX };
+        Limits { init, combinations: COMBINATIONS }
     }
 }
 
@@ -151,7 +161,7 @@ fn translate(
     mode: Mode,
     limits: Limits,
 ) -> Result<Translation, (Diagnostics, SourceMap)> {
-    let mut translator = Translator::new(program);
+    let mut translator = Translator::new(program, mode, limits);
     if translator.style == architectures::Style::Tna {
         translator.refuse_wide_cells();
     }
@@ -173,8 +183,10 @@ fn translate(
                     let put = translator.rewriter.insert_before(declaration.id, state);
                     debug_assert!(put.is_ok(), "{put:?}");
                 }
-                translate_control(&mut translator, declaration, mode, limits, &mut done);
+                translate_control(&mut translator, declaration, mode, &mut done);
             }
+            DeclarationKind::Control(_) => translator.read_copies(declaration),
+            DeclarationKind::Struct(_) => translator.add_copies(declaration),
             DeclarationKind::Instance { .. } => {
                 if translator.actions.contains_key(&declaration.id) {
                     let mut changed = declaration.clone();
@@ -211,13 +223,13 @@ fn translate_control(
     translator: &mut Translator<'_>,
     declaration: &Declaration,
     mode: Mode,
-    limits: Limits,
     done: &mut Done,
 ) {
     let id = declaration.id;
     let mut changed = declaration.clone();
     let mut expanded = Vec::new();
     if let DeclarationKind::Control(control) = &mut changed.kind {
+        translator.plan_loads(control);
         match mode {
             Mode::Run => {
                 expanded = translator.expand_tables(control);
@@ -233,6 +245,7 @@ fn translate_control(
         done.3.extend(translator.mirror_registers(control));
     }
     translator.replace_references(&mut changed, &Choice::new(), false);
+    translator.declare_variables(&mut changed);
     let pipelines: Vec<Gress> = {
         let pipelines = translator.program.pipelines.iter();
         pipelines.filter(|pipeline| pipeline.control == id).map(|pipeline| pipeline.gress).collect()
@@ -242,7 +255,7 @@ fn translate_control(
         match pipelines.first() {
             Some(gress) => {
                 done.2.extend(translator.add_measurements(*gress, control));
-                done.1.push(translator.add_init(*gress, control, mode, limits.init));
+                done.1.push(translator.add_init(*gress, control, mode));
             }
             None => {
                 let text = format!("control x(inout {STATE_TYPE} {STATE}) {{ apply {{ }} }}");

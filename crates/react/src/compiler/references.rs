@@ -3,22 +3,27 @@
 //! expressions over its selector; a statement that writes one stands once for each alternative. Where the alternative is
 //! known, as in a specialised action, it stands there itself (Mantis §4.1, Figures 4 to 6).
 
-use super::translator::{Choice, STATE, Translator};
+use super::Mode;
+use super::architectures::Style;
+use super::translator::{Choice, STATE, Specialised, Translator};
 use crate::language::dialect::referred;
 use p4::ast::{
-    Argument, Declaration, DeclarationKind, Direction, Expression, ExpressionKind, Statement,
-    StatementKind,
+    Argument, Block, Declaration, DeclarationKind, Direction, Expression, ExpressionKind,
+    Statement, StatementKind,
 };
+use p4::typed::Callee;
 use p4::visit::Visit;
 use p4::visit_mut::{VisitMut, VisitedMut, walk_declaration, walk_expression, walk_statement};
 use source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Replaces the references in a part of the tree.
 pub(super) struct References<'t, 'p> {
     translator: &'t mut Translator<'p>,
     /// Alternatives that are known.
     choice: Choice,
+    /// Variables that hold fields.
+    loaded: BTreeMap<usize, String>,
     /// Inside an action, where BMv2 and Tofino have no `if`.
     in_action: bool,
 }
@@ -31,12 +36,33 @@ impl<'p> Translator<'p> {
         choice: &Choice,
         in_action: bool,
     ) {
-        let mut references = References { translator: self, choice: choice.clone(), in_action };
+        self.replace_loaded(part, choice, BTreeMap::new(), in_action);
+    }
+
+    /// The same where variables hold some fields.
+    pub(super) fn replace_loaded<T: VisitedMut>(
+        &mut self,
+        part: &mut T,
+        choice: &Choice,
+        loaded: BTreeMap<usize, String>,
+        in_action: bool,
+    ) {
+        let mut references =
+            References { translator: self, choice: choice.clone(), loaded, in_action };
         T::accept_mut(part, &mut references);
     }
 
+    /// Declares the variables that a control loads fields to.
+    pub(super) fn declare_variables(&mut self, control: &mut Declaration) {
+        let DeclarationKind::Control(control) = &mut control.kind else { return };
+        let text: String = std::mem::take(&mut self.loads.variables).into_iter().collect();
+        let mut locals = self.locals(Span::NONE, &text);
+        locals.append(&mut control.locals);
+        control.locals = locals;
+    }
+
     /// The fields that the outermost expressions of a statement write, without those inside of other statements.
-    fn written_fields(&self, statement: &Statement) -> BTreeSet<usize> {
+    pub(super) fn written_fields(&self, statement: &Statement) -> BTreeSet<usize> {
         let mut written = Written { translator: self, fields: BTreeSet::new() };
         match &statement.kind {
             StatementKind::Assign { target, value, .. } => {
@@ -102,6 +128,9 @@ impl References<'_, '_> {
         let Some(field) = self.translator.field_index(name) else {
             return self.translator.expression(span, &format!("{STATE}.{name}"), Vec::new());
         };
+        if let Some(variable) = self.loaded.get(&field) {
+            return self.translator.expression(span, variable, Vec::new());
+        }
         let known = self.choice.get(&field).copied();
         let known = known.or((self.translator.alternatives[field] == 1).then_some(0));
         let text = match (known, self.translator.selector(field)) {
@@ -249,18 +278,80 @@ impl References<'_, '_> {
     }
 }
 
-impl VisitMut for References<'_, '_> {
-    fn declaration(&mut self, declaration: &mut Declaration) {
-        let outer = self.in_action;
-        self.in_action |= matches!(declaration.kind, DeclarationKind::Action { .. });
-        walk_declaration(self, declaration);
-        self.in_action = outer;
+impl References<'_, '_> {
+    /// The fields that decide which action a statement calls, on Tofino, where actions have no conditions.
+    fn called_fields(&self, statement: &Statement) -> Vec<usize> {
+        let StatementKind::Call(call) = &statement.kind else { return Vec::new() };
+        let specialised = self.specialised(call).map(|(fields, _)| fields.clone());
+        specialised.unwrap_or_default()
     }
 
-    fn statement(&mut self, statement: &mut Statement) {
-        let fields: Vec<usize> = self
-            .translator
-            .written_fields(statement)
+    /// The action that an expression calls, if it stands once for each combination of alternatives.
+    fn specialised(&self, call: &Expression) -> Option<&Specialised> {
+        if self.translator.style != Style::Tna || self.in_action {
+            return None;
+        }
+        match self.translator.program.typed.calls.get(&self.translator.model(call.id))?.callee {
+            Callee::Action(action) => self.translator.specialised.get(&action),
+            _ => None,
+        }
+    }
+
+    /// Calls the action for the known alternatives.
+    fn name_specialised(&self, expression: &mut Expression) {
+        let Some((fields, names)) = self.specialised(expression) else { return };
+        let known = fields.iter().map(|field| self.choice.get(field).copied());
+        let Some(known) = known.collect::<Option<Vec<usize>>>() else { return };
+        let at = fields
+            .iter()
+            .zip(known)
+            .fold(0, |at, (field, known)| at * self.translator.alternatives[*field] + known);
+        if let ExpressionKind::Call(call) = &mut expression.kind
+            && let ExpressionKind::Path(path) = &mut call.callee.kind
+            && let Some((_, name)) = names.get(at)
+        {
+            path.name.text = name.as_str().into();
+        }
+    }
+
+    /// A statement with loads in front of it.
+    fn with_loads(&mut self, statement: &mut Statement) -> Vec<Statement> {
+        if self.in_action || self.translator.mode == Mode::Written {
+            self.translate(statement);
+            return Vec::new();
+        }
+        let (made, mut loaded) = self.translator.loads_before(statement);
+        loaded.retain(|field, _| !self.choice.contains_key(field));
+        let outer = std::mem::replace(&mut self.loaded, loaded);
+        match &mut statement.kind {
+            StatementKind::If { condition, then, otherwise } => {
+                self.expression(condition);
+                self.loaded.clone_from(&outer);
+                self.statement(then);
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise);
+                }
+            }
+            StatementKind::Switch { subject, cases } => {
+                self.expression(subject);
+                self.loaded.clone_from(&outer);
+                for case in cases {
+                    p4::visit_mut::walk_switch_case(self, case);
+                }
+            }
+            _ => self.translate(statement),
+        }
+        self.loaded = outer;
+        made
+    }
+
+    fn translate(&mut self, statement: &mut Statement) {
+        let written = self.translator.written_fields(statement);
+        let called = self.called_fields(statement);
+        let fields: Vec<usize> = written
+            .into_iter()
+            .chain(called)
+            .collect::<BTreeSet<usize>>()
             .into_iter()
             .filter(|field| {
                 !self.choice.contains_key(field) && self.translator.alternatives[*field] > 1
@@ -281,6 +372,42 @@ impl VisitMut for References<'_, '_> {
             *statement = replaced;
         }
     }
+}
+
+impl VisitMut for References<'_, '_> {
+    fn declaration(&mut self, declaration: &mut Declaration) {
+        let (outer, early) = (self.in_action, self.translator.early_of(declaration.id));
+        self.in_action |= matches!(
+            declaration.kind,
+            DeclarationKind::Action { .. } | DeclarationKind::Instance { .. }
+        );
+        let loaded = self.loaded.clone();
+        self.loaded.extend(early);
+        walk_declaration(self, declaration);
+        self.loaded = loaded;
+        self.in_action = outer;
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        for mut statement in std::mem::take(&mut block.statements) {
+            let loads = self.with_loads(&mut statement);
+            block.statements.extend(loads);
+            block.statements.push(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &mut Statement) {
+        let span = statement.span;
+        let mut all = self.with_loads(statement);
+        if all.is_empty() {
+            return;
+        }
+        all.push(statement.clone());
+        let made = self.translator.statement(span, "{ ${all} }", vec![("all", all.into())]);
+        if let Some(made) = made {
+            *statement = made;
+        }
+    }
 
     fn argument(&mut self, argument: &mut Argument) {
         self.expression(&mut argument.value);
@@ -297,7 +424,10 @@ impl VisitMut for References<'_, '_> {
                     *expression = read;
                 }
             }
-            None => walk_expression(self, expression),
+            None => {
+                self.name_specialised(expression);
+                walk_expression(self, expression);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 //! value and a count of writes to a cell of the copies.
 
 use super::plan::MeasuredRegister;
-use super::registers::{Cells, RegisterAction, apply_function, executed};
+use super::registers::{Cells, RegisterAction, apply_function, executed, own_expressions};
 use super::translator::{CELL_TYPE, STATE, Translator, WORKING_COPY};
 use super::usage::written_register;
 use crate::language::{Gress, codes};
@@ -276,21 +276,6 @@ impl<'a> Visit<'a> for Calls<'_, '_> {
             _ => walk_expression(self, expression),
         }
         self.is_conditional = outer;
-    }
-}
-
-/// The expressions of a statement that are not inside of other statements.
-fn own_expressions(statement: &Statement) -> Vec<&Expression> {
-    match &statement.kind {
-        StatementKind::Assign { target, value, .. } => vec![target, value],
-        StatementKind::Call(call) => vec![call],
-        StatementKind::If { condition, .. } => vec![condition],
-        StatementKind::Switch { subject, .. } => vec![subject],
-        StatementKind::Declaration(declaration) => match &declaration.kind {
-            DeclarationKind::Variable { initializer: Some(value), .. } => vec![value],
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
     }
 }
 

@@ -237,3 +237,18 @@ pub(super) fn executed<'e>(
         _ => None,
     }
 }
+
+/// The expressions of a statement that are not inside of other statements.
+pub(super) fn own_expressions(statement: &Statement) -> Vec<&Expression> {
+    match &statement.kind {
+        StatementKind::Assign { target, value, .. } => vec![target, value],
+        StatementKind::Call(call) => vec![call],
+        StatementKind::If { condition, .. } => vec![condition],
+        StatementKind::Switch { subject, .. } => vec![subject],
+        StatementKind::Declaration(declaration) => match &declaration.kind {
+            DeclarationKind::Variable { initializer: Some(value), .. } => vec![value],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}

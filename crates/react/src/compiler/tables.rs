@@ -4,12 +4,13 @@
 //! join the key. A default action that uses fields, or that a reaction may set, moves to a table that is applied on a
 //! miss; `applies` changes the places where tables are applied.
 
+use super::actions::{action_fields, listed};
 use super::plan::KeyPlan;
 use super::translator::{Choice, STATE, Translator, VERSION};
 use super::usage::malleables;
 use crate::language::check::is_malleable;
 use p4::ast::{
-    ActionRef, ControlDeclaration, Declaration, DeclarationKind, Expression, KeyElement, NodeId,
+    ControlDeclaration, Declaration, DeclarationKind, Expression, KeyElement, NodeId,
     TableDeclaration, TableProperty, TablePropertyKind,
 };
 use p4::typed::{Callee, Constant, Definition};
@@ -26,9 +27,9 @@ pub(super) struct ExpandedAction {
     /// The declarations as run, with their names.
     pub(super) specialised: Vec<(NodeId, String)>,
     /// `@tableonly`
-    table_only: bool,
+    pub(super) table_only: bool,
     /// `@defaultonly`
-    default_only: bool,
+    pub(super) default_only: bool,
 }
 
 /// A table as run, with what it was made of.
@@ -50,9 +51,6 @@ pub(super) struct ExpandedTable {
 /// The name of the action of a miss in tables with a default table.
 pub(super) const MISS: &str = "p4r_miss";
 
-/// The most combinations of alternatives for which an action is specialised; beyond, fields are read by chains.
-const MAX_COMBINATIONS: usize = 64;
-
 impl Translator<'_> {
     /// Expands the tables of a control.
     pub(super) fn expand_tables(&mut self, control: &mut ControlDeclaration) -> Vec<ExpandedTable> {
@@ -60,6 +58,7 @@ impl Translator<'_> {
         let mut made: BTreeMap<NodeId, Vec<(NodeId, String)>> = BTreeMap::new();
         let mut locals = Vec::with_capacity(control.locals.len());
         let actions = action_fields(self, control);
+        let called = self.called_actions(control);
         for mut local in std::mem::take(&mut control.locals) {
             if !matches!(local.kind, DeclarationKind::Table(_)) {
                 locals.push(local);
@@ -89,6 +88,14 @@ impl Translator<'_> {
             locals.extend(outcome.1);
             expanded.push(outcome.0);
         }
+        for action in called {
+            self.specialise_action(action, &actions, &mut made, &mut locals);
+        }
+        for (action, names) in made {
+            if let Some(fields) = actions.get(&action) {
+                self.specialised.insert(action, (fields.clone(), names));
+            }
+        }
         if expanded.iter().any(|table| table.default_table.is_some()) {
             let mut miss = self.locals(Span::NONE, &format!("action {MISS}() {{ }}"));
             miss.append(&mut locals);
@@ -112,6 +119,7 @@ impl Translator<'_> {
     ) -> (ExpandedTable, Option<Declaration>) {
         let mut keys = Vec::new();
         let mut actions = Vec::new();
+        let early = self.early_of(id);
         for property in &table.properties {
             if let TablePropertyKind::Actions(refs) = &property.kind {
                 for action in refs {
@@ -128,6 +136,7 @@ impl Translator<'_> {
                 _ => &[],
             })
             .flat_map(|element| self.fields_of(&malleables(&element.expression)))
+            .filter(|field| !early.contains_key(field))
             .collect();
         let for_entries = || actions.iter().filter(|action| !action.default_only);
         let used: BTreeSet<usize> =
@@ -146,7 +155,7 @@ impl Translator<'_> {
         for property in &mut table.properties {
             if let TablePropertyKind::Key(elements) = &mut property.kind {
                 has_key = true;
-                keys = self.expand_keys(elements, becomes_ternary);
+                keys = self.expand_keys(elements, becomes_ternary, &early);
                 self.add_selectors(elements, &selectors, &open, is_malleable);
             }
         }
@@ -208,54 +217,8 @@ impl Translator<'_> {
         (expanded, default_table)
     }
 
-    fn fields_of(&self, names: &BTreeSet<std::sync::Arc<str>>) -> Vec<usize> {
+    pub(super) fn fields_of(&self, names: &BTreeSet<std::sync::Arc<str>>) -> Vec<usize> {
         names.iter().filter_map(|name| self.field_index(name)).collect()
-    }
-
-    /// Makes the actions for the combinations of alternatives of an action's fields, once for all tables.
-    fn specialise(
-        &mut self,
-        reference: &ActionRef,
-        action_fields: &BTreeMap<NodeId, Vec<usize>>,
-        made: &mut BTreeMap<NodeId, Vec<(NodeId, String)>>,
-        locals: &mut Vec<Declaration>,
-    ) -> Option<ExpandedAction> {
-        let action = match self.program.typed.calls.get(&reference.id).map(|call| call.callee) {
-            Some(Callee::Action(node)) => node,
-            _ => match self.program.typed.definitions.get(&reference.id) {
-                Some(Definition::Node(node)) => *node,
-                _ => return None,
-            },
-        };
-        let has = |name: &str| reference.annotations.iter().any(|one| &*one.name.text == name);
-        let fields = action_fields.get(&action).cloned().unwrap_or_default();
-        let fields = match self.combinations(&fields) > MAX_COMBINATIONS {
-            true => Vec::new(),
-            false => fields,
-        };
-        let specialised = match made.get(&action) {
-            Some(specialised) => specialised.clone(),
-            None if fields.is_empty() => vec![(action, reference.path.name.text.to_string())],
-            None => {
-                let original = locals.iter().find(|local| local.id == action).cloned();
-                let mut specialised = Vec::new();
-                for index in 0..self.combinations(&fields) {
-                    let Some(original) = &original else { break };
-                    let choice = self.choice(&fields, index);
-                    let suffix = self.choice_name(&fields, &choice);
-                    let mut copy = self.rewriter.copy(original);
-                    copy.name.text = format!("{}__{suffix}", original.name.text).into();
-                    copy.annotations.retain(|one| !matches!(&*one.name.text, "name" | "id"));
-                    self.replace_references(&mut copy, &choice, true);
-                    specialised.push((copy.id, copy.name.text.to_string()));
-                    locals.push(copy);
-                }
-                made.insert(action, specialised.clone());
-                specialised
-            }
-        };
-        let (table_only, default_only) = (has("tableonly"), has("defaultonly"));
-        Some(ExpandedAction { action, fields, specialised, table_only, default_only })
     }
 
     /// Makes columns of keys with malleable fields; returns a plan for each key as written.
@@ -263,17 +226,24 @@ impl Translator<'_> {
         &mut self,
         elements: &mut Vec<KeyElement>,
         becomes_ternary: bool,
+        early: &BTreeMap<usize, String>,
     ) -> Vec<KeyPlan> {
         let mut plans = Vec::new();
         let mut columns = Vec::new();
         for mut element in std::mem::take(elements) {
             let fields = self.fields_of(&malleables(&element.expression));
-            if fields.is_empty() {
+            if fields.iter().all(|field| early.contains_key(field)) {
+                if !fields.is_empty() {
+                    let name = key_name(self, &element);
+                    element.annotations.retain(|one| &*one.name.text != "name");
+                    element.annotations.extend(self.name_annotation(&name));
+                }
                 if becomes_ternary && &*element.match_kind.text == "lpm" {
                     element.match_kind.text = "ternary".into();
                 }
                 let (choice, in_action) = (Choice::new(), false);
-                self.replace_references(&mut element.expression, &choice, in_action);
+                let loaded = early.clone();
+                self.replace_loaded(&mut element.expression, &choice, loaded, in_action);
                 columns.push(element);
                 plans.push(KeyPlan::Plain);
                 continue;
@@ -446,45 +416,6 @@ impl Translator<'_> {
         }
         table.properties = properties;
     }
-}
-
-/// The malleable fields that the actions of a control use, directly or through actions that they call.
-fn action_fields(
-    translator: &Translator<'_>,
-    control: &ControlDeclaration,
-) -> BTreeMap<NodeId, Vec<usize>> {
-    let mut found: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
-    let actions = || {
-        control.locals.iter().filter(|local| matches!(local.kind, DeclarationKind::Action { .. }))
-    };
-    for action in actions() {
-        let names = malleables(action);
-        let fields = translator.fields_of(&names).into_iter();
-        found.insert(
-            action.id,
-            fields.filter(|field| translator.alternatives[*field] > 1).collect(),
-        );
-    }
-    found.retain(|_, fields| !fields.is_empty());
-    found.into_iter().map(|(action, fields)| (action, fields.into_iter().collect())).collect()
-}
-
-/// The actions that a table lists.
-fn listed(translator: &Translator<'_>, table: &Declaration) -> Vec<NodeId> {
-    let DeclarationKind::Table(table) = &table.kind else { return Vec::new() };
-    let refs = table.properties.iter().flat_map(|property| match &property.kind {
-        TablePropertyKind::Actions(refs) => refs.as_slice(),
-        _ => &[],
-    });
-    let typed = &translator.program.typed;
-    refs.filter_map(|reference| match typed.calls.get(&reference.id).map(|call| call.callee) {
-        Some(Callee::Action(node)) => Some(node),
-        _ => match typed.definitions.get(&reference.id) {
-            Some(Definition::Node(node)) => Some(*node),
-            _ => None,
-        },
-    })
-    .collect()
 }
 
 /// The default action of a table.

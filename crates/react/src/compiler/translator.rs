@@ -2,9 +2,11 @@
 //! [`Translator`]: the tree that the passes of the compiler change, and the pieces of P4_16 that they put in.
 
 use super::architectures::Style;
+use super::loads::Loads;
 use super::plan::combination;
 use super::registers::{Cells, RegisterAction, cells, register_actions};
 use super::usage::Usage;
+use super::{Limits, Mode};
 use crate::language::{Directions, Gress, P4rProgram};
 use p4::ast::{Declaration, Expression, NodeId, Statement};
 use p4::parser::pieces::{Hole, tokens_at};
@@ -29,6 +31,9 @@ pub(super) const CELL_TYPE: &str = "p4r_cell_t";
 /// The alternatives that malleable fields stand for, by the index of the field.
 pub(super) type Choice = BTreeMap<usize, usize>;
 
+/// Fields, and declarations and names of the actions for each combination of their alternatives.
+pub(super) type Specialised = (Vec<usize>, Vec<(NodeId, String)>);
+
 /// What a pipeline's control begins with, as text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Beginning {
@@ -46,6 +51,12 @@ pub(super) struct Translator<'p> {
     pub(super) usage: Usage,
     pub(super) alternatives: Vec<usize>,
     pub(super) style: Style,
+    pub(super) mode: Mode,
+    pub(super) limits: Limits,
+    /// What the control at hand loads.
+    pub(super) loads: Loads,
+    /// Actions that stand once for each combination of alternatives of fields, with the names of these.
+    pub(super) specialised: BTreeMap<NodeId, Specialised>,
     /// The registers that are arguments.
     pub(super) cells: Vec<Cells>,
     /// The register actions that write registers.
@@ -59,12 +70,16 @@ pub(super) struct Translator<'p> {
 }
 
 impl<'p> Translator<'p> {
-    pub(super) fn new(program: &'p P4rProgram) -> Translator<'p> {
+    pub(super) fn new(program: &'p P4rProgram, mode: Mode, limits: Limits) -> Translator<'p> {
         let fields = program.declarations.fields.iter();
         let usage = Usage::of(program);
         Translator {
             program,
             style: Style::of(program),
+            mode,
+            limits,
+            loads: Loads::default(),
+            specialised: BTreeMap::new(),
             cells: cells(&program.typed, &usage.measured_registers),
             actions: register_actions(&program.typed),
             beginnings: BTreeMap::new(),

@@ -55,6 +55,8 @@ pub(super) struct Usage {
     pub(super) reachable: BTreeMap<Gress, BTreeSet<NodeId>>,
     /// The malleables that each pipeline uses or measures.
     pub(super) used: BTreeMap<Gress, BTreeSet<Arc<str>>>,
+    /// The malleables that controls behind each pipeline read.
+    pub(super) copied: BTreeMap<Gress, BTreeSet<Arc<str>>>,
     /// Declarations of the registers that are arguments of reactions.
     pub(super) measured_registers: Vec<NodeId>,
     /// Pipelines with something to measure.
@@ -104,6 +106,11 @@ impl Usage {
                 }
             }
         }
+        for tail in &program.tails {
+            let Some(parts) = direct.get(&tail.control) else { continue };
+            usage.used.entry(tail.gress).or_default().extend(parts.names.iter().cloned());
+            usage.copied.entry(tail.gress).or_default().extend(parts.names.iter().cloned());
+        }
         // A control needs the state if it names it, or applies one that needs it.
         loop {
             let before = usage.needing.len();
@@ -121,6 +128,9 @@ impl Usage {
             if usage.needing.len() == before {
                 break;
             }
+        }
+        for tail in &program.tails {
+            usage.needing.remove(&tail.control);
         }
         usage.writes =
             direct.iter().map(|(control, parts)| (*control, parts.written.clone())).collect();

@@ -31,7 +31,8 @@ pub(super) fn check(program: &P4rProgram, found: &mut Diagnostics) {
     let mut uses = Uses {
         program,
         directions: Directions::of(&program.typed),
-        control: None,
+        controls: Vec::new(),
+        is_tail: false,
         outside: None,
         found,
         used: BTreeMap::new(),
@@ -48,9 +49,27 @@ pub(super) fn check(program: &P4rProgram, found: &mut Diagnostics) {
             found.push(Diagnostic::warning(codes::UNUSED, name.span, message));
         }
     }
+    field_lists(program, found);
     for field in &program.declarations.fields {
         let controls = used.get(&field.name.text).cloned().unwrap_or_default();
         check_field(program, field, &controls, found);
+    }
+}
+
+/// Reports malleables as members of field lists.
+fn field_lists(program: &P4rProgram, found: &mut Diagnostics) {
+    for declaration in &program.typed.program.declarations {
+        let is_list = |annotation: &&Annotation| &*annotation.name.text == "field_list";
+        let (DeclarationKind::Extension(_), Some(annotation)) =
+            (&declaration.kind, declaration.annotations.iter().find(is_list))
+        else {
+            continue;
+        };
+        let message = format!("malleable `{}` is in a field list", declaration.name.text);
+        found.push(
+            Diagnostic::error(codes::FIELD_LIST, annotation.span, message)
+                .help("assign the malleable to a field of the metadata, and put `@field_list` before that field"),
+        );
     }
 }
 
@@ -274,8 +293,10 @@ pub(super) fn type_text(program: &P4rProgram, ty: &Type) -> String {
 struct Uses<'p, 'd> {
     program: &'p P4rProgram,
     directions: Directions,
-    /// The control that is visited.
-    control: Option<NodeId>,
+    /// The control that is visited; of one behind pipelines, the controls of these.
+    controls: Vec<NodeId>,
+    /// Whether that is a control behind a pipeline.
+    is_tail: bool,
     /// What is visited where malleables have no value.
     outside: Option<&'static str>,
     found: &'d mut Diagnostics,
@@ -312,15 +333,23 @@ fn applied_controls(program: &P4rProgram) -> BTreeSet<NodeId> {
 
 impl<'p> Uses<'p, '_> {
     fn top_level(&mut self, declaration: &'p Declaration) {
-        self.control = None;
+        let tails = self.program.tails_of(declaration.id);
+        let pipelines = tails.filter_map(|tail| {
+            let mut pipelines = self.program.pipelines.iter();
+            pipelines.find(|pipeline| pipeline.gress == tail.gress).map(|one| one.control)
+        });
+        self.controls = pipelines.collect();
+        self.is_tail = !self.controls.is_empty();
         self.outside = match &declaration.kind {
-            DeclarationKind::Control(_) if !self.applied.contains(&declaration.id) => {
-                Some("a control that neither the ingress nor the egress applies")
-            }
-            DeclarationKind::Control(_) => {
-                self.control = Some(declaration.id);
+            DeclarationKind::Control(_) if self.applied.contains(&declaration.id) => {
+                self.controls = vec![declaration.id];
+                self.is_tail = false;
                 None
             }
+            DeclarationKind::Control(_) if self.is_tail => None,
+            DeclarationKind::Control(_) => Some(
+                "a control that no pipeline applies, and that does not run behind one with its metadata",
+            ),
             DeclarationKind::Parser(_) => Some("a parser"),
             DeclarationKind::Function { .. } => Some("a function"),
             DeclarationKind::Action { .. } => Some("an action outside of controls"),
@@ -338,11 +367,11 @@ impl<'p> Uses<'p, '_> {
             let message = format!("`${{{name}}}` stands in {outside}, where it has no value");
             self.found.push(
                 Diagnostic::error(codes::MISPLACED, span, message)
-                    .help("malleables stand in the ingress and egress controls, in what they apply, and in their actions and tables"),
+                    .help("malleables stand in the ingress and egress controls, in what they apply, and in the controls behind them that share their metadata"),
             );
         }
-        if let Some(control) = self.control {
-            self.used.entry(name.into()).or_default().insert(control);
+        if !self.controls.is_empty() {
+            self.used.entry(name.into()).or_default().extend(&self.controls);
         }
     }
 
@@ -354,6 +383,17 @@ impl<'p> Uses<'p, '_> {
                 ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } => base,
                 _ => break,
             };
+        }
+        if self.is_tail
+            && let ExpressionKind::Extension(reference) = &root.kind
+            && let Some(name) = referred(reference)
+        {
+            let message = format!("`${{{name}}}` is written behind the pipeline");
+            self.found.push(
+                Diagnostic::error(codes::MISPLACED, target.span, message).help(
+                    "write it in the control of the pipeline; behind it a malleable is a copy",
+                ),
+            );
         }
         if let ExpressionKind::Extension(reference) = &root.kind
             && let Some(name) = referred(reference)

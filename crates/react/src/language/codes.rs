@@ -27,7 +27,7 @@ codes! {
     VALUE_WRITTEN = "R-E0105", "The data plane writes a malleable value",
         "Only reactions assign to malleable values; to packets they are constants of a pass. Use a variable of your own, or a malleable field.";
     MISPLACED = "R-E0106", "A malleable stands where it has no value",
-        "Malleables are loaded at the beginning of the ingress and of the egress control (Mantis, section 4.1). They stand in these controls, in controls that they apply and in their actions and tables, not in parsers, checksum verification, deparsers, functions or constants.";
+        "Malleables are loaded at the beginning of the ingress and of the egress control (Mantis, section 4.1). They stand in these controls, in controls that they apply and in their actions and tables, not in parsers, checksum verification, functions or constants. A control behind them that has their metadata as a parameter, such as that of `update_checksum` or a deparser of Tofino, reads copies made at the end of the pipeline, and does not write them.";
     UNUSED = "R-W0101", "A malleable is never used",
         "Neither the data plane nor a reaction names it.";
     UNKNOWN_ANNOTATION = "R-W0201", "A reaction has an annotation that means nothing",
@@ -38,6 +38,8 @@ codes! {
         "Each entry of a malleable table stands in the table twice, once for each version (Mantis, section 5.1.2). A direct meter would have two buckets, and members of action profiles and selectors would not be versioned. Use an indirect meter with an index in action data, or leave the table ordinary.";
     MASK_ON_EXACT = "R-E0109", "A masked malleable field is an exact key",
         "A mask belongs to a ternary key: with several alternatives an exact column becomes ternary anyway. Write `ternary`.";
+    FIELD_LIST = "R-E0110", "A malleable is in a field list",
+        "`@field_list` names fields of the metadata that cloned, resubmitted and recirculated packets keep. A malleable is no field: assign it to one, and put the annotation there.";
     NO_SUCH_REGISTER = "R-E0201", "There is no such register",
         "`reg` names a register of the ingress control, of the egress control, of a control that they apply, or of the file.";
     RANGE = "R-E0202", "The range of cells lies beyond the register",

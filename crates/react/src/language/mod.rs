@@ -21,5 +21,5 @@ pub use declarations::{
 pub use dialect::P4R;
 pub use directions::Directions;
 pub use paths::Path;
-pub use program::{Gress, P4rProgram, PipelineControl};
+pub use program::{Gress, P4rProgram, PipelineControl, Tail};
 pub use read::read;

@@ -26,7 +26,7 @@ pub fn read(
     let Compilation { map, mut diagnostics, program } = compiled;
     let Some(typed) = program else { return Err((map, diagnostics)) };
     let declarations = Declarations::of(&typed.program);
-    let (description, pipelines) = match pipelines(&typed) {
+    let (description, pipelines, tails) = match pipelines(&typed) {
         Some(found) => found,
         None => {
             let span =
@@ -44,6 +44,7 @@ pub fn read(
         map,
         declarations,
         pipelines,
+        tails,
         architecture: description.name,
         interface: Interface::default(),
     };

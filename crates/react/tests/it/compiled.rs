@@ -4,7 +4,7 @@
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
 use react::c::{Compiler, compile as compile_c};
-use react::compiler::{CompiledProgram, Limits, compile};
+use react::compiler::{BinLimits, CompiledProgram, Limits, compile};
 use react::language::read;
 use react::module::Code;
 use source::{RenderOptions, SourceMap, render_text};
@@ -33,4 +33,15 @@ fn compiled_program(text: &str, limits: Option<Limits>) -> (CompiledProgram, Sou
         Ok(compiled) => (compiled, program.map),
         Err((found, map)) => panic!("{}", render_text(&map, &found, RenderOptions::default())),
     }
+}
+
+/// Limits of generated programs: every other one has several init tables in each pipeline, and each third one loads fields
+/// in front of most tables.
+pub fn limits(seed: u64) -> Option<Limits> {
+    let init = match seed % 2 {
+        0 => BinLimits { bits: u32::MAX, items: usize::MAX },
+        _ => BinLimits { bits: 18, items: 3 },
+    };
+    let combinations = if seed % 3 == 1 { 2 } else { 64 };
+    Some(Limits { init, combinations })
 }

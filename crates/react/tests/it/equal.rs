@@ -2,22 +2,31 @@
 //! The program as run, behind its control map, does what the program as written does with the same decisions between
 //! packets: on both engines, with entries, defaults, values and fields that change.
 
-use crate::compiled::compiled_with;
+use crate::compiled::{compiled_with, limits};
 use crate::generated::{Target as Architecture, Writes, packet, program};
 use crate::script::{Call, Script};
 use control::map::{Mapped, Virtual};
-use control::target::Target;
+use control::target::{Notification, Target};
 use device::{Device, DeviceOptions, EngineChoice};
+use ir::Bits;
 use react::agent::{Agent, AgentOptions};
-use react::compiler::{BinLimits, CompiledProgram, Limits};
+use react::compiler::CompiledProgram;
 use react::map::{LegacyWrites, MalleableMap};
 use testing::{Choices, seeds};
 
 /// From packet to packet.
 const STEP_PS: u64 = 1_000_000;
 
-/// What happened: the bytes of each packet that left, and the calls of reactions.
-type Happened = (Vec<(u64, Vec<u8>)>, Vec<Call>);
+/// What happened.
+#[derive(Debug, Default, PartialEq)]
+struct Happened {
+    /// The bytes of each packet that left, with its port.
+    left: Vec<(u64, Vec<u8>)>,
+    /// The calls of reactions.
+    calls: Vec<Call>,
+    /// The values of each digest.
+    digests: Vec<Vec<Bits>>,
+}
 
 /// The target behind the control map.
 pub fn mapped(compiled: &CompiledProgram, device: &Device) -> (Box<dyn Target>, LegacyWrites) {
@@ -44,7 +53,7 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
         .expect("all objects are there");
     agent.prologue(target.as_mut()).expect("it begins");
     let mut choices = Choices::from_seed(seed ^ 0x5eed);
-    let mut left = Vec::new();
+    let mut happened = Happened::default();
     for id in 0..40u16 {
         let time_ps = u64::from(id + 1) * STEP_PS;
         device.advance(time_ps).expect("it runs");
@@ -53,13 +62,17 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
         }
         device.inject(0, time_ps, packet(&mut choices, id)).expect("it is taken");
         device.advance(time_ps).expect("it runs");
-        left.extend(
-            device.drain_transmitted().into_iter().map(|sent| (u64::from(sent.port), sent.bytes)),
-        );
+        let sent = device.drain_transmitted().into_iter();
+        happened.left.extend(sent.map(|sent| (u64::from(sent.port), sent.bytes)));
+        for told in target.notifications() {
+            if let Notification::Digest { fields, .. } = told {
+                happened.digests.push(fields.into_iter().map(|(_, value)| value).collect());
+            }
+        }
     }
     assert_eq!(agent.statistics().failed_commits, 0, "{:?}", agent.take_log());
-    let calls = calls.lock().expect("one thread").clone();
-    (left, calls)
+    happened.calls.clone_from(&calls.lock().expect("one thread"));
+    happened
 }
 
 #[test]
@@ -73,13 +86,10 @@ fn programs_for_tofino_as_run_do_what_programs_as_written_do() {
 }
 
 fn check(architecture: Architecture) {
-    let (mut packets, mut calls) = (0, 0);
-    for seed in seeds(60) {
+    let (mut packets, mut calls, mut digests, mut loading) = (0, 0, 0, 0);
+    for seed in seeds(40) {
         let generated = program(&mut Choices::from_seed(seed), Writes::Anywhere, architecture);
-        // Every other program has several init tables in each pipeline.
-        let init = BinLimits { bits: 18, items: 3 };
-        let limits = (seed % 2 == 1).then_some(Limits { init });
-        let compiled = compiled_with(&generated.text, limits);
+        let compiled = compiled_with(&generated.text, limits(seed));
         let expected = run(&compiled, true, EngineChoice::Interpreter, seed);
         for (is_written, engine) in [
             (true, EngineChoice::Jit),
@@ -87,15 +97,21 @@ fn check(architecture: Architecture) {
             (false, EngineChoice::Jit),
         ] {
             let found = run(&compiled, is_written, engine, seed);
-            assert_eq!(found.1, expected.1, "calls, seed {seed}, {engine:?}\n{}", generated.text);
+            assert_eq!(found.calls, expected.calls, "seed {seed}, {engine:?}\n{}", generated.text);
             assert_eq!(
-                found.0, expected.0,
-                "packets, seed {seed}, {engine:?}\n{}\n{}",
+                found, expected,
+                "seed {seed}, {engine:?}\n{}\n{}",
                 generated.text, compiled.text
             );
         }
-        packets += expected.0.len();
-        calls += expected.1.len();
+        loading += usize::from(compiled.text.contains("_early"));
+        packets += expected.left.len();
+        digests += expected.digests.len();
+        calls += expected.calls.len();
     }
-    println!("{packets} packets, {calls} calls of reactions");
+    assert!(loading > 0, "no program loads fields in front of tables and actions");
+    assert!(digests > 0, "no packet sends a digest");
+    println!(
+        "{packets} packets, {digests} digests, {calls} calls of reactions, {loading} programs with loads"
+    );
 }

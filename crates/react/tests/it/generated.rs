@@ -48,7 +48,8 @@ fn field(name: &str) -> String {
 impl Generator<'_> {
     /// Something of 32 bits to read.
     fn wide_operand(&mut self) -> String {
-        match self.choices.below(7) {
+        let kinds = if self.writes == Writes::Once { 5 } else { 7 };
+        match self.choices.below(kinds) {
             0 => field(WIDE[self.choices.below(3)]),
             1 if !self.wide.is_empty() => format!("${{{}}}", self.choices.pick(&self.wide)),
             2 | 5 | 6 if !self.values.is_empty() => {
@@ -156,7 +157,8 @@ impl Generator<'_> {
     }
 
     fn apply(&mut self, table: &str) -> String {
-        match self.choices.below(5) {
+        let kinds = if self.writes == Writes::Once { 5 } else { 7 };
+        match self.choices.below(kinds) {
             0 => format!(
                 "        if ({table}.apply().hit) {{ hdr.d.seen = hdr.d.seen + 1; }} else {{ hdr.d.seen = hdr.d.seen + 2; }}\n"
             ),
@@ -164,6 +166,22 @@ impl Generator<'_> {
             2 => format!(
                 "        switch ({table}.apply().action_run) {{ one: {{ hdr.d.seen = hdr.d.seen + 4; }} two: {{ hdr.d.seen = hdr.d.seen + 8; }} default: {{ hdr.d.seen = hdr.d.seen + 16; }} }}\n"
             ),
+            5 => {
+                let action = ["one", "two"][self.choices.below(2)];
+                let operand = self.wide_operand();
+                format!("        {table}.apply();\n        {action}({operand});\n")
+            }
+            6 => {
+                let (target, one, two) =
+                    (self.narrow_target(), self.wide_operand(), self.wide_operand());
+                let hash = match self.target {
+                    Target::V1model => format!(
+                        "hash({target}, HashAlgorithm.crc16, 16w0, {{ {one}, {two} }}, 32w8);"
+                    ),
+                    Target::Tna => format!("{target} = (bit<16>)h.get({{ {one}, {two} }});"),
+                };
+                format!("        {hash}\n        {table}.apply();\n")
+            }
             3 => {
                 let statement = self.statement("32w2");
                 format!("        {statement}\n        {table}.apply();\n")
@@ -229,15 +247,13 @@ parser P(packet_in packet, out headers_t hdr, out meta_t meta, out ingress_intri
 parser Q(packet_in packet, out headers_t hdr, out meta_t meta, out egress_intrinsic_metadata_t intrinsic) {
     state start { packet.extract(intrinsic); packet.extract(hdr.d); transition accept; }
 }
-control D(packet_out packet, inout headers_t hdr, in meta_t meta, in ingress_intrinsic_metadata_for_deparser_t sm) {
-    apply { packet.emit(hdr.d); }
-}
 control F(packet_out packet, inout headers_t hdr, in meta_t meta, in egress_intrinsic_metadata_for_deparser_t sm) {
     apply { packet.emit(hdr.d); }
 }
 control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_t intrinsic,
     in ingress_intrinsic_metadata_from_parser_t parsed, inout ingress_intrinsic_metadata_for_deparser_t sm,
     inout ingress_intrinsic_metadata_for_tm_t tm) {
+    Hash<bit<3>>(HashAlgorithm_t.CRC16) h;
 ";
 
 const TNA_EGRESS: &str = "\
@@ -265,7 +281,8 @@ pub fn program(choices: &mut Choices, writes: Writes, target: Target) -> Generat
     let mut text = format!("#include <core.p4>\n#include <{include}>\n");
     text.push_str(
         "header d_t { bit<16> id; bit<32> a; bit<32> b; bit<32> c; bit<16> p; bit<16> q; bit<16> r; bit<8> seen; bit<32> wrote; }\n\
-         struct headers_t { d_t d; }\nstruct meta_t { }\n",
+         struct headers_t { d_t d; }\nstruct meta_t { }\n\
+         struct told_t { bit<16> what; bit<32> which; bit<16> id; }\n",
     );
     for value in &generator.values {
         let _ = writeln!(text, "malleable value bit<16> {value} {{ init = 1; }}");
@@ -321,15 +338,55 @@ pub fn program(choices: &mut Choices, writes: Writes, target: Target) -> Generat
     };
     let forward =
         if target == Target::Tna { "tm.ucast_egress_port = 1;" } else { "sm.egress_spec = 1;" };
+    let told = match generator.wide.first() {
+        Some(name) => format!("${{v0}}, ${{{name}}}, hdr.d.id"),
+        None => "${v0}, hdr.d.c, hdr.d.id".to_string(),
+    };
+    let digests = if writes == Writes::Once { 1 } else { 3 };
+    let digest = match (target, generator.choices.below(digests)) {
+        (_, 0) => String::new(),
+        (Target::Tna, _) => "        sm.digest_type = 1;\n".to_string(),
+        (_, 1) => format!("        digest<told_t>(1, {{ {told} }});\n"),
+        _ => "        digest<told_t>(1, { what = ${v0}, which = hdr.d.c, id = hdr.d.id });\n"
+            .to_string(),
+    };
+    applies.push_str(&digest);
     let _ = write!(text, "    apply {{\n        {forward}\n{applies}{ending}    }}\n}}\n");
     let mut egress = String::new();
+    let inputs: Vec<String> = ["v0".to_string()]
+        .iter()
+        .chain(&generator.wide)
+        .map(|name| format!("${{{name}}}"))
+        .collect();
+    let inputs = inputs.join(", ");
     match target {
-        Target::V1model => text.push_str(
-            "control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) { apply { } }\n\
-             control C(inout headers_t hdr, inout meta_t meta) { apply { } }\n\
-             control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.d); } }\n",
-        ),
+        Target::V1model => {
+            // Egress commits after ingress.
+            let sum = match writes {
+                Writes::Anywhere => format!(
+                    "update_checksum(hdr.d.p != 1, {{ {inputs} }}, hdr.d.r, HashAlgorithm.csum16);"
+                ),
+                Writes::Once => String::new(),
+            };
+            let leaving = if inputs.contains("f0") { "if (hdr.d.p == 0) { exit; } " } else { "" };
+            let _ = write!(
+                text,
+                "control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {{ \
+                 apply {{ {leaving}hdr.d.b = hdr.d.b + 1; }} }}\n\
+                 control C(inout headers_t hdr, inout meta_t meta) {{ apply {{ {sum} }} }}\n\
+                 control D(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr.d); }} }}\n"
+            );
+        }
         Target::Tna => {
+            let _ = write!(
+                text,
+                "control D(packet_out packet, inout headers_t hdr, in meta_t meta, \
+                 in ingress_intrinsic_metadata_for_deparser_t sm) {{\n    Checksum() sum;\n\
+                 \x20   Digest<told_t>() told;\n\
+                 \x20   apply {{\n        hdr.d.r = sum.update({{ {inputs} }});\n\
+                 \x20       if (sm.digest_type == 1) {{ told.pack({{ {told} }}); }}\n\
+                 \x20       packet.emit(hdr.d);\n    }}\n}}\n"
+            );
             text.push_str(TNA_EGRESS);
             // The pipelines commit one after the other.
             if writes == Writes::Anywhere {

@@ -33,9 +33,12 @@ struct Counts {
 
 fn judged(seed: u64, mistakes: Mistakes, architecture: Architecture) -> (Option<String>, Counts) {
     let generated = program(&mut Choices::from_seed(seed), Writes::Once, architecture);
-    let limits =
-        (!seed.is_multiple_of(4)).then_some(Limits { init: BinLimits { bits: 18, items: 3 } });
-    let compiled = compiled_with(&generated.text, limits);
+    let init = match seed % 4 {
+        0 => BinLimits { bits: u32::MAX, items: usize::MAX },
+        _ => BinLimits { bits: 18, items: 3 },
+    };
+    let combinations = if seed % 8 == 7 { 2 } else { 64 };
+    let compiled = compiled_with(&generated.text, Some(Limits { init, combinations }));
     let history = history(&compiled, seed, mistakes, architecture);
     let fault = fault(&compiled, &history, architecture);
     let fault = fault.map(|fault| format!("seed {seed}: {fault}\n{}", generated.text));

@@ -15,4 +15,5 @@ mod generated;
 mod isolation;
 mod reload;
 mod script;
+mod tails;
 mod worker;
