@@ -36,7 +36,8 @@ impl Translator<'_> {
                 None => (Vec::new(), vec![(action, reference.path.name.text.to_string())]),
             };
         let (table_only, default_only) = (has("tableonly"), has("defaultonly"));
-        Some(ExpandedAction { action, fields, specialised, table_only, default_only })
+        let reference = reference.clone();
+        Some(ExpandedAction { action, reference, fields, specialised, table_only, default_only })
     }
 
     /// The actions that a control calls in statements, on Tofino.

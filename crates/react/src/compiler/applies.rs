@@ -6,7 +6,8 @@ use super::tables::{ExpandedTable, MISS};
 use super::translator::Translator;
 use crate::language::codes;
 use p4::ast::{
-    Expression, ExpressionKind, NodeId, Statement, StatementKind, SwitchCase, UnaryOperator,
+    ControlDeclaration, DeclarationKind, Expression, ExpressionKind, NodeId, Statement,
+    StatementKind, SwitchCase, TablePropertyKind, UnaryOperator,
 };
 use p4::typed::{Callee, Definition};
 use p4::visit_mut::{VisitMut, walk_statement};
@@ -26,6 +27,21 @@ struct Asked<'e> {
 }
 
 impl<'e> Applies<'_, '_, 'e> {
+    /// Rewrites the statements of a control; keys that apply tables are errors.
+    pub(super) fn control(&mut self, control: &mut ControlDeclaration) {
+        control.body.statements.iter_mut().for_each(|statement| self.statement(statement));
+        for local in &mut control.locals {
+            let DeclarationKind::Table(table) = &mut local.kind else { continue };
+            for property in &mut table.properties {
+                if let TablePropertyKind::Key(elements) = &mut property.kind {
+                    elements
+                        .iter_mut()
+                        .for_each(|element| self.expression(&mut element.expression));
+                }
+            }
+        }
+    }
+
     /// The expanded table that an expression applies.
     fn applied(&self, expression: &Expression) -> Option<&'e ExpandedTable> {
         let node = self.translator.model(expression.id);

@@ -31,7 +31,11 @@ impl Translator<'_> {
             .into_iter()
             .collect();
         let parts: Vec<Expression> = match &entry.keyset.kind {
-            ExpressionKind::TupleKeyset(parts) => parts.clone(),
+            ExpressionKind::TupleKeyset(parts) | ExpressionKind::List(parts)
+                if parts.len() == keys.len() =>
+            {
+                parts.clone()
+            }
             _ if keys.len() <= 1 => vec![entry.keyset.clone()],
             _ => vec![entry.keyset.clone(); keys.len()],
         };

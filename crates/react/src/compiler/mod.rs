@@ -233,12 +233,7 @@ fn translate_control(
         match mode {
             Mode::Run => {
                 expanded = translator.expand_tables(control);
-                let mut applies = applies::Applies { translator, tables: &expanded };
-                control
-                    .body
-                    .statements
-                    .iter_mut()
-                    .for_each(|statement| applies.statement(statement));
+                applies::Applies { translator, tables: &expanded }.control(control);
             }
             Mode::Written => finish_control::name_keys(translator, control),
         }

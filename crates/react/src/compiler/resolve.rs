@@ -9,7 +9,7 @@ use crate::interface::{Interface, KeyKind, ReactionTable, Scalar, TableAction, T
 use crate::language::{Gress, P4rProgram, codes};
 use ir::ready::ReadyProgram;
 use ir::{MatchKind, OriginId, Program, Table};
-use p4::ast::NodeId;
+use p4::ast::{Declaration, DeclarationKind, NodeId};
 use source::{Diagnostic, Diagnostics};
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ pub(super) fn resolve(
         if planned.is_malleable {
             interface.tables.push(reaction_table(program, table, as_written));
         } else {
-            interface.ordinary_tables.push(last_part(&table.name));
+            let declared = declaration_of(program, as_written, table.origin);
+            interface.ordinary_tables.push(c_name(declared, &table.name));
         }
         plan.tables.push(planned);
     }
@@ -194,9 +195,27 @@ fn plan_table(
     }
 }
 
-/// The last part of a control-plane name, which is the name in C.
-fn last_part(name: &str) -> Arc<str> {
-    name.rsplit('.').next().unwrap_or(name).into()
+/// The declaration of a table or an action.
+fn declaration_of<'p>(
+    program: &'p P4rProgram,
+    as_written: &Program,
+    origin: OriginId,
+) -> Option<&'p Declaration> {
+    let node = node_of(as_written, origin)?;
+    let all = &program.typed.program.declarations;
+    let locals = all.iter().flat_map(|declaration| match &declaration.kind {
+        DeclarationKind::Control(control) => control.locals.as_slice(),
+        _ => &[],
+    });
+    all.iter().chain(locals).find(|one| one.id == node)
+}
+
+/// The name in C: that of the declaration, which `@name` does not change, or the last part of the control-plane name.
+fn c_name(declared: Option<&Declaration>, name: &str) -> Arc<str> {
+    match declared {
+        Some(declared) => declared.name.text.clone(),
+        None => name.rsplit('.').next().unwrap_or(name).into(),
+    }
 }
 
 /// A malleable table as reactions see it.
@@ -220,23 +239,16 @@ fn reaction_table(program: &P4rProgram, table: &Table, as_written: &Program) -> 
             (parameter.name.clone(), Scalar::unsigned(ty.width_bits()))
         });
         TableAction {
-            name: last_part(&action.name),
+            name: c_name(declaration_of(program, as_written, action.origin), &action.name),
             parameters: parameters.collect(),
             is_for_entries: !listed.default_only,
             is_for_default: !listed.table_only,
         }
     });
-    let node = node_of(as_written, table.origin);
-    let controls = program.typed.program.declarations.iter();
-    let mut locals = controls.flat_map(|declaration| match &declaration.kind {
-        p4::ast::DeclarationKind::Control(control) => control.locals.as_slice(),
-        _ => &[],
-    });
-    let span =
-        locals.find(|local| Some(local.id) == node).map_or(source::Span::NONE, |local| local.span);
+    let declared = declaration_of(program, as_written, table.origin);
     ReactionTable {
-        name: last_part(&table.name),
-        span,
+        name: c_name(declared, &table.name),
+        span: declared.map_or(source::Span::NONE, |declared| declared.span),
         keys: keys.collect(),
         actions: actions.collect(),
         has_priorities: table.has_priorities(),

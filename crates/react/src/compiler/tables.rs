@@ -10,7 +10,7 @@ use super::translator::{Choice, STATE, Translator, VERSION};
 use super::usage::malleables;
 use crate::language::check::is_malleable;
 use p4::ast::{
-    ControlDeclaration, Declaration, DeclarationKind, Expression, KeyElement, NodeId,
+    ActionRef, ControlDeclaration, Declaration, DeclarationKind, Expression, KeyElement, NodeId,
     TableDeclaration, TableProperty, TablePropertyKind,
 };
 use p4::typed::{Callee, Constant, Definition};
@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct ExpandedAction {
     /// The declaration as written.
     pub(super) action: NodeId,
+    /// Its place in the list of the table, with the arguments that the program binds.
+    pub(super) reference: ActionRef,
     /// The malleable fields that it uses.
     pub(super) fields: Vec<usize>,
     /// The declarations as run, with their names.
@@ -321,18 +323,35 @@ impl Translator<'_> {
         if is_malleable {
             key.push_str(&format!(" {STATE}.{VERSION} : exact;"));
         }
-        let mut names: Vec<&str> = Vec::new();
-        for action in actions {
-            names.extend(action.specialised.iter().map(|(_, name)| name.as_str()));
-        }
-        names.dedup();
         let size = self.combinations(selectors) * if is_malleable { 2 } else { 1 };
-        let list: String = names.iter().map(|name| format!(" {name};")).collect();
         let text = format!(
-            "table {name}__default {{ key = {{{key} }} actions = {{{list} {MISS}; }} \
+            "table {name}__default {{ key = {{{key} }} actions = {{ {MISS}; }} \
              size = {size}; const default_action = {MISS}(); }}"
         );
-        self.locals(Span::NONE, &text).pop()
+        let mut made = self.locals(Span::NONE, &text).pop()?;
+        let mut list = Vec::new();
+        for action in actions {
+            list.extend(self.references(action));
+        }
+        list.iter_mut().for_each(|reference| reference.annotations.clear());
+        if let DeclarationKind::Table(table) = &mut made.kind {
+            for property in &mut table.properties {
+                if let TablePropertyKind::Actions(refs) = &mut property.kind {
+                    refs.splice(0..0, list.drain(..));
+                }
+            }
+        }
+        Some(made)
+    }
+
+    /// The entries of an action's specialised forms in the list of a table.
+    fn references(&mut self, action: &ExpandedAction) -> Vec<ActionRef> {
+        let named = |(_, name): &(NodeId, String)| {
+            let mut copy = self.rewriter.copy(&action.reference);
+            copy.path.name.text = name.as_str().into();
+            copy
+        };
+        action.specialised.iter().map(named).collect()
     }
 
     /// Rewrites actions, default action, entries and size of an expanded table.
@@ -351,18 +370,10 @@ impl Translator<'_> {
         for mut property in std::mem::take(&mut table.properties) {
             match &mut property.kind {
                 TablePropertyKind::Actions(refs) => {
-                    let mut list = Vec::new();
-                    for (reference, action) in refs.iter().zip(&expanded.actions) {
-                        if has_default_table && action.default_only {
-                            continue;
-                        }
-                        for (_, name) in &action.specialised {
-                            let mut copy = self.rewriter.copy(reference);
-                            copy.path.name.text = name.as_str().into();
-                            list.push(copy);
-                        }
-                    }
-                    *refs = list;
+                    let is_listed =
+                        |action: &&ExpandedAction| !has_default_table || !action.default_only;
+                    let listed = expanded.actions.iter().filter(is_listed);
+                    *refs = listed.flat_map(|action| self.references(action)).collect();
                 }
                 TablePropertyKind::Custom { name, .. }
                     if &*name.text == "default_action" && has_default_table =>

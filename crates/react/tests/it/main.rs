@@ -15,5 +15,6 @@ mod generated;
 mod isolation;
 mod reload;
 mod script;
+mod tables;
 mod tails;
 mod worker;
