@@ -140,7 +140,8 @@ pub enum Command {
     Corpus(Corpus),
     /// Measure the figures of a paper again, and print them beside the published numbers.
     #[command(after_help = "Examples:\n  plane bench lucid --figure 16 --figure 17\n  \
-        plane bench lucid --compile\n  plane bench lucid --corpus examples/lucid")]
+        plane bench lucid --compile\n  plane bench lucid --corpus examples/lucid\n  \
+        plane bench mantis --figure 10a --figure table1 --json")]
     Bench(Bench),
     /// Explain a diagnostic code.
     #[command(after_help = "Example:\n  plane explain P4-E0001\n  plane explain --list")]
@@ -489,10 +490,19 @@ pub struct Bench {
     /// The system.
     #[arg(value_name = "SYSTEM")]
     pub system: System,
-    /// Measure only this figure of its paper; may be repeated.
-    #[arg(long, value_name = "NUMBER", value_parser = number::<u32>)]
-    pub figure: Vec<u32>,
-    /// The folder of the applications to measure; each is a folder with a program and its run.
+    /// Measure only this figure of its paper, such as 14 or 10a; may be repeated.
+    #[arg(long, value_name = "FIGURE")]
+    pub figure: Vec<String>,
+    /// Print the figures as JSON, a list of objects.
+    #[arg(long, conflicts_with_all = ["compile", "corpus"])]
+    pub json: bool,
+    /// Mantis: traces of the paper's size instead of a twentieth (figure 14).
+    #[arg(long)]
+    pub full: bool,
+    /// Mantis: the costs of the driver (TOML) [default: those that fit the paper].
+    #[arg(long, value_name = "FILE.toml")]
+    pub driver_model: Option<PathBuf>,
+    /// Lucid: the folder of the applications to measure; each is a folder with a program and its run.
     #[arg(long, value_name = "DIR", default_value = "examples/lucid")]
     pub applications: PathBuf,
     /// Seed of all random numbers.
@@ -519,6 +529,8 @@ pub struct Bench {
 pub enum System {
     /// Lucid (SIGCOMM 2021).
     Lucid,
+    /// Mantis (SIGCOMM 2020).
+    Mantis,
 }
 
 /// `plane fmt`

@@ -112,6 +112,7 @@ fn on_device<'a>(
         seed: arguments.seed.unwrap_or(0),
         until_ps: arguments.until_ps,
         device: device.device.as_deref(),
+        driver_model: arguments.reactions.driver_model.as_deref(),
         cpu_port: device.cpu_port,
         reactions: ReactionRun {
             options: arguments.reactions.options(None),

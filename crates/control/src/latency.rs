@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Latency models: how long a driver takes to serve a batch, and when each item takes effect. A model gives
-//! service times; the queue in front of the driver is the device's. Software has no model.
+//! service times; the queue in front of the driver is the device's. Software has no model. [`DriverModel`] reads them from
+//! files.
+
+mod file;
+
+pub use file::{DriverModel, EXPLANATIONS, ModelInput};
 
 use crate::target::{DeviceItem, Item};
 use state::{BatchItem, CellRange, CellValues, Read, Update};
@@ -155,36 +160,7 @@ pub struct LatencyModel {
     pub barrier: BarrierKind,
 }
 
-const MICROSECOND_PS: u64 = 1_000_000;
-
 impl LatencyModel {
-    /// A switch chip over PCIe, with the costs that fit the statements of the Mantis paper (§8.1, Fig. 10): a
-    /// default action 3 us, an entry 5 us, a read of registers 4 us and 80 ns a byte; item by item; passes
-    /// are not counted, but end within 2 us.
-    pub fn pcie_chip() -> LatencyModel {
-        use ItemKind::{
-            ReadCounters, ReadEntries, ReadRegisters, WriteCounters, WriteDefault, WriteEntry,
-            WriteRegisters,
-        };
-        let array = || ItemCost::constant(4 * MICROSECOND_PS, 80_000);
-        LatencyModel {
-            batch: Duration::ZERO,
-            items: vec![
-                (WriteDefault, ItemCost::constant(3 * MICROSECOND_PS, 0)),
-                (WriteEntry, ItemCost::constant(5 * MICROSECOND_PS, 0)),
-                (ReadEntries, ItemCost::constant(5 * MICROSECOND_PS, 0)),
-                (WriteRegisters, array()),
-                (ReadRegisters, array()),
-                (WriteCounters, array()),
-                (ReadCounters, array()),
-            ],
-            other_items: ItemCost::constant(5 * MICROSECOND_PS, 0),
-            reply: Duration::ZERO,
-            is_atomic: false,
-            barrier: BarrierKind::Bound(2 * MICROSECOND_PS),
-        }
-    }
-
     /// A driver that takes a constant time for each item and nothing else, item by item.
     pub fn per_item(item_ps: u64) -> LatencyModel {
         LatencyModel {
@@ -277,12 +253,5 @@ mod tests {
         check(&measured, u64::MAX / 4 + 1, 50);
         check(&measured, u64::MAX, 50);
         check(&Duration::Measured(Vec::new()), 3, 0);
-    }
-
-    #[test]
-    fn kinds_without_a_cost_of_their_own_have_the_common_one() {
-        let chip = LatencyModel::pcie_chip();
-        assert_eq!(chip.cost(ItemKind::WriteDefault), &ItemCost::constant(3_000_000, 0));
-        assert_eq!(chip.cost(ItemKind::Other), &chip.other_items);
     }
 }

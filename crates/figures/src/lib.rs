@@ -4,6 +4,7 @@
 
 mod distribution;
 pub mod lucid;
+pub mod mantis;
 mod table;
 
 pub use table::Table;

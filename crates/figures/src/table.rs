@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Table`]: a figure as text with a title, columns, rows and remarks.
 
+use serde_json::{Map, Value, json};
 use std::fmt;
 
 /// A figure as a table.
@@ -26,6 +27,32 @@ impl Table {
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Figures by their names as one list in JSON: rows are objects by the heads of their columns.
+    pub fn json_list(figures: &[(String, Table)]) -> String {
+        let one = |(name, table): &(String, Table)| {
+            let mut object = table.json();
+            object["figure"] = name.as_str().into();
+            object
+        };
+        format!("{:#}\n", Value::from(figures.iter().map(one).collect::<Vec<_>>()))
+    }
+
+    fn json(&self) -> Value {
+        let row = |cells: &Vec<String>| -> Value {
+            let columns = self.columns.iter().cloned();
+            columns
+                .zip(cells.iter().map(|cell| Value::from(cell.as_str())))
+                .collect::<Map<_, _>>()
+                .into()
+        };
+        json!({
+            "figure": null,
+            "title": self.title,
+            "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
+            "remarks": self.remarks,
+        })
     }
 
     /// Adds a remark.

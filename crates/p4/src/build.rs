@@ -131,7 +131,7 @@ impl ProgramBuilder {
 impl From<BuiltProgram> for Compilation {
     fn from(built: BuiltProgram) -> Compilation {
         let BuiltProgram { map, program, warnings, .. } = built;
-        Compilation { map, diagnostics: warnings, program: Some(program) }
+        Compilation { map, diagnostics: warnings, program: Some(program), macros: Vec::new() }
     }
 }
 

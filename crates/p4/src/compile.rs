@@ -3,7 +3,7 @@
 
 use crate::codes::syntax;
 use crate::dialect::{Dialect, Foreign};
-use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess_dialect};
+use crate::preprocessor::{IncludeLoader, Preprocessed, PreprocessorOptions, preprocess_dialect};
 use crate::typed::TypedProgram;
 use source::{Code, Diagnostic, Diagnostics, Severity, SourceMap, Span};
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub struct Compilation {
     pub diagnostics: Diagnostics,
     /// The checked program; `None` when there was an error.
     pub program: Option<Arc<TypedProgram>>,
+    /// Names and bodies of the object-like macros of the program.
+    pub macros: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// Errors from which the parser recovers with the tree that was meant, so that the type checker can
@@ -58,7 +60,8 @@ pub fn compile_dialect(
     let mut diagnostics = Diagnostics::new();
     let main = map.add(name, text);
     let foreign = Foreign::of(dialect);
-    let tokens = preprocess_dialect(&mut map, loader, main, options, foreign, &mut diagnostics);
+    let Preprocessed { tokens, macros } =
+        preprocess_dialect(&mut map, loader, main, options, foreign, &mut diagnostics);
     let tree = crate::parser::parse_dialect(tokens, dialect, &mut diagnostics);
     let is_recovered = |diagnostic: &Diagnostic| {
         // An error with help is a misspelled word, so the tree is not the one that was meant.
@@ -67,7 +70,7 @@ pub fn compile_dialect(
             || (RECOVERED.contains(&diagnostic.code) && !is_guess)
     };
     if !diagnostics.iter().all(is_recovered) {
-        return Compilation { map, diagnostics: limited(diagnostics), program: None };
+        return Compilation { map, diagnostics: limited(diagnostics), program: None, macros };
     }
     if diagnostics.has_errors() {
         let mut found = Diagnostics::new();
@@ -80,11 +83,16 @@ pub fn compile_dialect(
                 diagnostics.push(diagnostic);
             }
         }
-        return Compilation { map, diagnostics: limited(by_place(diagnostics)), program: None };
+        return Compilation {
+            map,
+            diagnostics: limited(by_place(diagnostics)),
+            program: None,
+            macros,
+        };
     }
     let program = crate::check::check_dialect(tree, dialect, &mut diagnostics);
     let program = if diagnostics.has_errors() { None } else { Some(Arc::new(program)) };
-    Compilation { map, diagnostics: limited(diagnostics), program }
+    Compilation { map, diagnostics: limited(diagnostics), program, macros }
 }
 
 /// Whether two places overlap or have at most a space between them.

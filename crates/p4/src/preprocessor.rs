@@ -71,7 +71,16 @@ pub fn preprocess(
     options: &PreprocessorOptions,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
-    preprocess_dialect(map, loader, main, options, Foreign::default(), diagnostics)
+    preprocess_dialect(map, loader, main, options, Foreign::default(), diagnostics).tokens
+}
+
+/// A program's tokens and macros.
+pub struct Preprocessed {
+    /// As [`preprocess`] returns them.
+    pub tokens: Vec<Token>,
+    /// Names and bodies of the object-like macros that the program or the command line defines, as they are at the end of
+    /// the text.
+    pub macros: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// Like [`preprocess`], with tokens beyond those of P4_16.
@@ -82,7 +91,7 @@ pub fn preprocess_dialect(
     options: &PreprocessorOptions,
     foreign: Foreign<'_>,
     diagnostics: &mut Diagnostics,
-) -> Vec<Token> {
+) -> Preprocessed {
     let end = Span::new(main, 0, u32::try_from(map.text(main).len()).unwrap_or(u32::MAX));
     let mut preprocessor = Preprocessor::new(map, loader, options, diagnostics);
     preprocessor.foreign = foreign;
@@ -90,9 +99,10 @@ pub fn preprocess_dialect(
     preprocessor.define_from_options();
     preprocessor.open_main(main);
     preprocessor.run();
+    let macros = preprocessor.object_macros();
     let mut tokens = with_references(preprocessor.output);
     tokens.push(Token { kind: TokenKind::End, span: end.after(), text: Arc::from("") });
-    crate::parser::fold_pragma_lines(map, tokens)
+    Preprocessed { tokens: crate::parser::fold_pragma_lines(map, tokens), macros }
 }
 
 /// The kinds of preprocessing tokens.

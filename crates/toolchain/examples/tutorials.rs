@@ -441,6 +441,7 @@ fn run(exercise: &Exercise, exercises: &Path, folder: &Path) -> Result<(), Strin
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
     let console = Kept::default();
     let run = NetRun {
+        driver_model: None,
         file: &file,
         program: None,
         preprocessing: &Default::default(),

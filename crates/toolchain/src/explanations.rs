@@ -10,6 +10,7 @@ pub fn all() -> Vec<&'static Explanation> {
         registry::frontends().iter().flat_map(|each| each.explanations()).collect();
     list.extend(device::EXPLANATIONS.iter());
     list.extend(control::EXPLANATIONS.iter());
+    list.extend(control::latency::EXPLANATIONS.iter());
     list.extend(network::capture::EXPLANATIONS.iter());
     list.extend(network_file::EXPLANATIONS.iter());
     list.extend(network_run::explanations());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files on disk: reads texts, loads includes, and writes files whole or not at all.
 
-use frontend::Files;
+use control::latency::{DriverModel, LatencyModel};
+use frontend::{Failure, Files};
+use source::SourceMap;
 pub use source::reason;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,6 +54,19 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     }
     let bytes = Disk.bytes(path)?;
     text_of(bytes).map_err(|why| format!("cannot read `{}`: {why}", path.display()))
+}
+
+/// Reads the latency model of a driver from a file.
+///
+/// # Errors
+///
+/// The file cannot be read, or all mistakes in it.
+pub fn read_driver_model(path: &Path) -> Result<LatencyModel, Failure> {
+    let text = read_text(path)?;
+    let mut map = SourceMap::new();
+    let file = map.add(path.display().to_string(), text.as_str());
+    let read = DriverModel::from_toml(file, &text);
+    read.map(|driver| driver.model).map_err(|found| Failure::Found(map, found))
 }
 
 /// Writes a file whole or not at all: writes a temporary file beside it and renames it. A link stays a link, and an

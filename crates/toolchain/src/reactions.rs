@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs with reactions: what users say about them ([`ReactionRun`]), drivers, and reloads at times.
 
-use crate::files::Disk;
+use crate::files::{self, Disk};
 use control::latency::LatencyModel;
 use device::DeviceOptions;
 use frontend::{
@@ -41,18 +41,34 @@ pub fn say_if_not_repeatable(options: &ControllerOptions, console: &dyn Console)
 }
 
 /// Takes the latency model out of the options of a device whose program is controlled as written: what precedes the first
-/// packet takes no time. Returns the model for the time after it.
+/// packet takes no time. Returns the model for the time after it: that of a file of the user, else of the device file, else
+/// of the program.
+///
+/// # Errors
+///
+/// The file cannot be read, or nothing uses it.
 pub(crate) fn without_latency(
     device: DeviceOptions,
     written: Option<&dyn WrittenProgram>,
     options: &ControllerOptions,
-) -> (DeviceOptions, Option<LatencyModel>) {
-    let Some(written) = written else { return (device, None) };
-    let latency = match options.driver {
-        Driver::Simulated => device.control_latency.clone().or_else(|| written.driver()),
-        Driver::InProcess => None,
+    model: Option<&Path>,
+) -> Result<(DeviceOptions, Option<LatencyModel>), Failure> {
+    let usage = |message: &str| Err(Failure::Usage(message.to_string()));
+    let latency = match (written, options.driver, model) {
+        (None, _, Some(_)) => {
+            return usage("--driver-model is for programs with reactions (.p4r)");
+        }
+        (None, _, None) => return Ok((device, None)),
+        (Some(_), Driver::InProcess, Some(_)) => {
+            return usage("--driver in-process has no costs: leave --driver-model out");
+        }
+        (Some(_), Driver::InProcess, None) => None,
+        (Some(_), Driver::Simulated, Some(path)) => Some(files::read_driver_model(path)?),
+        (Some(written), Driver::Simulated, None) => {
+            device.control_latency.clone().or_else(|| written.driver())
+        }
     };
-    (DeviceOptions { control_latency: None, ..device }, latency)
+    Ok((DeviceOptions { control_latency: None, ..device }, latency))
 }
 
 /// Compiles the programs of reloads and hands them to the agent, before the first packet.

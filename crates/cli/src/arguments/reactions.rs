@@ -17,6 +17,9 @@ pub struct ReactionOptions {
     /// The costs of the driver between agent and switch.
     #[arg(long, value_enum, value_name = "DRIVER", default_value_t = DriverName::Simulated)]
     pub driver: DriverName,
+    /// The costs of a simulated driver [default: those of the device file, or those that fit the Mantis paper].
+    #[arg(long, value_name = "FILE.toml")]
+    pub driver_model: Option<PathBuf>,
     /// Run reactions in this process instead of one of their own: calls are faster, and a crash ends the command.
     #[arg(long)]
     pub in_process: bool,

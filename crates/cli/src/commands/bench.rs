@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane bench lucid`: prints the figures of the Lucid paper, measured again, or the cost of compilation.
-//! `figures::lucid` measures.
+//! `figures::lucid` measures. [`mantis`] prints those of the Mantis paper.
+
+mod mantis;
 
 use super::measured;
 use crate::arguments::{Bench, System};
@@ -158,7 +160,16 @@ fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
 /// Measures the figures of the command line, or all figures.
 pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
     let quiet = console.is_quiet();
-    let System::Lucid = arguments.system;
+    if arguments.system == System::Mantis {
+        return mantis::run(arguments, console);
+    }
+    for (option, is_given) in
+        [("--full", arguments.full), ("--driver-model", arguments.driver_model.is_some())]
+    {
+        if is_given {
+            return wrong_usage(&format!("{option} is for the figures of Mantis"));
+        }
+    }
     let exact_limit = match toolchain::layouts::time_limit(arguments.time_limit) {
         Ok(exact_limit) => exact_limit,
         Err(message) => return wrong_usage(&message),
@@ -198,6 +209,14 @@ fn with_bar(
     quiet: bool,
     make: impl FnOnce(&mut dyn FnMut(&str, f64)) -> Result<Table, Failure>,
 ) -> Result<(), Failure> {
+    behind_bar(quiet, make).map(|table| output::print(&table.to_string()))
+}
+
+/// Makes a table behind a progress bar.
+fn behind_bar(
+    quiet: bool,
+    make: impl FnOnce(&mut dyn FnMut(&str, f64)) -> Result<Table, Failure>,
+) -> Result<Table, Failure> {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(1000) };
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}%") {
         bar.set_style(style);
@@ -208,35 +227,64 @@ fn with_bar(
     };
     let made = make(&mut progress);
     bar.finish_and_clear();
-    made.map(|table| output::print(&table.to_string()))
+    made
+}
+
+/// Figures as they are made: tables as text, or all of them as one list in JSON.
+struct Printed {
+    json: Option<Vec<(String, Table)>>,
+    is_first: bool,
+}
+
+impl Printed {
+    fn new(is_json: bool) -> Printed {
+        Printed { json: is_json.then(Vec::new), is_first: true }
+    }
+
+    fn add(&mut self, figure: &str, table: Table) {
+        if let Some(list) = &mut self.json {
+            list.push((figure.to_string(), table));
+            return;
+        }
+        if !std::mem::take(&mut self.is_first) {
+            output::print("\n");
+        }
+        output::print(&table.to_string());
+    }
+
+    fn finish(self) {
+        if let Some(list) = self.json {
+            output::print(&Table::json_list(&list));
+        }
+    }
 }
 
 fn all_figures(arguments: &Bench, exact_limit: Duration, console: &dyn Console) -> ExitStatus {
-    let known = |number: &u32| FIGURES.iter().any(|figure| figure.0 == *number);
-    if let Some(unknown) = arguments.figure.iter().find(|number| !known(number)) {
+    let known = |name: &String| FIGURES.iter().any(|figure| figure.0.to_string() == *name);
+    if let Some(unknown) = arguments.figure.iter().find(|name| !known(name)) {
         let all: Vec<String> = FIGURES.iter().map(|figure| figure.0.to_string()).collect();
-        let why = match unknown {
-            11 => "figure 11 shows the time that people took, which no program can measure"
+        let why = match unknown.as_str() {
+            "11" => "figure 11 shows the time that people took, which no program can measure"
                 .to_string(),
             other => format!("there is no figure {other} to measure"),
         };
         return wrong_usage(&format!("{why}; figures are {}", all.join(", ")));
     }
     let given = Given { folder: &arguments.applications, exact_limit };
-    let mut is_first = true;
+    let mut printed = Printed::new(arguments.json);
     for (number, measure) in FIGURES {
-        if !arguments.figure.is_empty() && !arguments.figure.contains(number) {
+        let name = number.to_string();
+        if !arguments.figure.is_empty() && !arguments.figure.contains(&name) {
             continue;
         }
-        if !std::mem::take(&mut is_first) {
-            output::print("\n");
-        }
-        let done = with_bar(console.is_quiet(), |progress| {
+        let made = behind_bar(console.is_quiet(), |progress| {
             measure(&mut Measuring { seed: arguments.seed, progress }, &given)
         });
-        if done.is_err() {
-            return ended(done.map(|()| ExitStatus::Fine), console);
+        match made {
+            Ok(table) => printed.add(&name, table),
+            Err(failure) => return ended(Err(failure), console),
         }
     }
+    printed.finish();
     ExitStatus::Fine
 }

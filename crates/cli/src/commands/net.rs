@@ -101,6 +101,7 @@ pub fn run(arguments: &Net, console: &dyn Console) -> ExitStatus {
         program: arguments.program.as_deref(),
         preprocessing: &preprocessing,
         engine,
+        driver_model: arguments.reactions.driver_model.as_deref(),
         until_ps: arguments.until,
         seed: arguments.seed,
         pingall: arguments.pingall,
@@ -148,6 +149,10 @@ fn job_options(arguments: &Net, seeds: &Seeds) -> Vec<String> {
             EngineChoice::Jit => "jit".to_string(),
             EngineChoice::Interpreter => "interp".to_string(),
         }),
+    );
+    add(
+        "--driver-model",
+        arguments.reactions.driver_model.as_ref().map(|file| file.display().to_string()),
     );
     add("--until", arguments.until.map(|time_ps| format!("{time_ps}ps")));
     let reactions = &arguments.reactions;

@@ -20,7 +20,8 @@ pub(super) fn certain_mistakes(text: &str, dialect: Option<&dyn Dialect>) -> Dia
     let options = PreprocessorOptions::default();
     let foreign = Foreign::of(dialect);
     let tokens =
-        preprocess_dialect(&mut map, &InterfacesOnly, file, &options, foreign, &mut diagnostics);
+        preprocess_dialect(&mut map, &InterfacesOnly, file, &options, foreign, &mut diagnostics)
+            .tokens;
     if diagnostics.iter().any(|found| found.code == lexical::EXPANSION_LIMIT) {
         return Diagnostics::new();
     }

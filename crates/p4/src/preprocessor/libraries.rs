@@ -76,6 +76,28 @@ impl Preprocessor<'_> {
         found.push(symbol);
     }
 
+    /// Returns names and bodies of the object-like macros that the program or the command line defines.
+    pub(super) fn object_macros(&self) -> Vec<(Arc<str>, Arc<str>)> {
+        let is_programs = |definition: &&Macro| {
+            definition.builtin.is_none()
+                && definition.parameters.is_none()
+                && !self.is_library(definition.definition.file)
+        };
+        let mut found: Vec<&Macro> = self.names.definitions().filter(is_programs).collect();
+        found.sort_by_key(|definition| (definition.definition.file.0, definition.definition.start));
+        let one = |definition: &Macro| {
+            let mut body = String::new();
+            for item in &definition.body {
+                if !body.is_empty() && item.token.spaced {
+                    body.push(' ');
+                }
+                body.push_str(&self.spelled(item.token));
+            }
+            (self.names.text(definition.name).clone(), body.into())
+        };
+        found.into_iter().map(one).collect()
+    }
+
     /// Returns the directive that defines a macro.
     fn directive_of(&self, definition: &Macro) -> String {
         let mut text = format!("#define {}", self.names.text(definition.name));

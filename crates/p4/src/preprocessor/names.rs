@@ -40,6 +40,11 @@ impl Names {
         symbol
     }
 
+    /// Returns all definitions.
+    pub fn definitions(&self) -> impl Iterator<Item = &Macro> {
+        self.entries.iter().filter_map(|entry| entry.definition.as_deref())
+    }
+
     /// Returns the spelling of a symbol.
     pub fn text(&self, symbol: Symbol) -> &Arc<str> {
         &self.entries[symbol.0 as usize].text

@@ -127,6 +127,7 @@ pub fn compile(
         map: written.rewritten.map.clone(),
         diagnostics: Diagnostics::new(),
         program: Some(written.rewritten.program.clone()),
+        macros: Vec::new(),
     };
     let ready_written = ReadyProgram::of(&mut compilation);
     let warnings = compilation.diagnostics;

@@ -9,6 +9,7 @@ use crate::interface::Interface;
 use p4::compile::{Compilation, compile_dialect};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use source::{Diagnostic, Diagnostics, SourceMap};
+use std::sync::Arc;
 
 /// Reads and checks a program.
 ///
@@ -23,7 +24,7 @@ pub fn read(
     options: &PreprocessorOptions,
 ) -> Result<(P4rProgram, Diagnostics), (SourceMap, Diagnostics)> {
     let compiled = compile_dialect(name, text, loader, options, Some(&P4R));
-    let Compilation { map, mut diagnostics, program } = compiled;
+    let Compilation { map, mut diagnostics, program, macros } = compiled;
     let Some(typed) = program else { return Err((map, diagnostics)) };
     let declarations = Declarations::of(&typed.program);
     let (description, pipelines, tails) = match pipelines(&typed) {
@@ -50,6 +51,8 @@ pub fn read(
     };
     check::check(&program, &mut diagnostics);
     program.interface = arguments::interface(&program, &mut diagnostics);
+    let text = |(name, body): &(Arc<str>, Arc<str>)| (name.to_string(), body.to_string());
+    program.interface.defines = macros.iter().map(text).collect();
     match diagnostics.has_errors() {
         true => Err((program.map, diagnostics)),
         false => Ok((program, diagnostics)),

@@ -5,7 +5,7 @@
 use crate::compiled::compiled_with_code;
 use crate::equal::mapped;
 use crate::worker::options;
-use control::latency::LatencyModel;
+use control::latency::DriverModel;
 use control::target::Target;
 use device::{Device, DeviceOptions, EngineChoice};
 use react::agent::{Agent, AgentOptions, AgentStatistics, Reload, StopEnds};
@@ -79,7 +79,7 @@ impl Run {
         };
         let mut agent = Agent::new(compiled, reactions, legacy, options).expect("all is there");
         let next_ps = agent.prologue(target.as_mut()).expect("it begins");
-        device.set_control_latency(Some(LatencyModel::pcie_chip()));
+        device.set_control_latency(Some(DriverModel::pcie_chip().model));
         Run { device, target, agent, next_ps, levels: Vec::new() }
     }
 

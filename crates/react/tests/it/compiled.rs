@@ -45,3 +45,19 @@ pub fn limits(seed: u64) -> Option<Limits> {
     let combinations = if seed % 3 == 1 { 2 } else { 64 };
     Some(Limits { init, combinations })
 }
+
+/// Macros of the text and of the command line reach the C; the text's own default gives way.
+#[test]
+fn macros_of_the_program_are_visible_in_c() {
+    let text = include_str!("../../../../examples/react/gray_failure/gray_failure.p4r");
+    let defines = vec![("NEIGHBOURS".to_string(), Some("8".to_string()))];
+    let options = PreprocessorOptions { include_dirs: Vec::new(), defines };
+    let (program, _) = read("test.p4r", text.to_string(), &InterfacesOnly, &options)
+        .map_err(|(map, found)| render_text(&map, &found, RenderOptions::default()))
+        .expect("no mistakes");
+    let own = ["NEIGHBOURS", "INTERVAL_US", "ETA_PERCENT"];
+    let found = program.interface.defines.iter().filter(|(name, _)| own.contains(&name.as_str()));
+    let found: Vec<(&str, &str)> =
+        found.map(|(name, body)| (name.as_str(), body.as_str())).collect();
+    assert_eq!(found, [("INTERVAL_US", "5"), ("ETA_PERCENT", "50"), ("NEIGHBOURS", "8")]);
+}

@@ -46,6 +46,8 @@ pub struct DeviceRun<'r> {
     pub until_ps: Option<u64>,
     /// The device file.
     pub device: Option<&'r Path>,
+    /// The model of the driver through which reactions reach the switch.
+    pub driver_model: Option<&'r Path>,
     /// The CPU port; it replaces that of the device file.
     pub cpu_port: Option<u32>,
     /// How reactions run, in programs that have some.

@@ -30,7 +30,8 @@ pub(super) fn run(
     if written.is_some() {
         reactions::say_if_not_repeatable(&controlled, console);
     }
-    let (options, latency) = reactions::without_latency(options, written.as_deref(), &controlled);
+    let (options, latency) =
+        reactions::without_latency(options, written.as_deref(), &controlled, run.driver_model)?;
     let mut device =
         Device::new(program.clone(), options).map_err(|error| load_error_text(&error, &map))?;
     if !ports_exist(run, device.largest_port(), console) {

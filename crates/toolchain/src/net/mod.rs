@@ -58,6 +58,8 @@ pub struct NetRun<'r> {
     pub preprocessing: &'r PreprocessorOptions,
     /// The engine of switches without one in the file.
     pub engine: device::EngineChoice,
+    /// The model of the drivers through which reactions reach their switches.
+    pub driver_model: Option<&'r Path>,
     /// The end of the run; it replaces that of the file.
     pub until_ps: Option<u64>,
     /// The seed; it replaces that of the file.

@@ -131,8 +131,12 @@ impl Switches<'_> {
                 continue;
             };
             let options = self.options(number, switch, compiled, &mut found)?;
-            let (options, latency) =
-                reactions::without_latency(options, compiled.written.as_deref(), &self.controlled);
+            let (options, latency) = reactions::without_latency(
+                options,
+                compiled.written.as_deref(),
+                &self.controlled,
+                self.run.driver_model.filter(|_| compiled.written.is_some()),
+            )?;
             latencies.push(latency);
             let device = programs.device(path, options);
             devices.push(device.map_err(|failure| match failure {

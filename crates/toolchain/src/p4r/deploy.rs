@@ -3,7 +3,7 @@
 //! if the running command can serve as one.
 
 use super::reloading::{Requests, Running};
-use control::latency::LatencyModel;
+use control::latency::{DriverModel, LatencyModel};
 use control::map::{Mapped, Virtual};
 use control::target::Target;
 use frontend::{Controller, ControllerOptions, Deployed, Driver, WrittenProgram};
@@ -108,6 +108,6 @@ impl WrittenProgram for Reacting {
     }
 
     fn driver(&self) -> Option<LatencyModel> {
-        Some(LatencyModel::pcie_chip())
+        Some(DriverModel::pcie_chip().model)
     }
 }

@@ -141,6 +141,7 @@ fn ports(first_line: &str, packets: u64, verify: bool) -> (ExitStatus, Vec<u32>,
     };
     let captures = [(7, input)];
     let run = DeviceRun {
+        driver_model: None,
         program: file.path,
         captures: RunCaptures { inputs: &captures, out: &out },
         entries: &[],

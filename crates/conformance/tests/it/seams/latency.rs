@@ -3,7 +3,7 @@
 //! not take effect at one moment.
 
 use crate::seams::{answer, bound, entry, exact, program, register, table};
-use control::latency::{Duration, LatencyModel};
+use control::latency::{DriverModel, Duration, LatencyModel};
 use control::target::{
     Batch, DeviceItem, Fault, Outcome, Reply, Target, Ticket, Visibility, prepare_entry,
 };
@@ -124,8 +124,11 @@ fn seen_ps(model: LatencyModel) -> (Outcome, [Option<u64>; 6]) {
 #[test]
 fn items_and_cells_take_effect_at_their_own_times() {
     let reply = Duration::Constant(1_000_000);
-    let model =
-        LatencyModel { reply, batch: Duration::Constant(500_000), ..LatencyModel::pcie_chip() };
+    let model = LatencyModel {
+        reply,
+        batch: Duration::Constant(500_000),
+        ..DriverModel::pcie_chip().model
+    };
     // 3 us for a default action, 5 us for an entry, 4 us and 80 ns a byte for cells of 4 bytes.
     let cells = [1, 2, 3, 4].map(|number| 500_000 + 12_000_000 + number * 320_000);
     let (outcome, seen) = seen_ps(model.clone());

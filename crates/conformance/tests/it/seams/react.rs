@@ -6,7 +6,7 @@
 mod versioned;
 
 use crate::seams::{bound, entry, exact, table};
-use control::latency::{BarrierKind, Duration, LatencyModel};
+use control::latency::{BarrierKind, DriverModel, Duration, LatencyModel};
 use control::map::{Identity, Mapped, Virtual};
 use control::target::{Batch, Fault, Target, Ticket, Visibility, prepare_entry};
 use device::{
@@ -417,7 +417,7 @@ fn item_wise() -> LatencyModel {
 
 /// The chip of the Mantis paper with passes of 2 us, or with passes of 24 us that its driver knows of.
 fn chip(mistake: Mistake, has_long_passes: bool) -> Scene {
-    let mut model = LatencyModel::pcie_chip();
+    let mut model = DriverModel::pcie_chip().model;
     let stage_ps = if has_long_passes { 6_000_000 } else { 500_000 };
     if has_long_passes {
         model.barrier = BarrierKind::Bound(4 * stage_ps);

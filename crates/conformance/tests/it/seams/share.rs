@@ -5,7 +5,7 @@
 
 use crate::seams::tenants::{Counts, History, Tenant};
 use crate::seams::{bound, program, table};
-use control::latency::LatencyModel;
+use control::latency::{DriverModel, LatencyModel};
 use control::map::{IdRanges, Mapped, Physical, SharedTarget, TargetIndex, Translation, Virtual};
 use control::target::{Fault, Notification, Target};
 use device::{Device, DeviceOptions, EngineChoice};
@@ -306,7 +306,7 @@ fn programs_that_share_a_target_do_not_see_one_another() {
 
 #[test]
 fn programs_that_share_a_slow_target_do_not_see_one_another() {
-    let model = Some(LatencyModel::pcie_chip());
+    let model = Some(DriverModel::pcie_chip().model);
     Scene::new(Mistake::None, EngineChoice::Interpreter, model).is_right(cases(20));
 }
 

@@ -248,6 +248,9 @@ fn hash(prepared: &Prepared<'_>, until_ps: u64, console: &dyn Console) -> Result
     }
     add(&format!("{until_ps} {} {} {:?}", run.pingall, run.engine.name(), run.preprocessing));
     add(&format!("{:?}", run.reactions));
+    if let Some(path) = run.driver_model {
+        add(&files::read_text(path)?);
+    }
     for text in programs.sources().values() {
         add(text);
     }
