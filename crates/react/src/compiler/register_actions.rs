@@ -27,8 +27,13 @@ impl Translator<'_> {
     pub(super) fn remembered_fields(&self) -> String {
         let fields = self.cells.iter().map(|cells| {
             let Cells { stem, width_bits, index_bits, .. } = cells;
+            let place = match cells.copy_bits() {
+                0 => String::new(),
+                bits => format!("bit<{}> {stem}_place; ", bits + 1),
+            };
             format!(
-                "bit<{width_bits}> {stem}_value; bit<{index_bits}> {stem}_index; bit<1> {stem}_written; "
+                "bit<{width_bits}> {stem}_value; bit<{index_bits}> {stem}_index; {place}\
+                 bit<1> {stem}_written; "
             )
         });
         fields.collect()
@@ -60,7 +65,7 @@ impl Translator<'_> {
                 continue;
             }
             let Cells { stem, index_bits, size, .. } = cells;
-            let bits = cells.copy_cells().trailing_zeros();
+            let bits = cells.copy_bits();
             let copies_bits = bits + 1;
             declarations.push_str(&format!(
                 "Register<{CELL_TYPE}, bit<{copies_bits}>>({}, {{ 0, 0 }}) {stem}_copies; \
@@ -70,11 +75,9 @@ impl Translator<'_> {
                 2 * cells.copy_cells()
             ));
             let index = format!("{STATE}.{stem}_index");
-            let copy = format!("{STATE}.{WORKING_COPY}");
             let at = match bits {
-                0 => copy,
-                bits if bits <= *index_bits => format!("{copy} ++ {index}[{}:0]", bits - 1),
-                bits => format!("{copy} ++ {}w0 ++ {index}", bits - index_bits),
+                0 => format!("{STATE}.{WORKING_COPY}"),
+                _ => format!("{STATE}.{stem}_place"),
             };
             let bound = match (bits < *index_bits, *size == cells.copy_cells()) {
                 (false, true) => String::new(),
@@ -335,7 +338,8 @@ impl Remember<'_, '_> {
         let text = format!(
             "{STATE}.{stem}_index = (bit<{index_bits}>)(${{index}}); \
              {STATE}.{stem}_value = (bit<{width_bits}>){action}.execute(({index_type}){STATE}.{stem}_index); \
-             {STATE}.{stem}_written = 1;"
+             {}{STATE}.{stem}_written = 1;",
+            cells.placed()
         );
         let mut made = self.translator.statements(span, &text, vec![("index", index.into())]);
         if !is_bare {
@@ -364,7 +368,8 @@ impl Remember<'_, '_> {
             "{STATE}.{stem}_index = (bit<{index_bits}>)(${{index}}); \
              {STATE}.{stem}_value = (bit<{width_bits}>)(${{value}}); \
              {name}.write(({index_type}){STATE}.{stem}_index, ({cell}){STATE}.{stem}_value); \
-             {STATE}.{stem}_written = 1;"
+             {}{STATE}.{stem}_written = 1;",
+            cells.placed()
         );
         let holes =
             vec![("index", index.value.clone().into()), ("value", value.value.clone().into())];

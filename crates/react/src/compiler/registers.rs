@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The registers that reactions take, and the register actions of Tofino on them.
 
+use super::translator::{STATE, WORKING_COPY};
 use crate::language::arguments::register_shape;
 use crate::language::paths::{declaration, scalar};
 use p4::ast::{
@@ -34,6 +35,23 @@ impl Cells {
     /// The cells of each copy, a power of two.
     pub(super) fn copy_cells(&self) -> u64 {
         self.size.max(1).next_power_of_two()
+    }
+
+    /// Bits of an index in a copy.
+    pub(super) fn copy_bits(&self) -> u32 {
+        self.copy_cells().trailing_zeros()
+    }
+
+    /// The statement that computes the place of a cell in the copies from its index, if a copy has several cells.
+    pub(super) fn placed(&self) -> String {
+        let (bits, stem) = (self.copy_bits(), &self.stem);
+        let index = format!("{STATE}.{stem}_index");
+        let at = match bits {
+            0 => return String::new(),
+            bits if bits <= self.index_bits => format!("{index}[{}:0]", bits - 1),
+            bits => format!("{}w0 ++ {index}", bits - self.index_bits),
+        };
+        format!("{STATE}.{stem}_place = {STATE}.{WORKING_COPY} ++ {at}; ")
     }
 }
 

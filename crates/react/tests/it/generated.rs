@@ -395,7 +395,11 @@ pub fn program(choices: &mut Choices, writes: Writes, target: Target) -> Generat
                     "    Register<bit<16>, bit<2>>(3) sent;\n\
                      \x20   RegisterAction<bit<16>, bit<2>, bit<16>>(sent) count = {{\n\
                      \x20       void apply(inout bit<16> value) {{ value = value + 1; }}\n    }};\n\
-                     \x20   apply {{\n        count.execute(hdr.d.p[1:0]);\n\
+                     \x20   action up(bit<32> x) {{ hdr.d.a = hdr.d.a + x; }}\n\
+                     \x20   action down(bit<32> x) {{ hdr.d.a = hdr.d.a - x; }}\n    action rest() {{ }}\n\
+                     \x20   malleable table s {{\n        key = {{ hdr.d.q : exact; }}\n\
+                     \x20       actions = {{ up; down; rest; }}\n        size = 16;\n    }}\n\
+                     \x20   apply {{\n        count.execute(hdr.d.p[1:0]);\n        s.apply();\n\
                      \x20       hdr.d.q = hdr.d.q ^ ${{v0}};\n        if (hdr.d.q == 1) {{ return; }}\n\
                      \x20       hdr.d.c = hdr.d.c + 1;\n    }}\n}}\n"
                 );
