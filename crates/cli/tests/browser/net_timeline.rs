@@ -184,6 +184,64 @@ fn lanes_show_use_queues_and_outages() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
+/// A switch with reactions, which are exchanged in the middle.
+const REACTING: &str = "
+switches: {s1: {program: p.p4r}}
+hosts:
+  h1: {address: 10.0.0.1/24, applications: [{udp: {to: h2, rate: 8Mbps, duration: 4ms}}]}
+  h2: {address: 10.0.0.2/24}
+links: [{ends: [h1, 's1:1'], rate: 1Gbps}, {ends: [h2, 's1:2'], rate: 1Gbps}]
+events: [{at: 2ms, node: s1, reload: q.p4r}]
+until: 5ms
+";
+
+/// Dialogues and commits of an agent are bars in a lane of its own, beside the packets.
+#[test]
+fn agents_have_lanes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = include_str!("../it/net_live/counting.p4r");
+    std::fs::write(folder.path().join("p.p4r"), program).expect("a file");
+    // After the reload nothing changes any more.
+    let silent = program.replace("${level} = n;", "");
+    assert_ne!(silent, program);
+    std::fs::write(folder.path().join("q.p4r"), silent).expect("a file");
+    let (_, page) = run(folder.path(), REACTING);
+    let mut browser = Browser::start(1400, 900);
+    open(&mut browser, &page);
+    let row = "timeline.drawing.rows.findIndex(row => rowName(timeline.model, row) === 'reactions of s1')";
+    assert!(browser.evaluate(row).as_i64().is_some_and(|row| row >= 0));
+    let figures = |browser: &mut Browser| {
+        browser.text(&format!("rowFigures(timeline.model, timeline.drawing.rows[{row}])"))
+    };
+    let all = figures(&mut browser);
+    assert!(all.contains(" dialogues") && all.contains(" commits"), "{all}");
+    // A commit is higher than a dialogue in which nothing changes.
+    let colour = |browser: &mut Browser, time_ms: f64| {
+        browser.text(&format!(
+            "(() => {{ const drawing = timeline.drawing, row = {row}; \
+             document.getElementById('lanes').scrollTop = 0; draw(drawing); \
+             const x = Math.round(xOf(drawing, {time_ms} * 1e9)), y = Math.round(rowTop(drawing, row) + 0.4 * rowHeight(drawing, row)); \
+             return [...drawing.canvas.getContext('2d').getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1).data].join(' '); }})()"
+        ))
+    };
+    browser.evaluate("look(timeline.model, 1e9, 4e9); redraw()");
+    browser.settle();
+    let (commits, idle) = (colour(&mut browser, 1.5), colour(&mut browser, 3.5));
+    assert_ne!(commits, idle);
+    browser.evaluate("look(timeline.model, 3e9, 4e9); redraw()");
+    let late = figures(&mut browser);
+    assert!(late.contains(" dialogues") && !late.contains("commits"), "{late}");
+    let tip = browser.text(&format!(
+        "agentTip(timeline.drawing, timeline.drawing.rows[{row}], xOf(timeline.drawing, 3.5e9))"
+    ));
+    assert!(tip.contains("dialogue ") && tip.contains("r(seen[0:0] = "), "{tip}");
+    assert!(tip.contains("nothing changed"), "{tip}");
+    // The node filter takes the lane away.
+    browser.click_on("#no-nodes");
+    assert_eq!(browser.evaluate(row), -1);
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
 #[test]
 fn a_million_events() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -80,14 +80,16 @@ impl Live {
         (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
     }
 
-    /// Waits for the end; the pings that were answered.
-    fn pings(mut self) -> (u64, Vec<String>) {
+    /// Waits for the end; the pings that were answered, and the longest time of one in milliseconds.
+    fn pings(mut self) -> (u64, f64, Vec<String>) {
         let status = self.child.wait().expect("it ends");
         self.seen.extend(self.lines.iter());
         assert!(status.success(), "{:#?}", self.seen);
         let json = self.seen.iter().find(|line| line.starts_with('{')).expect("results");
         let results: serde_json::Value = serde_json::from_str(json).expect("JSON");
-        (results["ping"][0]["received"].as_u64().expect("a count"), self.seen.clone())
+        let ping = &results["ping"][0];
+        let longest_ms = ping["rtt_max_ps"].as_u64().expect("a time") as f64 / 1e9;
+        (ping["received"].as_u64().expect("a count"), longest_ms, self.seen.clone())
     }
 }
 
@@ -125,8 +127,10 @@ fn reactions_are_exchanged_while_hosts_ping() {
     write(live.folder.path(), &format!("n++; {once} log(\"third, n above 5: %d\", n > 5);"));
     let _ = Command::new("kill").args(["-HUP", &live.child.id().to_string()]).status();
     live.wait_for("third, n above 5: 1");
-    let (received, seen) = live.pings();
-    println!("reload in a live network: {received} of {PINGS} pings answered");
+    let (received, longest_ms, seen) = live.pings();
+    println!(
+        "reload in a live network: {received} of {PINGS} pings answered, the slowest within {longest_ms} ms"
+    );
     assert_eq!(received, u64::from(PINGS), "{seen:#?}");
 }
 
@@ -135,14 +139,18 @@ fn dead_reactions_leave_a_live_switch_forwarding() {
     if !can_run("dead_reactions_leave_a_live_switch_forwarding", &["ping"]) {
         return;
     }
-    for (death, said) in [("for (;;);", "within 300 ms"), ("*(volatile int *)0 = n;", "SIGSEGV")] {
-        let mut live = Live::start(&format!("if (++n == 20) {death}"), &["--watchdog", "300ms"]);
+    for (death, said) in [("for (;;);", "within 1000 ms"), ("*(volatile int *)0 = n;", "SIGSEGV")] {
+        let mut live = Live::start(&format!("if (++n == 20) {death}"), &[]);
         live.wait_for("forwards with the configuration of the last commit");
         let (status, text) = live.reload("n++; if (n == 3) log(\"alive\");", &[]);
         assert_eq!(status, Some(0), "{text}");
         live.wait_for("s1: alive");
-        let (received, seen) = live.pings();
-        println!("{death} in a live network: {received} of {PINGS} pings answered");
+        let (received, longest_ms, seen) = live.pings();
+        println!(
+            "{death} in a live network: {received} of {PINGS} pings answered, the slowest within {longest_ms} ms"
+        );
+        // The switch does not wait for the reaction.
+        assert!(longest_ms < 900.0, "{longest_ms} ms");
         assert_eq!(received, u64::from(PINGS), "{seen:#?}");
         assert!(seen.iter().any(|line| line.contains(said)), "{seen:#?}");
     }

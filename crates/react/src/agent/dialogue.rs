@@ -2,8 +2,9 @@
 //! The steps of a dialogue as a state machine on the target: each submits a batch and ends when its outcome is known.
 //! Between two dialogues the agent exchanges its reactions.
 
+use super::calls::Calling;
+use super::host::Decided;
 use super::{Agent, Dialogue, Mistake, StopEnds};
-use crate::agent::host::Decided;
 use control::target::{Batch, Item, Outcome, Target, Ticket};
 use ir::TableId;
 use state::Subscription;
@@ -26,6 +27,8 @@ pub(super) enum Phase {
     Leaving(Ticket),
     /// The copy is being read.
     Reading(Ticket),
+    /// Reactions run.
+    Calling(Calling),
     /// The reactions' time passes; then this is committed.
     Computing(u64, Decided),
     /// The decisions are being committed, with a flip of the working copy or without.
@@ -78,10 +81,7 @@ impl Agent {
                     self.begin(now_ps);
                     if std::mem::take(&mut self.init_is_due) {
                         self.current.is_init = true;
-                        self.phase = match self.call_init(now_ps) {
-                            Ok((decided, cost_ps)) => Phase::Computing(now_ps + cost_ps, decided),
-                            Err(why) => self.stop(now_ps, format!("`init`: {why}")),
-                        };
+                        self.phase = Phase::Calling(self.init_call());
                         continue;
                     }
                     if self.interface.reactions.is_empty() {
@@ -129,11 +129,19 @@ impl Agent {
                     Some(outcome) => {
                         self.current.read_ps = outcome.known_ps.max(now_ps);
                         self.take_reads(&outcome)?;
-                        self.phase = match self.call_due(now_ps) {
-                            Ok((decided, cost_ps)) => Phase::Computing(now_ps + cost_ps, decided),
-                            Err(why) => self.stop(now_ps, why),
-                        };
+                        self.phase = Phase::Calling(self.due_calls(now_ps));
                     }
+                },
+                Phase::Calling(mut calling) => match self.advance(&mut calling, now_ps) {
+                    Ok(None) => {
+                        let look_ps = now_ps + calling.next_look_ps();
+                        self.phase = Phase::Calling(calling);
+                        return Ok(Some(look_ps));
+                    }
+                    Ok(Some((decided, cost_ps))) => {
+                        self.phase = Phase::Computing(now_ps + cost_ps, decided);
+                    }
+                    Err(why) => self.phase = self.stop(now_ps, why),
                 },
                 Phase::Computing(until_ps, decided) if until_ps > now_ps => {
                     self.phase = Phase::Computing(until_ps, decided);

@@ -166,7 +166,12 @@ impl Agent {
             self.init_is_due = self.interface.init.is_some();
         } else if self.interface.init.is_some() {
             let now_ps = switch.now_ps();
-            let (decided, _) = self.call_init(now_ps).map_err(|why| format!("`init`: {why}"))?;
+            let mut calling = self.init_call();
+            let decided = loop {
+                if let Some((decided, _)) = self.advance(&mut calling, now_ps)? {
+                    break decided;
+                }
+            };
             if let Some(batch) = self.commit_batch(&decided, false) {
                 let outcome = switch.execute(batch);
                 self.record_commit(&decided, &outcome, false);

@@ -13,6 +13,9 @@ pub struct AgentOptions {
     pub stop_ends: StopEnds,
     /// Ties dialogues to a clock; without it, times are those of the target alone, and runs repeat.
     pub pace: Option<Pace>,
+    /// Whether the agent polls calls of reactions that run in a process of their own, instead of waiting: a switch that is
+    /// served by the same thread goes on meanwhile.
+    pub polls_calls: bool,
     /// Whether each dialogue is recorded for [`super::Agent::take_trace`].
     pub is_traced: bool,
 }

@@ -186,6 +186,11 @@ impl Mailbox {
         self.has_turn().then(|| self.message())
     }
 
+    /// Returns the message if the turn has come, without waiting.
+    pub fn look(&self) -> Option<Message> {
+        self.has_turn().then(|| self.message())
+    }
+
     /// Waits awake for a short time. Returns whether the turn came.
     fn spin(&self) -> bool {
         let waits = self.waits_to_trial.get();

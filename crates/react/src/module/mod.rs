@@ -24,7 +24,16 @@ pub use worker_entry::serve;
 #[cfg(target_os = "linux")]
 pub use worker_process::{DEFAULT_LIMIT, WORKER_ARGUMENT, WorkerOptions, WorkerProcess};
 
-use crate::interface::Reactions;
+use crate::interface::{Host, Reactions, Stopped};
+
+/// What is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Called {
+    /// The reaction of this index.
+    Reaction(usize),
+    /// `init`.
+    Init,
+}
 
 /// Reactions whose code can be exchanged. Reactions that have no code refuse it.
 pub trait Module: Reactions {
@@ -36,6 +45,25 @@ pub trait Module: Reactions {
     /// The new code is not loaded; the old code still runs.
     fn reload(&mut self, _code: &Code, _state: StateAfterReload) -> Result<(), LoadError> {
         Err(LoadError("these reactions have no code".to_string()))
+    }
+
+    /// Begins a call of a reaction, or of `init`, that runs beside the caller; [`Module::poll`] completes it.
+    ///
+    /// # Errors
+    ///
+    /// The reactions do not run, or do not run beside the caller.
+    fn begin(&mut self, _call: Called, _input: &[u64], _malleables: &[u64]) -> Result<(), Stopped> {
+        Err(Stopped::Gone("these reactions do not run beside the agent".to_string()))
+    }
+
+    /// Answers what a call asks that [`Module::begin`] began. Returns its end if it came, with the malleables changed in
+    /// place as by [`Reactions::call`].
+    fn poll(
+        &mut self,
+        _malleables: &mut [u64],
+        _host: &mut dyn Host,
+    ) -> Option<Result<(), Stopped>> {
+        Some(Err(Stopped::Gone("no call was begun".to_string())))
     }
 
     /// Starts afresh after [`crate::interface::Stopped`], with initial state.

@@ -2,11 +2,11 @@
 //! Reactions in a process of their own, which may crash or never return. Nothing that such a call sets reaches the caller;
 //! later calls are refused until a restart.
 
-use super::Module;
 use super::code::{Code, LoadError, StateAfterReload};
 use super::mailbox::{Area, Layout, Mailbox, Message, Side, kind};
 use super::shape::Shape;
 use super::unsafe_calls::{SharedWords, operation};
+use super::{Called, Module};
 use crate::interface::{Host, Reactions, Stopped};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::Signal;
@@ -29,6 +29,9 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(1);
 
 /// How often a waiting agent looks whether the process still runs.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+
+/// The most messages of a call that a poll answers, so that the caller goes on with its other work.
+const MESSAGES_PER_POLL: usize = 64;
 
 /// Names of the signals that end processes with mistakes, or that users send.
 const SIGNALS: [(Signal, &str); 11] = [
@@ -80,6 +83,10 @@ pub struct WorkerProcess {
     code: Code,
     process: Result<Process, Stopped>,
     words: Vec<u64>,
+    /// When the call began that runs beside the caller.
+    began: Instant,
+    /// Whether nobody has looked for messages of this call yet.
+    is_new: bool,
 }
 
 /// A running process.
@@ -105,7 +112,9 @@ impl WorkerProcess {
     pub fn start(code: &Code, options: WorkerOptions) -> Result<WorkerProcess, LoadError> {
         let process = Process::start(code, &options)?;
         let code = code.clone();
-        Ok(WorkerProcess { options, code, process: Ok(process), words: Vec::new() })
+        let (words, began) = (Vec::new(), Instant::now());
+        let is_new = false;
+        Ok(WorkerProcess { options, code, process: Ok(process), words, began, is_new })
     }
 
     /// Returns the process's number while it runs.
@@ -113,15 +122,61 @@ impl WorkerProcess {
         self.process.as_ref().ok().map(|process| process.child.id())
     }
 
+    /// Sends a call.
+    fn send(&mut self, call: Called, input: &[u64], malleables: &[u64]) -> Result<(), Stopped> {
+        let process = self.process.as_ref().map_err(|stopped| stopped.clone())?;
+        process.mailbox.write(Area::Malleables, malleables);
+        match call {
+            Called::Init => process.mailbox.send(kind::INIT, &[]),
+            Called::Reaction(reaction) => {
+                process.mailbox.write(Area::Input, input);
+                process.mailbox.send(kind::CALL, &[reaction as u64, input.len() as u64]);
+            }
+        }
+        Ok(())
+    }
+
     /// Runs a call that was sent, until it is done.
     fn complete(&mut self, malleables: &mut [u64], host: &mut dyn Host) -> Result<(), Stopped> {
-        match self.answer_until_done(malleables, host) {
-            Ok(()) => Ok(()),
-            Err(stopped) => {
-                // Dropping the process ends it.
-                self.process = Err(Stopped::Gone(format!("{stopped}; it was not started again")));
-                Err(stopped)
+        let done = self.answer_until_done(malleables, host);
+        self.ended(done)
+    }
+
+    /// The end of a call. After a bad one the process ends.
+    fn ended(&mut self, done: Result<(), Stopped>) -> Result<(), Stopped> {
+        if let Err(stopped) = &done {
+            // Dropping the process ends it.
+            self.process = Err(Stopped::Gone(format!("{stopped}; it was not started again")));
+        }
+        done
+    }
+
+    /// Looks for messages of a call that runs beside the caller. Returns whether it is done.
+    fn answer_what_came(
+        &mut self,
+        malleables: &mut [u64],
+        host: &mut dyn Host,
+    ) -> Result<bool, Stopped> {
+        for _ in 0..MESSAGES_PER_POLL {
+            let process = self.process.as_mut().map_err(|stopped| stopped.clone())?;
+            // Short calls end before the caller has done anything else; later looks cost little.
+            let message = match std::mem::take(&mut self.is_new) {
+                true => process.mailbox.wait(Duration::ZERO),
+                false => process.mailbox.look(),
+            };
+            let Some(message) = message else {
+                if let Ok(Some(status)) = process.child.try_wait() {
+                    return Err(Stopped::Crashed(ending(status)));
+                }
+                break;
+            };
+            if self.handle(message, malleables, host)? {
+                return Ok(true);
             }
+        }
+        match self.began.elapsed() >= self.options.limit {
+            true => Err(Stopped::Endless(self.options.limit.as_nanos() as u64)),
+            false => Ok(false),
         }
     }
 
@@ -130,29 +185,42 @@ impl WorkerProcess {
         malleables: &mut [u64],
         host: &mut dyn Host,
     ) -> Result<(), Stopped> {
-        let process = self.process.as_mut().map_err(|stopped| stopped.clone())?;
-        let overwritten =
-            || Stopped::Gone("the reaction overwrote the memory of its process".into());
         let mut left = self.options.limit;
         loop {
             let start = Instant::now();
+            let process = self.process.as_mut().map_err(|stopped| stopped.clone())?;
             let message = process.wait(left).map_err(|silence| match silence {
                 Silence::Ended(status) => Stopped::Crashed(ending(status)),
                 Silence::TooLong => Stopped::Endless(self.options.limit.as_nanos() as u64),
             })?;
             left = left.saturating_sub(start.elapsed());
-            if message.kind == kind::DONE {
-                let mailbox = &process.mailbox;
-                mailbox.read(Area::Malleables, malleables.len(), &mut self.words);
-                if !self.code.shape().accepts(&self.words) {
-                    return Err(overwritten());
-                }
-                malleables.copy_from_slice(&self.words);
+            if self.handle(message, malleables, host)? {
                 return Ok(());
             }
-            let answer = process.answer(message, &mut self.words, self.code.shape(), host);
-            process.mailbox.send(kind::ANSWER, &[answer.ok_or_else(overwritten)?]);
         }
+    }
+
+    /// Handles a message of a call. Returns whether the call is done.
+    fn handle(
+        &mut self,
+        message: Message,
+        malleables: &mut [u64],
+        host: &mut dyn Host,
+    ) -> Result<bool, Stopped> {
+        let process = self.process.as_mut().map_err(|stopped| stopped.clone())?;
+        let overwritten =
+            || Stopped::Gone("the reaction overwrote the memory of its process".into());
+        if message.kind == kind::DONE {
+            process.mailbox.read(Area::Malleables, malleables.len(), &mut self.words);
+            if !self.code.shape().accepts(&self.words) {
+                return Err(overwritten());
+            }
+            malleables.copy_from_slice(&self.words);
+            return Ok(true);
+        }
+        let answer = process.answer(message, &mut self.words, self.code.shape(), host);
+        process.mailbox.send(kind::ANSWER, &[answer.ok_or_else(overwritten)?]);
+        Ok(false)
     }
 }
 
@@ -302,17 +370,12 @@ impl Reactions for WorkerProcess {
         malleables: &mut [u64],
         host: &mut dyn Host,
     ) -> Result<(), Stopped> {
-        let process = self.process.as_ref().map_err(|stopped| stopped.clone())?;
-        process.mailbox.write(Area::Input, input);
-        process.mailbox.write(Area::Malleables, malleables);
-        process.mailbox.send(kind::CALL, &[reaction as u64, input.len() as u64]);
+        self.send(Called::Reaction(reaction), input, malleables)?;
         self.complete(malleables, host)
     }
 
     fn call_init(&mut self, malleables: &mut [u64], host: &mut dyn Host) -> Result<(), Stopped> {
-        let process = self.process.as_ref().map_err(|stopped| stopped.clone())?;
-        process.mailbox.write(Area::Malleables, malleables);
-        process.mailbox.send(kind::INIT, &[]);
+        self.send(Called::Init, &[], malleables)?;
         self.complete(malleables, host)
     }
 }
@@ -332,6 +395,22 @@ impl Module for WorkerProcess {
             }
         }
         loaded
+    }
+
+    fn begin(&mut self, call: Called, input: &[u64], malleables: &[u64]) -> Result<(), Stopped> {
+        self.began = Instant::now();
+        self.is_new = true;
+        self.send(call, input, malleables)
+    }
+
+    /// The limit of a call includes the time between two polls.
+    fn poll(&mut self, malleables: &mut [u64], host: &mut dyn Host) -> Option<Result<(), Stopped>> {
+        let done = match self.answer_what_came(malleables, host) {
+            Ok(false) => return None,
+            Ok(true) => Ok(()),
+            Err(stopped) => Err(stopped),
+        };
+        Some(self.ended(done))
     }
 
     fn restart(&mut self, code: &Code) -> Result<(), LoadError> {

@@ -11,6 +11,7 @@ use device::{Device, DeviceOptions, EngineChoice};
 use react::agent::{Agent, AgentOptions, AgentStatistics, Reload, StopEnds};
 use react::compiler::CompiledProgram;
 use react::module::{Code, InProcess, Module, StateAfterReload, WorkerProcess};
+use std::time::{Duration, Instant};
 
 /// From packet to packet.
 const STEP_PS: u64 = 1_000_000;
@@ -68,15 +69,21 @@ struct Run {
 
 impl Run {
     fn new(compiled: &CompiledProgram, reactions: Box<dyn Module>) -> Run {
+        Run::with_calls(compiled, reactions, false)
+    }
+
+    fn with_calls(
+        compiled: &CompiledProgram,
+        reactions: Box<dyn Module>,
+        polls_calls: bool,
+    ) -> Run {
         let engine = EngineChoice::Jit;
         let options = DeviceOptions { engine, ..DeviceOptions::default() };
         let mut device = Device::new(compiled.run.program().clone(), options).expect("it loads");
         let (mut target, legacy) = mapped(compiled, &device);
-        let options = AgentOptions {
-            stop_ends: StopEnds::Dialogues,
-            is_traced: true,
-            ..AgentOptions::default()
-        };
+        let stop_ends = StopEnds::Dialogues;
+        let options =
+            AgentOptions { stop_ends, polls_calls, is_traced: true, ..AgentOptions::default() };
         let mut agent = Agent::new(compiled, reactions, legacy, options).expect("all is there");
         let next_ps = agent.prologue(target.as_mut()).expect("it begins");
         device.set_control_latency(Some(DriverModel::pcie_chip().model));
@@ -220,6 +227,32 @@ fn dead_reactions_leave_the_last_configuration_and_a_reload_revives_them() {
         assert!(run.levels.last().is_some_and(|level| *level > 1000), "{:?}", run.levels.last());
         assert_eq!(run.levels.len() as u64, end);
     }
+}
+
+/// The thread that forwards also serves the agent, as beside a live switch: it does not wait for reactions.
+#[test]
+fn packets_flow_while_a_polled_call_does_not_return() {
+    let body = "n++; ${level} = n; if (n == 5) { t_add_send(0, 3); for (;;) now(); }";
+    let (compiled, code) = program("uint32_t n;", body);
+    let reactions = WorkerProcess::start(&code, options()).expect("a process");
+    let mut run = Run::with_calls(&compiled, Box::new(reactions), true);
+    let (mut sent, mut longest) = (0, Duration::ZERO);
+    while run.statistics().stops == 0 {
+        let begin = Instant::now();
+        run.packets(sent..sent + 1);
+        sent += 1;
+        longest = longest.max(begin.elapsed());
+    }
+    run.packets(sent..sent + 100);
+    println!(
+        "endless call, polled: {} of {} packets forwarded, longest pause {longest:?} of a limit of {:?}",
+        run.levels.len(),
+        sent + 100,
+        options().limit
+    );
+    assert_eq!(run.levels.len() as u64, sent + 100);
+    assert!(longest < options().limit / 2, "{longest:?}");
+    assert_eq!(run.levels.last(), Some(&4));
 }
 
 #[test]

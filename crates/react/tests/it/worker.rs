@@ -3,7 +3,9 @@
 
 use crate::fixture::{Fixture, Recorder, argument, bits, field, register};
 use react::interface::{KeyKind, Reactions, Stopped};
-use react::module::{InProcess, Module, StateAfterReload, WorkerOptions, WorkerProcess, serve};
+use react::module::{
+    Called, InProcess, Module, StateAfterReload, WorkerOptions, WorkerProcess, serve,
+};
 use std::time::{Duration, Instant};
 
 const VARIABLE: &str = "PLANE_REACT_TEST_WORKER";
@@ -74,9 +76,26 @@ fn a_worker_does_what_a_reaction_in_process_does() {
         }
         (malleables, host.operations, host.lines)
     };
+    let polled = {
+        let mut worker = WorkerProcess::start(&code, options()).expect("a process");
+        let mut host = Recorder::default();
+        let mut malleables = [0; 3];
+        let reaction = Called::Reaction(0);
+        for called in [Called::Init, reaction, reaction, reaction] {
+            worker.begin(called, &input, &malleables).expect("it runs");
+            loop {
+                match worker.poll(&mut malleables, &mut host) {
+                    None => {}
+                    Some(done) => break done.expect("a call"),
+                }
+            }
+        }
+        (malleables, host.operations, host.lines)
+    };
     let here = run(&mut InProcess::load(&code).expect("code that loads"));
     let there = run(&mut WorkerProcess::start(&code, options()).expect("a process"));
     assert_eq!(here, there);
+    assert_eq!(here, polled);
     assert_eq!(here.0[0], 3 + 2001);
     assert_eq!((here.1.len(), here.2.len()), (6, 7));
 }

@@ -52,7 +52,7 @@ impl Reacting {
 
     fn reactions(&self, options: &ControllerOptions) -> Result<Box<dyn Module>, String> {
         let loaded = |error: LoadError| format!("the reactions do not load: {error}");
-        if options.in_process || !IN_WORKERS.load(Ordering::Relaxed) {
+        if !runs_in_worker(options) {
             return Ok(Box::new(InProcess::load(&self.code).map_err(loaded)?));
         }
         let mut worker = WorkerOptions::of_this_command()
@@ -60,6 +60,10 @@ impl Reacting {
         worker.limit = options.watchdog.unwrap_or(worker.limit);
         Ok(Box::new(WorkerProcess::start(&self.code, worker).map_err(loaded)?))
     }
+}
+
+fn runs_in_worker(options: &ControllerOptions) -> bool {
+    !options.in_process && IN_WORKERS.load(Ordering::Relaxed)
 }
 
 /// How the agent runs: beside a live switch it survives dead reactions and leaves time to the switch.
@@ -74,6 +78,7 @@ fn agent_options(options: &ControllerOptions) -> AgentOptions {
             None => StopEnds::Run,
         },
         pace: is_paced.then_some(pace),
+        polls_calls: options.live_share.is_some() && runs_in_worker(options),
         is_traced: options.records,
     }
 }

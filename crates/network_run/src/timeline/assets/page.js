@@ -80,6 +80,7 @@ function makeFilters() {
     hints.push(`Single frames until ${timeText(run.omitted[1])}; ${number(run.omitted[0])} later ones are only in the sums. ` +
       "--timeline-from and --timeline-to choose others.");
   }
+  if (run.omittedActivities) hints.push(`${number(run.omittedActivities)} later dialogues of reactions are left out.`);
   element("kept").hidden = hints.length === 0;
   element("kept").textContent = hints.join(" ");
 }
