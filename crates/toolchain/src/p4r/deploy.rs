@@ -106,7 +106,7 @@ impl WrittenProgram for Reacting {
         let reactions = self.reactions(options)?;
         let agent = Agent::new(&self.compiled, reactions, legacy, agent_options(options));
         let requests = Requests::new(self.compiled.clone());
-        let measured = options.driver == Driver::InProcess;
+        let measured = options.driver == Driver::InProcess || options.live_share.is_some();
         let running = Running::new(agent.map_err(missing)?, requests.clone(), measured);
         let controllers: Vec<Box<dyn Controller>> = vec![Box::new(running)];
         Ok(Deployed { target, controllers, reloads: Some(Box::new(requests)) })
