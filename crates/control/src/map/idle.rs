@@ -13,7 +13,7 @@ use std::sync::Arc;
 ///
 /// The map reports each row with [`IdleEntries::suspect`], submits [`IdleEntries::question`] to the program as written,
 /// whose reply has the latest hit of all rows, and passes the outcome to [`IdleEntries::answer`].
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct IdleEntries {
     /// Entries to ask about, with when a row of each was reported.
     suspects: Vec<(EntryName, u64)>,

@@ -362,10 +362,6 @@ impl Translator<'_> {
         rows: usize,
     ) {
         let has_default_table = expanded.default_table.is_some();
-        // Without versions, an entry has the rows of its old and of its new action for a moment.
-        let mut actions = expanded.actions.windows(2);
-        let differ = actions.any(|pair| pair[0].fields != pair[1].fields);
-        let spare = if differ && !expanded.is_malleable { rows } else { 0 };
         let mut properties = Vec::new();
         for mut property in std::mem::take(&mut table.properties) {
             match &mut property.kind {
@@ -383,7 +379,7 @@ impl Translator<'_> {
                 TablePropertyKind::Custom { name, value } if &*name.text == "size" => {
                     let size = self.program.typed.constants.get(&value.id);
                     if let Some(Constant::Integer(size)) = size {
-                        let text = (size * num_bigint::BigInt::from(rows) + spare).to_string();
+                        let text = (size * num_bigint::BigInt::from(rows)).to_string();
                         if let Some(made) = self.expression(value.span, &text, Vec::new()) {
                             *value = made;
                         }

@@ -11,14 +11,14 @@ mod rows;
 use crate::compiler::Plan;
 use crate::handles;
 use crate::language::Gress;
-use control::map::{Physical, Renamed, RowPriorities, TargetIndex, Translation};
-use control::target::{Batch, Fault, Notification, Visibility};
+use control::map::{IdleEntries, Physical, Renamed, RowPriorities, TargetIndex, Translation};
+use control::target::{Batch, Fault, Notification, Outcome, Visibility};
 use init_state::InitState;
 use ir::{Bits, KeyPattern, Program, TableId};
 use objects::{Objects, TableObjects};
 pub use rows::Row;
 use state::{
-    ActionData, BoundAction, CellRange, Configuration, EntryReference, NewEntry, Read,
+    ActionData, BoundAction, CellRange, Configuration, EntryRecord, EntryReference, NewEntry, Read,
     Reply as StateReply, Update,
 };
 use std::collections::BTreeMap;
@@ -59,6 +59,7 @@ pub struct MalleableMap {
     legacy: LegacyWrites,
     /// Priorities of rows: those of one entry differ from those of all others, in the order of priority and age.
     priorities: RowPriorities,
+    idle: IdleEntries,
     /// Whether an entry that comes back gets the age that it had.
     is_undoing: bool,
 }
@@ -118,7 +119,8 @@ impl MalleableMap {
             }
         }
         let (legacy, is_undoing) = (LegacyWrites::default(), false);
-        Ok(MalleableMap { written, run, objects, inits, legacy, priorities, is_undoing })
+        let idle = IdleEntries::default();
+        Ok(MalleableMap { written, run, objects, inits, legacy, priorities, idle, is_undoing })
     }
 
     /// Writes of legacy controllers to measured registers.
@@ -210,14 +212,13 @@ impl MalleableMap {
             let (mut before, mut after) = (rows(old)?, rows(new)?);
             let is_same =
                 |one: &Row, other: &Row| one.keys == other.keys && one.priority == other.priority;
-            let (mut kept, mut gone) = (Vec::new(), Vec::new());
             self.sort(table, &mut before);
             self.sort(table, &mut after);
             for row in &before {
                 if !after.iter().any(|other| is_same(row, other)) {
                     let (keys, priority) = (row.keys.clone(), row.priority);
                     let update = Update::DeleteEntry { table: table.run, keys, priority };
-                    gone.push(Physical::at(TargetIndex(0), update).in_phase(phase));
+                    items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
                 }
             }
             for row in after {
@@ -231,12 +232,7 @@ impl MalleableMap {
                     true => Update::ModifyEntry { table: table.run, entry },
                     false => Update::InsertEntry { table: table.run, entry },
                 };
-                kept.push(Physical::at(TargetIndex(0), update).in_phase(phase));
-            }
-            // Packets that match a table without versions match the older rows until these go.
-            match table.is_malleable {
-                true => items.extend(gone.into_iter().chain(kept)),
-                false => items.extend(kept.into_iter().chain(gone)),
+                items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
             }
         }
         Ok(items)
@@ -374,7 +370,9 @@ impl Translation for MalleableMap {
                     self.legacy.put(measured, *cells);
                 }
             }
-            Update::WriteDirectCounter { counter, entry, value } => {
+            Update::WriteDirectCounter { counter, entry, value }
+                if *entry != EntryReference::Default =>
+            {
                 if let Some((table, run)) = self.objects.counted(*counter) {
                     return self.write_counter(&table, run, entry, *value, before);
                 }
@@ -386,7 +384,9 @@ impl Translation for MalleableMap {
 
     fn read(&mut self, read: &Read, state: &Configuration) -> Result<Vec<Physical>, Fault> {
         match read {
-            Read::DirectCounter { counter, entry: Some(entry) } => {
+            Read::DirectCounter { counter, entry: Some(entry) }
+                if *entry != EntryReference::Default =>
+            {
                 if let Some((table, run)) = self.objects.counted(*counter) {
                     let rows = self.rows_of(&table, entry, state)?;
                     let read = |row: Row| {
@@ -397,7 +397,9 @@ impl Translation for MalleableMap {
                     return Ok(rows.into_iter().map(read).collect());
                 }
             }
-            Read::EntriesWithCells { table, entry: Some(entry) } => {
+            Read::EntriesWithCells { table, entry: Some(entry) }
+                if *entry != EntryReference::Default =>
+            {
                 if let Some(table) = self.objects.of_table(*table) {
                     let rows = self.rows_of(&table, entry, state)?;
                     let read = |row: Row| {
@@ -468,13 +470,36 @@ impl Translation for MalleableMap {
         &mut self,
         _: TargetIndex,
         notification: Notification,
-        _: &Configuration,
+        state: &Configuration,
     ) -> Vec<Notification> {
-        // Rows that idle are not entries that idle.
-        match notification {
-            Notification::IdleTimeout { .. } => Vec::new(),
-            other => vec![other],
+        let rows_idle = match &notification {
+            Notification::IdleTimeout { time_ps, table, entry } => {
+                self.objects.of_table_below(*table).map(|table| (*time_ps, table, entry.clone()))
+            }
+            _ => None,
+        };
+        let Some((time_ps, objects, entry)) = rows_idle else {
+            return self.objects.renamed_notification(notification);
+        };
+        // An entry idles if all of its rows do.
+        let entries = state.table(objects.written).into_iter().flat_map(|table| table.entries());
+        let has_row = |record: &&Arc<EntryRecord>| {
+            let rows = self.rows_of_record(&objects, record).unwrap_or_default();
+            rows.iter().any(|row| row.is_at(&entry.keys, entry.priority))
+        };
+        let found = entries.into_iter().find(has_row).cloned();
+        if let Some(record) = found {
+            self.idle.suspect(objects.written, &record, time_ps);
         }
+        Vec::new()
+    }
+
+    fn background(&mut self) -> Option<Batch> {
+        self.idle.question()
+    }
+
+    fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
+        self.idle.answer(outcome)
     }
 }
 
@@ -489,7 +514,14 @@ impl MalleableMap {
         let EntryReference::Entry { keys, priority } = entry else { return Ok(Vec::new()) };
         let handle = state.entry_handle(table.written, keys, *priority).map_err(Fault::Refused)?;
         let record = state.table(table.written).and_then(|table| table.shared_entry(handle));
-        let Some(record) = record else { return Ok(Vec::new()) };
+        record.map_or(Ok(Vec::new()), |record| self.rows_of_record(table, &record))
+    }
+
+    fn rows_of_record(
+        &self,
+        table: &TableObjects,
+        record: &EntryRecord,
+    ) -> Result<Vec<Row>, Fault> {
         let entry = record.to_new_entry();
         let below = self.priorities.of(&(table.written, entry.keys.clone(), entry.priority));
         let mut rows = Vec::new();

@@ -5,8 +5,8 @@ use crate::compiler::{KeyPlan, Plan};
 use crate::handles::{action, register, table};
 use crate::language::Gress;
 use control::map::Renamed;
-use control::map::{ControlMap, Handles};
-use control::target::{Batch, Item};
+use control::map::{ControlMap, Handles, TargetIndex};
+use control::target::{Batch, Item, Notification};
 use ir::{ActionId, CounterId, MatchKind, Program, RegisterId, TableId};
 use state::{BatchItem, BoundAction, NewEntry, Read, Update};
 use std::collections::HashMap;
@@ -43,6 +43,9 @@ pub struct TableObjects {
     pub(super) has_priorities: bool,
     /// The longest-prefix key as written.
     pub(super) prefix_key: Option<usize>,
+    /// Whether an entry has the same rows with each action. Then a modification keeps counters and hits, and packets find
+    /// a row of a table without versions at each moment.
+    pub(super) has_fixed_rows: bool,
 }
 
 impl TableObjects {
@@ -118,6 +121,9 @@ impl Objects {
                 default_table,
                 alternatives: alternatives.clone(),
                 has_priorities: declared.has_priorities(),
+                has_fixed_rows: !planned.is_malleable
+                    || declared.idle_timeout
+                    || !declared.direct_counters.is_empty(),
                 prefix_key: declared.keys.iter().position(|key| key.match_kind == MatchKind::Lpm),
             }));
         }
@@ -138,6 +144,16 @@ impl Objects {
 
     pub(super) fn of_table(&self, table: TableId) -> Option<Arc<TableObjects>> {
         self.tables.iter().find(|objects| objects.written == table).cloned()
+    }
+
+    /// The objects of a table of the program as run whose rows are entries.
+    pub(super) fn of_table_below(&self, table: TableId) -> Option<Arc<TableObjects>> {
+        self.tables.iter().find(|objects| objects.run == table).cloned()
+    }
+
+    /// The notification about objects of the program as written.
+    pub(super) fn renamed_notification(&mut self, notification: Notification) -> Vec<Notification> {
+        self.renamed.notify(TargetIndex(0), notification)
     }
 
     /// The pipeline whose values and selectors a table of the program as written loads.

@@ -60,7 +60,8 @@ impl TableObjects {
         };
         let own = self.actions.get(&action.action).map_or(&[][..], |objects| &objects.fields);
         let key_fields = self.keys.iter().flat_map(|key| key.fields());
-        let fields: BTreeSet<usize> = key_fields.chain(own).copied().collect();
+        let all = self.selectors.iter().map(|(field, _)| field).filter(|_| self.has_fixed_rows);
+        let fields: BTreeSet<usize> = key_fields.chain(own).chain(all).copied().collect();
         let fields: Vec<usize> = fields.into_iter().collect();
         let priority = match (self.has_priorities, self.prefix_key) {
             (true, _) => below.unwrap_or(entry.priority),
@@ -121,6 +122,35 @@ fn prefix_length(pattern: &KeyPattern) -> i64 {
         KeyPattern::Prefix { length_bits, .. } => i64::from(*length_bits),
         KeyPattern::Exact(value) => i64::from(value.width_bits()),
         _ => 0,
+    }
+}
+
+/// Whether two patterns match the same values of a key.
+fn is_same(one: &KeyPattern, other: &KeyPattern) -> bool {
+    let masked = |pattern: &KeyPattern| match pattern {
+        KeyPattern::Exact(value) => Some((value.clone(), Bits::ones(value.width_bits()))),
+        KeyPattern::Prefix { value, length_bits } => {
+            Some((value.clone(), Bits::prefix_mask(value.width_bits(), *length_bits)))
+        }
+        KeyPattern::Ternary { value, mask } => Some((value.clone(), mask.clone())),
+        _ => None,
+    };
+    let is_all = |pattern: &KeyPattern| match pattern {
+        KeyPattern::Any => true,
+        KeyPattern::Range { low, high } => low.is_zero() && *high == Bits::ones(high.width_bits()),
+        other => masked(other).is_some_and(|(_, mask)| mask.is_zero()),
+    };
+    one == other
+        || (is_all(one) && is_all(other))
+        || masked(one).is_some_and(|one| masked(other) == Some(one))
+}
+
+impl Row {
+    /// Whether it is the row with these keys and this priority.
+    pub(super) fn is_at(&self, keys: &[KeyPattern], priority: i64) -> bool {
+        self.priority == priority
+            && self.keys.len() == keys.len()
+            && self.keys.iter().zip(keys).all(|(one, other)| is_same(one, other))
     }
 }
 

@@ -6,12 +6,13 @@ use crate::compiled::{compiled_with, limits};
 use crate::generated::{Target as Architecture, Writes, packet, program};
 use crate::script::{Call, Script};
 use control::map::{Mapped, Virtual};
-use control::target::{Notification, Target};
+use control::target::{Batch, Notification, Reply, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::Bits;
 use react::agent::{Agent, AgentOptions};
 use react::compiler::CompiledProgram;
 use react::map::{LegacyWrites, MalleableMap};
+use state::{EntryTarget, Read, Reply as StateReply};
 use testing::{Choices, seeds};
 
 /// From packet to packet.
@@ -26,6 +27,30 @@ struct Happened {
     calls: Vec<Call>,
     /// The values of each digest.
     digests: Vec<Vec<Bits>>,
+    /// The direct counters of all entries and default actions after each packet, as text.
+    counters: Vec<String>,
+}
+
+/// The direct counters of a program as written.
+fn counters(target: &mut dyn Target) -> String {
+    let program = target.program();
+    let tables = program.tables.iter().flat_map(|table| &table.direct_counters);
+    let reads = tables.map(|counter| Read::DirectCounter { counter: *counter, entry: None });
+    let outcome = target.execute(Batch::of(reads));
+    let mut lines = Vec::new();
+    for (at, result) in outcome.results.into_iter().enumerate() {
+        let Ok(Reply::State(StateReply::DirectCounters(list))) = result else {
+            panic!("{result:?}");
+        };
+        lines.extend(list.into_iter().map(|(target, value)| match target {
+            EntryTarget::Default => format!("{at} default {value:?}"),
+            EntryTarget::Entry(entry) => {
+                format!("{at} {:?} {} {value:?}", entry.keys, entry.priority)
+            }
+        }));
+    }
+    lines.sort();
+    lines.join("\n")
 }
 
 /// The target behind the control map.
@@ -69,6 +94,7 @@ fn run(compiled: &CompiledProgram, is_written: bool, engine: EngineChoice, seed:
                 happened.digests.push(fields.into_iter().map(|(_, value)| value).collect());
             }
         }
+        happened.counters.push(counters(target.as_mut()));
     }
     assert_eq!(agent.statistics().failed_commits, 0, "{:?}", agent.take_log());
     happened.calls.clone_from(&calls.lock().expect("one thread"));
@@ -97,6 +123,14 @@ fn check(architecture: Architecture) {
             (false, EngineChoice::Jit),
         ] {
             let found = run(&compiled, is_written, engine, seed);
+            let counters = found.counters.iter().zip(&expected.counters).enumerate();
+            for (packet, (found, expected)) in counters {
+                assert_eq!(
+                    found, expected,
+                    "counters, seed {seed}, {engine:?}, packet {packet}\n{}\n{}",
+                    generated.text, compiled.text
+                );
+            }
             assert_eq!(found.calls, expected.calls, "seed {seed}, {engine:?}\n{}", generated.text);
             assert_eq!(
                 found, expected,

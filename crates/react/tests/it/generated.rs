@@ -149,9 +149,16 @@ impl Generator<'_> {
             1 => "        default_action = two(1);\n",
             _ => "",
         };
+        let (counter, counters) = match self.target == Target::V1model && name == "t0" {
+            true => (
+                format!("    direct_counter(CounterType.packets_and_bytes) {name}_count;\n"),
+                format!("        counters = {name}_count;\n"),
+            ),
+            false => (String::new(), String::new()),
+        };
         format!(
-            "    {word}table {name} {{\n        key = {{\n{}        }}\n        actions = {{ one; two; idle; }}\n\
-             {default}        size = 64;\n    }}\n",
+            "{counter}    {word}table {name} {{\n        key = {{\n{}        }}\n        actions = {{ one; two; idle; }}\n\
+             {default}{counters}        size = 64;\n    }}\n",
             keys.concat()
         )
     }

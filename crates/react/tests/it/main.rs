@@ -12,6 +12,7 @@ mod damage;
 mod equal;
 mod fixture;
 mod generated;
+mod idle;
 mod isolation;
 mod reload;
 mod script;

@@ -39,8 +39,6 @@ pub enum Mistake {
     InitInPlace,
     /// The init tables behind the master are written after it.
     MasterFirst,
-    /// Rows of tables without versions are written in the opposite order.
-    PlainRowsReversed,
 }
 
 /// The phase behind the mirror.
@@ -90,12 +88,7 @@ impl BrokenMap {
 
     /// Moves items to the phases of the mistake.
     fn moved(&self, items: Vec<Physical>) -> Vec<Physical> {
-        let has_no_versions = items.iter().all(|one| one.phase == PREPARE);
-        let mut items: Vec<_> = items.into_iter().filter_map(|one| self.moved_item(one)).collect();
-        if self.mistake == Mistake::PlainRowsReversed && has_no_versions {
-            items.reverse();
-        }
-        items
+        items.into_iter().filter_map(|one| self.moved_item(one)).collect()
     }
 
     fn moved_item(&self, one: Physical) -> Option<Physical> {

@@ -190,6 +190,8 @@ pub struct History {
     pub calls: Vec<Call>,
     /// The measured register at the beginning and at the end.
     pub registers: [Vec<u64>; 2],
+    /// Packets by the direct counters of all entries and of the default action of a table.
+    pub counted: Vec<(TableId, u64)>,
 }
 
 fn model(choices: &mut Choices) -> LatencyModel {
@@ -345,6 +347,28 @@ fn register_of(device: &Device, program: &Program) -> Vec<u64> {
     }
 }
 
+/// The packets that the direct counters of each table counted.
+pub fn counted(
+    program: &Program,
+    mut execute: impl FnMut(Batch) -> Outcome,
+) -> Vec<(TableId, u64)> {
+    let tables = program.tables.iter().enumerate();
+    let counters = tables.flat_map(|(at, table)| {
+        table.direct_counters.iter().map(move |counter| (TableId(at as u32), *counter))
+    });
+    let sum = |(table, counter)| {
+        let read = Read::DirectCounter { counter, entry: None };
+        match execute(Batch::one(read)).into_reply() {
+            Ok(Reply::DirectCounters(list)) => {
+                (table, list.iter().map(|(_, value)| value.packets).sum())
+            }
+            // Rows are missing, where something is broken.
+            _ => (table, u64::MAX),
+        }
+    };
+    counters.map(sum).collect()
+}
+
 /// A device with map, agent and legacy controller.
 struct Setting {
     device: Device,
@@ -425,10 +449,11 @@ impl Setting {
     fn end(mut self, packets: Vec<Passed>) -> History {
         self.device.set_control_latency(None);
         let after = register_of(&self.device, &self.device.program());
+        let counted = counted(&self.target.program(), |batch| self.target.execute(batch));
         let log = std::mem::take(&mut *lock(&self.log));
         let calls = lock(&self.calls).clone();
         let registers = [self.before, after];
-        History { packets, commits: log.commits, cells: log.cells, calls, registers }
+        History { packets, commits: log.commits, cells: log.cells, calls, registers, counted }
     }
 }
 

@@ -3,7 +3,7 @@
 //! program as written makes it with one committed configuration, configurations never go back, fields come from one
 //! packet, and each cell of a register is what the packets and legacy writes up to that moment made of it.
 
-use super::history::{CellWrite, Commit, History};
+use super::history::{CellWrite, Commit, History, counted};
 use crate::generated::Target as Architecture;
 use control::target::{Batch, Item};
 use device::{Device, DeviceOptions, EngineChoice};
@@ -104,6 +104,12 @@ impl Configurations {
         device.drain_transmitted().into_iter().map(|sent| sent.bytes.clone()).collect()
     }
 
+    /// The packets that the direct counters of each table counted.
+    fn counted(&self, configuration: usize) -> Vec<(TableId, u64)> {
+        let device = &self.devices[configuration];
+        counted(&device.program(), |batch| device.execute(batch))
+    }
+
     /// The register after the last packet with a configuration.
     fn register_after(&self, configuration: usize) -> Vec<u64> {
         let read = Read::Register { register: self.register, cells: CellRange::all() };
@@ -181,6 +187,7 @@ pub fn fault(
     let mut last = 0;
     let mut written: Vec<Vec<Option<u64>>> = Vec::new();
     let mut register = history.registers[0].clone();
+    let mut hits: HashMap<TableId, u64> = HashMap::new();
     for (id, packet) in history.packets.iter().enumerate() {
         let Some((left_ps, bytes)) = &packet.left else {
             return Some(format!("packet {id} is lost"));
@@ -209,13 +216,36 @@ pub fn fault(
             }
             Architecture::V1model => {
                 let unwritten = vec![UNWRITTEN; register.len()];
+                let before = configurations.counted(found);
                 configurations.outcome(found, &packet.bytes, &unwritten);
+                for (at, (table, count)) in configurations.counted(found).into_iter().enumerate() {
+                    *hits.entry(table).or_insert(0) += count - before[at].1;
+                }
                 let after = configurations.register_after(found).into_iter();
                 after.map(|value| Some(value).filter(|value| *value != UNWRITTEN)).collect()
             }
         });
     }
-    measured_fields(history).or_else(|| measured_cells(history, &written))
+    measured_fields(history)
+        .or_else(|| measured_cells(history, &written))
+        .or_else(|| counted_packets(history, &hits))
+}
+
+/// Why direct counters have not counted the packets that hit entries. Counts of deleted entries are lost.
+fn counted_packets(history: &History, hits: &HashMap<TableId, u64>) -> Option<String> {
+    let done = history.commits.iter().filter(|commit| commit.is_ok);
+    let items = done.flat_map(|commit| &commit.batch.items);
+    let deletions: Vec<TableId> = items
+        .filter_map(|item| match item {
+            Item::State(BatchItem::Update(Update::DeleteEntry { table, .. })) => Some(*table),
+            _ => None,
+        })
+        .collect();
+    let hits = |table: &TableId| hits.get(table).copied().unwrap_or(0);
+    let is_wrong =
+        |(table, count): &&(TableId, u64)| !deletions.contains(table) && *count != hits(table);
+    let (table, count) = history.counted.iter().find(is_wrong)?;
+    Some(format!("table {} counted {count} of {} hits", table.0, hits(table)))
 }
 
 /// How many packets are in a measurement.
