@@ -69,6 +69,9 @@ impl<'a> Proposer<'a> {
                 circuit.solver.clause(&[!selectors[operator]]);
             }
         }
+        for [left, right] in paired_constants(template) {
+            settle_left(&mut circuit, setting, template, &holes, left, right);
+        }
         let notable = Some(assumption);
         let points = Vec::new();
         Proposer {
@@ -177,6 +180,63 @@ fn prefer_notable(
         clause.push(circuit.equal(word, &constant));
     }
     circuit.solver.clause(&clause);
+}
+
+/// An alternative of a choice that is a constant: the choice, the number of the alternative, and the constant.
+type ConstantAlternative = (HoleId, usize, HoleId);
+
+/// Returns the pairs of constants that a template may add or subtract.
+fn paired_constants(template: &Template) -> Vec<[ConstantAlternative; 2]> {
+    let alternative = |id: NodeId| match template.graph.node(id) {
+        Node::Choice(hole, alternatives) => {
+            alternatives.iter().enumerate().find_map(|(at, each)| {
+                match template.graph.node(*each) {
+                    Node::Constant(constant) => Some((*hole, at, *constant)),
+                    _ => None,
+                }
+            })
+        }
+        _ => None,
+    };
+    let pair = |node: &Node| {
+        let (operators, left, right) = match node {
+            Node::Binary(operator, left, right) => (std::slice::from_ref(operator), left, right),
+            Node::Operation(_, operators, left, right) => (operators.as_slice(), left, right),
+            _ => return None,
+        };
+        let sums = [Binary::Add, Binary::Subtract];
+        let is_sum = operators.iter().all(|operator| sums.contains(operator));
+        is_sum.then(|| Some([alternative(*left)?, alternative(*right)?])).flatten()
+    };
+    template.graph.nodes().iter().filter_map(pair).collect()
+}
+
+/// Demands that the left one of two constants that are added or subtracted is 0: the right one alone gives every sum, if it
+/// can be any word.
+fn settle_left(
+    circuit: &mut Circuit<'_>,
+    setting: &Setting,
+    template: &Template,
+    holes: &[Filling],
+    left: ConstantAlternative,
+    right: ConstantAlternative,
+) {
+    let is_full =
+        |constant: HoleId| setting.range(template.holes[constant.index()]).is_full(setting.words);
+    let selector = |(choice, at, _): ConstantAlternative| match &holes[choice.index()] {
+        Filling::Selectors(selectors) => Some(selectors[at]),
+        Filling::Constant(_) => None,
+    };
+    if !is_full(left.2) || !is_full(right.2) {
+        return;
+    }
+    if let (Some(left_chosen), Some(right_chosen)) = (selector(left), selector(right))
+        && let Filling::Constant(word) = &holes[left.2.index()]
+    {
+        for bit in word {
+            circuit.solver.clause(&[!left_chosen, !right_chosen, !*bit]);
+        }
+    }
 }
 
 /// Returns operators that need not be tried: `!=` in a condition that may be `==`, when both branches can do the same.
