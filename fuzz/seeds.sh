@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fills fuzz/corpus from the examples and, with arguments, from further folders of .p4, .stf and .dpt files.
+# Fills fuzz/corpus from the examples and, with arguments, from further folders of .p4, .stf, .dpt and .domino files.
 set -euo pipefail
 folders=()
 for folder in "$@"; do
@@ -28,4 +28,5 @@ find ../examples ../crates/lucid/tests "${folders[@]}" -name '*.dpt' -size -40k 
     | seed lucid_parser 40000
 find ../crates/lucid_reference/tests/it/specification -name '*.json' -o -name '*.yaml' -o -name '*.toml' \
     | seed lucid_specification 40000
+find ../examples "${folders[@]}" -name '*.domino' -size -40k | seed domino 40000
 mkdir -p corpus/packets

@@ -5,7 +5,10 @@
 use crate::arguments::{Engine, Run};
 use crate::programs::language;
 use device::EngineChoice;
-use frontend::{CompiledRun, Execution, Failure, Frontend, NetworkRun, NetworkRuns, RunCaptures};
+use frontend::{
+    CompiledRun, Execution, Failure, FieldExecution, FieldRun, FieldRuns, Frontend, NetworkRun,
+    NetworkRuns, RunCaptures,
+};
 use p4::preprocessor::PreprocessorOptions;
 use std::path::{Path, PathBuf};
 use toolchain::device_run::{DeviceRun, Engines, TraceFormat};
@@ -16,6 +19,8 @@ use toolchain::selection;
 pub enum RunDescription<'a> {
     /// Captures run through one device.
     OnDevice(&'static dyn Frontend, DeviceRun<'a>),
+    /// A table of packets runs through one program.
+    OnFields(&'static dyn FieldRuns, FieldRun<'a>),
     /// A specification describes a network.
     InNetwork(&'static dyn NetworkRuns, NetworkRun<'a>),
 }
@@ -31,6 +36,18 @@ impl<'a> RunDescription<'a> {
         preprocessing: &'a PreprocessorOptions,
     ) -> Result<RunDescription<'a>, Failure> {
         let language = language(&arguments.program)?;
+        match (language.field_runs(), &arguments.fields.packets) {
+            (Some(runs), Some(packets)) => {
+                let run = on_fields(arguments, packets).map_err(Failure::Usage)?;
+                return Ok(RunDescription::OnFields(runs, run));
+            }
+            (None, _) if let Some(option) = arguments.given.of_fields.first() => {
+                let program = &arguments.program;
+                let message = selection::only_for_field_runs(option, program, language);
+                return Err(Failure::Usage(message));
+            }
+            _ => {}
+        }
         match language.networks() {
             None => {
                 let run = on_device(arguments, language, preprocessing).map_err(Failure::Usage)?;
@@ -120,6 +137,37 @@ fn on_device<'a>(
             preprocessing,
         },
     })
+}
+
+fn on_fields<'a>(arguments: &'a Run, packets: &'a Path) -> Result<FieldRun<'a>, String> {
+    let given = &arguments.given;
+    let others = given.of_networks.iter().filter(|option| *option != "--state-out");
+    let mut others: Vec<&str> = others.chain(&given.of_devices).map(String::as_str).collect();
+    let of_captures = [
+        ("--in", !arguments.inputs.is_empty()),
+        ("--out", arguments.out.is_some()),
+        ("--trace", arguments.trace),
+        ("--json", arguments.json),
+        ("--until", arguments.until_ps.is_some()),
+    ];
+    others.extend(of_captures.iter().filter(|(_, is_given)| *is_given).map(|(option, _)| *option));
+    if let Some(option) = others.first() {
+        return Err(format!("{option} cannot be combined with --packets"));
+    }
+    let execution = match (arguments.verify, arguments.engine) {
+        (true, _) => FieldExecution::Verified,
+        (false, Some(Engine::Reference)) => FieldExecution::Reference,
+        (false, engine) => {
+            FieldExecution::Device(engine.and_then(Engine::choice).unwrap_or(EngineChoice::Jit))
+        }
+    };
+    let packets_out = arguments.fields.packets_out.as_deref();
+    let state_out = arguments.network.state_out.as_deref();
+    if packets_out.is_some() && packets_out == state_out {
+        return Err("two options name the same file".to_string());
+    }
+    let seed = arguments.seed.unwrap_or(0);
+    Ok(FieldRun { packets, packets_out, state_out, execution, seed })
 }
 
 fn in_network<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<NetworkRun<'a>, String> {

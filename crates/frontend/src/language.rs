@@ -6,6 +6,7 @@ use crate::compiled::Compiled;
 use crate::console::{Console, Failure};
 use crate::corpus::CorpusJudge;
 use crate::emit::Emitter;
+use crate::field_runs::FieldRuns;
 use crate::networks::NetworkRuns;
 use crate::program_file::ProgramFile;
 use crate::typed_p4::{self, PrintForm};
@@ -144,6 +145,11 @@ pub trait Frontend: Sync {
     /// Returns the runs in networks, if the language has them. Programs of other languages run on captures through one
     /// device.
     fn networks(&self) -> Option<&dyn NetworkRuns> {
+        None
+    }
+
+    /// Returns the runs of tables of packets, if the language has them.
+    fn field_runs(&self) -> Option<&dyn FieldRuns> {
         None
     }
 }

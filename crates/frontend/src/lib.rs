@@ -9,6 +9,7 @@ mod console;
 mod controller;
 mod corpus;
 mod emit;
+mod field_runs;
 mod files;
 mod language;
 mod networks;
@@ -22,6 +23,7 @@ pub use controller::{
 };
 pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, EmitTarget, Emitter};
+pub use field_runs::{FieldExecution, FieldRun, FieldRuns};
 pub use files::{Files, MemoryFiles};
 pub use language::{Architecture, Checked, Frontend, LayoutProblem, NO_FORMATTER};
 pub use networks::{

@@ -86,22 +86,36 @@ pub trait Dialect: Sync {
 pub struct Foreign<'d> {
     characters: &'d str,
     dialect: Option<&'d dyn Dialect>,
+    /// The text is C: `--` and `->` are tokens, and so is every text that P4_16 does not know.
+    is_c: bool,
 }
 
 impl<'d> Foreign<'d> {
     /// The tokens of a dialect.
     pub fn of(dialect: Option<&'d dyn Dialect>) -> Foreign<'d> {
-        Foreign { characters: dialect.map_or("", |dialect| dialect.characters()), dialect }
+        let characters = dialect.map_or("", |dialect| dialect.characters());
+        Foreign { characters, dialect, is_c: false }
+    }
+
+    /// The tokens of C: `--`, `->`, character constants, and every other text that P4_16 does not know. The reader of the
+    /// tokens reports those that C does not know either.
+    pub fn c() -> Foreign<'static> {
+        Foreign { is_c: true, ..Foreign::default() }
     }
 
     /// These characters, each a token.
     pub fn characters(characters: &'d str) -> Foreign<'d> {
-        Foreign { characters, dialect: None }
+        Foreign { characters, dialect: None, is_c: false }
     }
 
     /// Whether an unknown text has only characters that are allowed.
     pub(crate) fn allows(&self, text: &str) -> bool {
-        text.chars().all(|character| self.characters.contains(character))
+        self.is_c || text.chars().all(|character| self.characters.contains(character))
+    }
+
+    /// Whether `--` and `->` are tokens.
+    pub(crate) fn is_c(&self) -> bool {
+        self.is_c
     }
 
     /// The places of texts in another language.

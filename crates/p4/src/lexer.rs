@@ -61,7 +61,9 @@ pub fn lex_foreign(
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Token>, Vec<Trivia>) {
     let text = map.text(file).clone();
-    let mut cursor = Cursor::new(file, text.clone()).with_verbatim(foreign.verbatim(&text));
+    let mut cursor = Cursor::new(file, text.clone())
+        .with_verbatim(foreign.verbatim(&text))
+        .with_c_operators(foreign.is_c());
     let mut spellings: FxHashSet<Arc<str>> = FxHashSet::default();
     let mut tokens = Vec::new();
     let mut trivia = Vec::new();
@@ -107,6 +109,7 @@ pub fn lex_foreign(
             LexemeKind::Symbol(kind) => kind,
             LexemeKind::Verbatim => TokenKind::Verbatim,
             LexemeKind::Unknown if foreign.allows(map.slice(span)) => TokenKind::Foreign,
+            LexemeKind::Character if foreign.is_c() => TokenKind::Foreign,
             LexemeKind::Character
             | LexemeKind::Unknown
             | LexemeKind::Hash

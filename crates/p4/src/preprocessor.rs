@@ -249,6 +249,7 @@ impl<'run> Preprocessor<'run> {
             {
                 TokenKind::Foreign
             }
+            PreprocessingTokenKind::Character if self.foreign.is_c() => TokenKind::Foreign,
             PreprocessingTokenKind::Character
             | PreprocessingTokenKind::Hash
             | PreprocessingTokenKind::HashHash

@@ -2,7 +2,7 @@
 //! [`FileKind`]: the kind of a file by its name (program, test, specification, capture), and messages for commands that
 //! get a file of another kind. `registry` lists the languages.
 
-use crate::registry::{end, frontends, with_devices, with_networks};
+use crate::registry::{end, enumerated, frontends, with_devices, with_networks};
 use frontend::{Frontend, NO_FORMATTER, SPECIFICATIONS, coded};
 use source::{Code, Explanation};
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn explanations() -> &'static [Explanation] {
             .iter()
             .map(|each| format!("{} a {} program", end(*each), each.name()))
             .collect();
-        let names = |names: Vec<&str>| names.join(" or ");
+        let names = |names: Vec<&str>| enumerated(&names, "or");
         let text = format!(
             "The extension of a file decides its kind: {}, .stf a test of a {} program, .json, .yaml, .yml \
              and .toml the specification of a {} run, .pcap and .pcapng captured packets. `plane help \

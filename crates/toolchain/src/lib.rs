@@ -6,6 +6,7 @@
 pub mod control_files;
 pub mod controllers;
 pub mod device_run;
+mod domino;
 pub mod explanations;
 pub mod file_kind;
 pub mod files;

@@ -2,19 +2,29 @@
 //! The registry of source languages and of their capabilities. A new language is one line of [`frontends`]. `selection`
 //! finds the language of a file.
 
+use crate::domino::Domino;
 use crate::lucid::Lucid;
 use crate::p4::P4;
 use crate::p4r::P4r;
-use frontend::{EmitTarget, Emitter, Frontend, NetworkRuns};
+use frontend::{EmitTarget, Emitter, FieldRuns, Frontend, NetworkRuns};
 
 /// Returns the source languages. The first one is that of standard input.
 pub fn frontends() -> &'static [&'static dyn Frontend] {
-    &[&P4, &P4r, &Lucid]
+    &[&P4, &P4r, &Domino, &Lucid]
 }
 
 /// Returns the file extension of a language's programs, such as `.p4`.
 pub fn end(frontend: &dyn Frontend) -> String {
     format!(".{}", frontend.extensions().first().copied().unwrap_or_default())
+}
+
+/// Formats names as `P4, P4R and Lucid`, with this word before the last one.
+pub fn enumerated(names: &[impl AsRef<str>], word: &str) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [before @ .., last] if !before.is_empty() => format!("{} {word} {last}", before.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// Returns the languages whose programs run in networks that specifications describe.
@@ -25,6 +35,11 @@ pub fn with_networks() -> impl Iterator<Item = (&'static dyn Frontend, &'static 
 /// Returns the languages whose programs run on captures through one device.
 pub fn with_devices() -> impl Iterator<Item = &'static dyn Frontend> {
     frontends().iter().copied().filter(|each| each.networks().is_none())
+}
+
+/// Returns the languages whose programs run on tables of packets.
+pub fn with_field_runs() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn FieldRuns)> {
+    frontends().iter().filter_map(|each| Some((*each, each.field_runs()?)))
 }
 
 /// Returns the languages that compile to P4_16 files.

@@ -3,7 +3,9 @@
 //! `registry` lists the languages.
 
 use crate::file_kind::{self, FileKind};
-use crate::registry::{end, frontends, with_devices, with_emitters, with_networks};
+use crate::registry::{
+    end, enumerated, frontends, with_devices, with_emitters, with_field_runs, with_networks,
+};
 use frontend::{Emitter, Failure, Frontend, NetworkRuns, coded};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +24,8 @@ pub fn of(path: &Path) -> Result<&'static dyn Frontend, String> {
             let all = frontends().iter();
             let names: Vec<&str> = all.clone().map(|each| each.name()).collect();
             let ends: Vec<String> = all.map(|each| end(*each)).collect();
-            let is_not = format!("is not a {} program ({})", names.join(" or "), ends.join(", "));
+            let is_not =
+                format!("is not a {} program ({})", enumerated(&names, "or"), ends.join(", "));
             Err(file_kind::wrong(path, &is_not, kind))
         }
     }
@@ -47,7 +50,7 @@ pub fn check_specification(path: &Path) -> Result<(), Failure> {
 fn programs_of(frontends: impl Iterator<Item = &'static dyn Frontend>) -> String {
     let (names, ends): (Vec<&str>, Vec<String>) =
         frontends.map(|each| (each.name(), end(each))).unzip();
-    format!("{} programs ({})", names.join(" and "), ends.join(", "))
+    format!("{} programs ({})", enumerated(&names, "and"), ends.join(", "))
 }
 
 /// Returns the message for an option that the language of a program does not have.
@@ -71,7 +74,7 @@ pub fn only_for_network_tests(option: &str, test: &Path) -> String {
     let names: Vec<&str> = with_networks().map(|(each, _)| each.name()).collect();
     format!(
         "{option} applies only to specifications of {} runs; `{}` is an STF test",
-        names.join(" and "),
+        enumerated(&names, "and"),
         test.display()
     )
 }
@@ -79,6 +82,11 @@ pub fn only_for_network_tests(option: &str, test: &Path) -> String {
 /// Returns the message for an option of runs on one device.
 pub fn only_for_devices(option: &str, program: &Path, language: &dyn Frontend) -> String {
     only_for(option, with_devices(), program, language)
+}
+
+/// Returns the message for an option of runs of tables of packets.
+pub fn only_for_field_runs(option: &str, program: &Path, language: &dyn Frontend) -> String {
+    only_for(option, with_field_runs().map(|(each, _)| each), program, language)
 }
 
 /// Returns the message for an option of programs that are written for an architecture.
@@ -115,7 +123,8 @@ pub fn emitter_of(path: &Path) -> Result<&'static dyn Emitter, Failure> {
         (kind, Some(_)) => {
             let names: Vec<&str> = all().map(|each| each.name()).collect();
             let ends: Vec<String> = all().map(end).collect();
-            let is_not = format!("is not a {} program ({})", names.join(" or "), ends.join(", "));
+            let is_not =
+                format!("is not a {} program ({})", enumerated(&names, "or"), ends.join(", "));
             file_kind::wrong(path, &is_not, kind)
         }
     };
@@ -146,8 +155,8 @@ pub fn is_no_test() -> String {
     let networks: Vec<&str> = with_networks().map(|(each, _)| each.name()).collect();
     format!(
         "is not a test (.stf for {}; .json, .yaml or .toml for {})",
-        devices.join(" and "),
-        networks.join(" and ")
+        enumerated(&devices, "and"),
+        enumerated(&networks, "and")
     )
 }
 
@@ -195,7 +204,7 @@ mod tests {
         );
         assert_eq!(
             only_for_devices("--entries", lucid, language(lucid)),
-            "--entries applies only to P4 and P4R programs (.p4, .p4r); `x.dpt` is a Lucid program"
+            "--entries applies only to P4, P4R and Domino programs (.p4, .p4r, .domino); `x.dpt` is a Lucid program"
         );
         assert_eq!(
             only_for_architectures("--arch", lucid, language(lucid)),

@@ -16,11 +16,13 @@ use toolchain::registry;
 static DEVICE_HEADING: LazyLock<String> = LazyLock::new(|| heading(registry::with_devices()));
 static NETWORK_HEADING: LazyLock<String> =
     LazyLock::new(|| heading(registry::with_networks().map(|(each, _)| each)));
+static FIELD_HEADING: LazyLock<String> =
+    LazyLock::new(|| heading(registry::with_field_runs().map(|(each, _)| each)));
 
 /// Returns the heading of options that only these languages have, such as `Only for P4 programs`.
 fn heading(languages: impl Iterator<Item = &'static dyn Frontend>) -> String {
     let names: Vec<&str> = languages.map(|each| each.name()).collect();
-    format!("Only for {} programs", names.join(" and "))
+    format!("Only for {} programs", registry::enumerated(&names, "and"))
 }
 
 /// `plane run`. `run_description` checks which options go with which.
@@ -79,6 +81,9 @@ pub struct Run {
     /// Options of runs in networks.
     #[command(flatten)]
     pub network: NetworkOptions,
+    /// Options of runs of tables of packets.
+    #[command(flatten)]
+    pub fields: FieldOptions,
     /// P4 of the user around the dispatcher, also only for runs in networks: a struct with a flattened field is no group.
     #[command(flatten)]
     pub user_p4: UserP4Files,
@@ -117,6 +122,19 @@ pub struct DeviceOptions {
     /// The CPU port, for programs that use one; replaces that of the device file.
     #[arg(long, value_name = "PORT", value_parser = number::<u32>)]
     pub cpu_port: Option<u32>,
+}
+
+/// Options that only runs of tables of packets have.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = FIELD_HEADING.as_str())]
+pub struct FieldOptions {
+    /// Run the packets of this table instead of captures: CSV, a line of fields' names, then a packet a line; `-` is
+    /// standard input. With --state-out, write the globals at the end.
+    #[arg(long, value_name = "IN.csv")]
+    pub packets: Option<PathBuf>,
+    /// Write the packets that leave into this table, in the order of those that enter.
+    #[arg(long, value_name = "OUT.csv", requires = "packets")]
+    pub packets_out: Option<PathBuf>,
 }
 
 /// Options that only runs in networks have.
@@ -168,6 +186,8 @@ pub struct GivenOptions {
     pub of_devices: Vec<String>,
     /// Options of [`NetworkOptions`].
     pub of_networks: Vec<String>,
+    /// Options of [`FieldOptions`].
+    pub of_fields: Vec<String>,
 }
 
 impl GivenOptions {
@@ -184,6 +204,7 @@ impl GivenOptions {
         GivenOptions {
             of_devices: in_groups(&["DeviceOptions"]),
             of_networks: in_groups(&["NetworkOptions", "UserP4Files"]),
+            of_fields: in_groups(&["FieldOptions"]),
         }
     }
 }

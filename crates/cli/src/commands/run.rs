@@ -25,6 +25,7 @@ fn run_described(arguments: &Run, console: &dyn Console) -> Result<ExitStatus, F
             console.warnings(&compiled.map, &compiled.warnings);
             device_run::run(compiled, &run, console)
         }
+        RunDescription::OnFields(runs, run) => runs.run(&program, &run, console),
         RunDescription::InNetwork(networks, run) => networks.run(&program, &run, console),
     }
 }

@@ -24,7 +24,7 @@ fn examples() -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let folders = std::fs::read_dir(root().join("examples")).expect("examples").flatten();
     let mut folders: Vec<_> = folders.map(|folder| folder.path()).collect();
-    folders.retain(|folder| !folder.ends_with("lucid"));
+    folders.retain(|folder| !folder.ends_with("lucid") && !folder.ends_with("domino"));
     folders.sort();
     for readme in folders.iter().map(|folder| folder.join("README.md")) {
         let Ok(text) = std::fs::read_to_string(readme) else { continue };

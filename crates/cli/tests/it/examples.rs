@@ -61,9 +61,14 @@ fn readme_commands_write_the_expected_captures() {
         for mut words in commands {
             examples += 1;
             let out = tempfile::tempdir().expect("a temporary folder");
-            let at = words.iter().position(|word| word == "--out").expect("--out") + 1;
+            let is_output = |word: &String| word == "--out" || word == "--packets-out";
+            let at = words.iter().position(is_output).expect("--out or --packets-out") + 1;
             let name = Path::new(&words[at]).file_name().expect("a name").to_os_string();
-            words[at] = out.path().display().to_string();
+            let path = match words[at - 1] == "--out" {
+                true => out.path().to_path_buf(),
+                false => out.path().join(&name),
+            };
+            words[at] = path.display().to_string();
             let ran = Command::new(env!("CARGO_BIN_EXE_plane"))
                 .args(&words)
                 .current_dir(root())

@@ -3,6 +3,7 @@
 
 mod conduct;
 mod documents;
+mod domino;
 mod engines;
 mod examples;
 mod gencap;

@@ -233,6 +233,8 @@ pub(crate) struct Cursor {
     unclosed_string_seen: bool,
     /// Texts of another language that are one lexeme each, the next one last.
     verbatim: Vec<Range<usize>>,
+    /// `--` and `->` are one lexeme each, of the kind [`LexemeKind::Unknown`].
+    has_c_operators: bool,
 }
 
 impl Cursor {
@@ -247,7 +249,13 @@ impl Cursor {
             single_line: false,
             unclosed_string_seen: false,
             verbatim: Vec::new(),
+            has_c_operators: false,
         }
+    }
+
+    /// The same place in a text where `--` and `->` are one lexeme each, if `has_c_operators`.
+    pub fn with_c_operators(self, has_c_operators: bool) -> Cursor {
+        Cursor { has_c_operators, ..self }
     }
 
     /// The same place in a text where these parts, in order, are one lexeme each.
@@ -314,6 +322,12 @@ impl Cursor {
                 Some(Ok(Raw::Character)) => LexemeKind::Character,
                 Some(Ok(Raw::HashHash)) => LexemeKind::HashHash,
                 Some(Ok(Raw::Hash)) => LexemeKind::Hash,
+                Some(Ok(Raw::Symbol(TokenKind::Minus)))
+                    if self.has_c_operators && text[end..].starts_with(['-', '>']) =>
+                {
+                    end += 1;
+                    LexemeKind::Unknown
+                }
                 Some(Ok(Raw::Symbol(kind))) => LexemeKind::Symbol(kind),
                 Some(Err(())) => {
                     // One lexeme for the whole run, so that it is reported once.

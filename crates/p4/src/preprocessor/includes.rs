@@ -43,7 +43,8 @@ impl Preprocessor<'_> {
             return;
         }
         let verbatim = self.foreign.verbatim(&text);
-        let cursor = Cursor::new(file, text).with_verbatim(verbatim);
+        let cursor =
+            Cursor::new(file, text).with_verbatim(verbatim).with_c_operators(self.foreign.is_c());
         self.readers.push(Reader { cursor, conditions: Vec::new(), included_at });
     }
 

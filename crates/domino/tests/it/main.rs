@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests of Domino: the meaning of programs, comparisons with g++, and the compiled program on a device.
+
+mod diagnostics;
+mod examples;
+mod generate;
+mod generated;
+mod meaning;
+mod on_device;
+mod oracle;
+mod packets;
+mod passes;
+mod program;
+mod thirty;

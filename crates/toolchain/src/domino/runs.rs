@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane run --packets`: packets of a CSV file through a Domino program, by a device that runs the compiled program or by
+//! the reference interpreter. The packets that leave are written in the order of those that enter.
+
+use crate::{control_files, files};
+use control::session::Session;
+use device::{Device, DeviceOptions, EngineChoice};
+use domino::compiler::{self, Layout};
+use domino::interpreter::{State, run as interpret};
+use domino::{Checked, csv, state_json};
+use frontend::{
+    Compiled, Console, ExitStatus, Failure, FieldExecution, FieldRun, ProgramFile, Work, count,
+};
+use ir::RegisterId;
+use source::SourceMap;
+
+/// Time between packets, in picoseconds of the device's clock.
+const PACKET_GAP_PS: u64 = 1_000_000;
+
+/// The packets that left, in the order of those that entered, and the state. A dropped packet is `None`.
+struct Ran {
+    packets: Vec<Option<Vec<u32>>>,
+    state: State,
+}
+
+/// A checked program.
+struct Program<'p> {
+    file: &'p ProgramFile<'p>,
+    checked: &'p Checked,
+    /// The field that drops packets.
+    drop_field: Option<usize>,
+}
+
+/// Runs a program.
+pub(super) fn run(
+    file: &ProgramFile<'_>,
+    run: &FieldRun<'_>,
+    console: &dyn Console,
+) -> Result<ExitStatus, Failure> {
+    let checked = super::read(file)?;
+    console.warnings(&checked.map, &checked.warnings);
+    for path in run.packets_out.into_iter().chain(run.state_out) {
+        files::check_output(path)?;
+    }
+    let text = files::read_text(run.packets)?;
+    let mut map = SourceMap::new();
+    let name = if run.packets.as_os_str() == "-" {
+        "standard input".to_string()
+    } else {
+        run.packets.display().to_string()
+    };
+    let csv_file = map.add(name, text.as_str());
+    let packets = match csv::read(csv_file, &text, &checked.program.fields) {
+        Ok(packets) => packets,
+        Err(found) => return Err(Failure::Found(map, found)),
+    };
+    let drop_field = super::binding(file, &checked)?.and_then(|binding| binding.drop_field());
+    let program = Program { file, checked: &checked, drop_field };
+    let ran = match run.execution {
+        FieldExecution::Reference => by_reference(&program, &packets),
+        FieldExecution::Device(engine) => on_device(&program, &packets, run, engine, console)?,
+        FieldExecution::Verified => {
+            let ran = on_device(&program, &packets, run, EngineChoice::Jit, console)?;
+            if let Some(difference) = difference(&program, &packets, &ran) {
+                console.error(&difference);
+                return Ok(ExitStatus::WrongInput);
+            }
+            ran
+        }
+    };
+    if let Some(path) = run.packets_out {
+        let packets = ran.packets.iter().map(Option::as_deref);
+        files::write_text(path, &csv::write(&checked.program.fields, packets))?;
+    }
+    if let Some(path) = run.state_out {
+        files::write_text(path, &state_json::write(&checked.program, &ran.state))?;
+    }
+    if !console.is_quiet() {
+        let dropped = ran.packets.iter().filter(|packet| packet.is_none()).count();
+        let verified = match run.execution {
+            FieldExecution::Verified => ", equal to the reference interpreter",
+            _ => "",
+        };
+        console.note(&format!("{}, {dropped} dropped{verified}", count(packets.len(), "packet")));
+    }
+    Ok(ExitStatus::Fine)
+}
+
+/// Runs the reference interpreter.
+fn by_reference(program: &Program<'_>, packets: &[Vec<u32>]) -> Ran {
+    let Program { checked, drop_field, .. } = program;
+    let mut state = State::initial(&checked.program);
+    let packets = packets.iter().map(|packet| {
+        let mut packet = packet.clone();
+        interpret(&checked.program, &mut state, &mut packet);
+        let is_dropped = drop_field.is_some_and(|field| packet[field] != 0);
+        (!is_dropped).then_some(packet)
+    });
+    Ran { packets: packets.collect(), state }
+}
+
+/// Returns the first difference from the reference interpreter.
+fn difference(program: &Program<'_>, packets: &[Vec<u32>], ran: &Ran) -> Option<String> {
+    let expected = by_reference(program, packets);
+    let checked = program.checked;
+    let line = |packet: &Option<Vec<u32>>| match packet {
+        None => "dropped".to_string(),
+        Some(packet) => {
+            let fields = checked.program.fields.iter().zip(packet);
+            let fields = fields.map(|(field, value)| {
+                format!("{} = {}", field.name, csv::number(*value, field.ty))
+            });
+            fields.collect::<Vec<_>>().join(", ")
+        }
+    };
+    for (at, (found, expected)) in ran.packets.iter().zip(&expected.packets).enumerate() {
+        if found != expected {
+            return Some(format!(
+                "packet {} differs: the device has {}, the reference interpreter {}",
+                at + 1,
+                line(found),
+                line(expected)
+            ));
+        }
+    }
+    for (global, (found, expected)) in ran.state.cells.iter().zip(&expected.state.cells).enumerate()
+    {
+        if let Some(cell) = (0..found.len()).find(|cell| found[*cell] != expected[*cell]) {
+            let global = &checked.program.globals[global];
+            return Some(format!(
+                "cell {cell} of `{}` differs: the device has {}, the reference interpreter {}",
+                global.name,
+                csv::number(found[cell], global.ty),
+                csv::number(expected[cell], global.ty)
+            ));
+        }
+    }
+    None
+}
+
+/// Runs the compiled program on a device.
+fn on_device(
+    program: &Program<'_>,
+    packets: &[Vec<u32>],
+    run: &FieldRun<'_>,
+    engine: EngineChoice,
+    console: &dyn Console,
+) -> Result<Ran, Failure> {
+    let Program { file, checked, drop_field } = *program;
+    let compiled = super::compile_for(checked, &Layout::Words { drop_field })?;
+    let compiler::Compiled { built, registers, commands } = compiled;
+    let Compiled { ready, .. } = Compiled::lower(built, file)?;
+    let options = DeviceOptions { engine, seed: run.seed, ..DeviceOptions::default() };
+    let mut device =
+        Device::new(ready.program().clone(), options).map_err(|error| error.to_string())?;
+    let mut target = device.target();
+    let mut session = Session::new(ready.program().clone());
+    let applied = control_files::apply_text(
+        "first values",
+        &commands,
+        None,
+        &mut session,
+        &mut target,
+        console,
+    );
+    if applied.is_none() {
+        let message = "the first values of the compiled program are wrong: this is a mistake in Planewright, please \
+                       report it with the program";
+        return Err(Failure::Message(message.to_string()));
+    }
+    let spinner = console.spinner(Work::Packets, console.is_quiet());
+    let mut left: Vec<Option<Vec<u32>>> = vec![None; packets.len()];
+    for (at, packet) in packets.iter().enumerate() {
+        let bytes: Vec<u8> = packet.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let time_ps = (at as u64 + 1) * PACKET_GAP_PS;
+        device.inject(0, time_ps, bytes).map_err(|error| error.to_string())?;
+        if at % 1024 == 1023 || at + 1 == packets.len() {
+            device.run_to_completion().map_err(|error| error.to_string())?;
+            for sent in device.drain_transmitted() {
+                if let Some(place) =
+                    usize::try_from(sent.packet).ok().and_then(|at| left.get_mut(at))
+                {
+                    *place = Some(words(&sent.bytes));
+                }
+            }
+            spinner.set_position(at as u64 + 1);
+        }
+    }
+    drop(spinner);
+    let mut state = State::initial(&checked.program);
+    let (program, cells) = (device.program(), device.cells());
+    for (register, values) in registers.iter().zip(&mut state.cells) {
+        let Some(name) = register else { continue };
+        let is_it = |one: &&ir::RegisterArray| one.name.rsplit('.').next() == Some(name.as_str());
+        let Some(at) = program.registers.iter().position(|one| is_it(&one)) else { continue };
+        let Some(array) = cells.register(RegisterId(at as u32)) else { continue };
+        for (index, value) in values.iter_mut().enumerate() {
+            let bits = array.read(index as u64);
+            *value = bits.map_or(0, |bits| bits.low_u64() as u32);
+        }
+    }
+    Ok(Ran { packets: left, state })
+}
+
+/// Returns the words of a frame.
+fn words(bytes: &[u8]) -> Vec<u32> {
+    let words = bytes
+        .chunks_exact(4)
+        .map(|word| word.iter().fold(0, |all, byte| all << 8 | u32::from(*byte)));
+    words.collect()
+}
