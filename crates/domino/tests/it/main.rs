@@ -5,6 +5,7 @@ mod diagnostics;
 mod examples;
 mod generate;
 mod generated;
+mod guards;
 mod meaning;
 mod on_device;
 mod oracle;
