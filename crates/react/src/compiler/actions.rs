@@ -2,7 +2,6 @@
 //! Actions that use malleable fields stand once for each combination of their alternatives (Mantis §4.1, Figure 5).
 
 use super::architectures::Style;
-use super::tables::ExpandedAction;
 use super::translator::{Specialised, Translator};
 use super::usage::malleables;
 use p4::ast::{
@@ -12,6 +11,23 @@ use p4::ast::{
 use p4::typed::{Callee, Definition};
 use p4::visit::{Visit, walk_expression};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// An action of an expanded table.
+#[derive(Clone, Debug)]
+pub(super) struct ExpandedAction {
+    /// The declaration as written.
+    pub(super) action: NodeId,
+    /// Its place in the list of the table, with the arguments that the program binds.
+    pub(super) reference: ActionRef,
+    /// The malleable fields that it uses.
+    pub(super) fields: Vec<usize>,
+    /// The declarations as run, with their names.
+    pub(super) specialised: Vec<(NodeId, String)>,
+    /// `@tableonly`
+    pub(super) table_only: bool,
+    /// `@defaultonly`
+    pub(super) default_only: bool,
+}
 
 impl Translator<'_> {
     /// Makes the actions for the combinations of alternatives of an action's fields, once for all tables.

@@ -7,7 +7,7 @@
 use super::Mode;
 use super::architectures::Style;
 use super::registers::own_expressions;
-use super::translator::Translator;
+use super::translator::{Loads, Translator};
 use super::usage::malleables;
 use p4::ast::{
     ControlDeclaration, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId,
@@ -18,19 +18,6 @@ use p4::visit::{Visit, walk_expression, walk_statement};
 use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// What a control loads.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Loads {
-    /// The fields that a table's key, an action or a register action reads from variables.
-    pub(super) early: BTreeMap<NodeId, BTreeSet<usize>>,
-    /// The same by the names that lead there.
-    reached: BTreeMap<Arc<str>, BTreeSet<usize>>,
-    /// Declarations of the variables.
-    pub(super) variables: BTreeSet<String>,
-    /// How many single statements loaded fields.
-    count: usize,
-}
 
 /// Names of actions, tables and objects in a part of the tree.
 fn names<'a>(visit: impl FnOnce(&mut Names)) -> BTreeSet<Arc<str>>

@@ -14,6 +14,7 @@ mod init;
 mod joined_ends;
 mod loads;
 mod measure;
+mod names;
 mod packing;
 mod plan;
 mod references;

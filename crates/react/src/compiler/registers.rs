@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The registers that reactions take, and the register actions of Tofino on them.
 
-use super::translator::{STATE, WORKING_COPY};
+use super::names::{STATE, WORKING_COPY};
 use crate::language::arguments::register_shape;
 use crate::language::paths::{declaration, scalar};
 use p4::ast::{

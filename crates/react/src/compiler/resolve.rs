@@ -2,8 +2,9 @@
 //! From declarations to control-plane names: the plan speaks of the objects of both lowered programs, and the interface
 //! gets the malleable tables.
 
+use super::actions::ExpandedAction;
 use super::plan::{ActionPlan, Plan, TablePlan};
-use super::tables::{ExpandedAction, ExpandedTable, MISS};
+use super::tables::{ExpandedTable, MISS};
 use super::{MeasuredPack, MeasuredRegister, PipelinePlan, Translation};
 use crate::interface::{Interface, KeyKind, ReactionTable, Scalar, TableAction, TableKey};
 use crate::language::{Gress, P4rProgram, codes};

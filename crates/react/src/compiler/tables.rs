@@ -4,7 +4,7 @@
 //! join the key. A default action that uses fields, or that a reaction may set, moves to a table that is applied on a
 //! miss; `applies` changes the places where tables are applied.
 
-use super::actions::{action_fields, listed};
+use super::actions::{ExpandedAction, action_fields, listed};
 use super::plan::KeyPlan;
 use super::translator::{Choice, STATE, Translator, VERSION};
 use super::usage::malleables;
@@ -16,23 +16,6 @@ use p4::ast::{
 use p4::typed::{Callee, Constant, Definition};
 use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// An action of an expanded table.
-#[derive(Clone, Debug)]
-pub(super) struct ExpandedAction {
-    /// The declaration as written.
-    pub(super) action: NodeId,
-    /// Its place in the list of the table, with the arguments that the program binds.
-    pub(super) reference: ActionRef,
-    /// The malleable fields that it uses.
-    pub(super) fields: Vec<usize>,
-    /// The declarations as run, with their names.
-    pub(super) specialised: Vec<(NodeId, String)>,
-    /// `@tableonly`
-    pub(super) table_only: bool,
-    /// `@defaultonly`
-    pub(super) default_only: bool,
-}
 
 /// A table as run, with what it was made of.
 #[derive(Clone, Debug)]

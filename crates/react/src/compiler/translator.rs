@@ -2,7 +2,7 @@
 //! [`Translator`]: the tree that the passes of the compiler change, and the pieces of P4_16 that they put in.
 
 use super::architectures::Style;
-use super::loads::Loads;
+pub(super) use super::names::{CELL_TYPE, LEFT, STATE, STATE_TYPE, VERSION, WORKING_COPY};
 use super::plan::combination;
 use super::registers::{Cells, RegisterAction, cells, register_actions};
 use super::usage::Usage;
@@ -12,21 +12,8 @@ use p4::ast::{Declaration, Expression, NodeId, Statement};
 use p4::parser::pieces::{Hole, tokens_at};
 use p4::rewrite::Rewriter;
 use source::{Diagnostics, Span};
-use std::collections::BTreeMap;
-
-/// The variable or parameter that holds values, selectors and version bits.
-pub(super) const STATE: &str = "p4r";
-/// Its type.
-pub(super) const STATE_TYPE: &str = "p4r_t";
-/// The field of the state that says which copy packets measure into.
-pub(super) const WORKING_COPY: &str = "p4r__mv";
-/// The field of the state that says which version of malleable tables packets match.
-pub(super) const VERSION: &str = "p4r__vv";
-
-/// The field of the state that says that a packet has left the pipeline's control, on Tofino.
-pub(super) const LEFT: &str = "p4r__left";
-/// The type of cells of the copies of measured registers, on Tofino.
-pub(super) const CELL_TYPE: &str = "p4r_cell_t";
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The alternatives that malleable fields stand for, by the index of the field.
 pub(super) type Choice = BTreeMap<usize, usize>;
@@ -41,6 +28,19 @@ pub(super) struct Beginning {
     pub(super) variables: String,
     /// Statements of the first init action.
     pub(super) resets: String,
+}
+
+/// What a control loads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loads {
+    /// The fields that a table's key, an action or a register action reads from variables.
+    pub(super) early: BTreeMap<NodeId, BTreeSet<usize>>,
+    /// The same by the names that lead there.
+    pub(super) reached: BTreeMap<Arc<str>, BTreeSet<usize>>,
+    /// Declarations of the variables.
+    pub(super) variables: BTreeSet<String>,
+    /// How many single statements loaded fields.
+    pub(super) count: usize,
 }
 
 /// A program on its way to P4_16.
