@@ -100,7 +100,7 @@ fn exit_statuses() {
             2,
             "applies only to Lucid programs",
         ),
-        ("run count.dpt --trace-json", 2, "applies only to P4 and P4R programs"),
+        ("run count.dpt --trace-json", 2, "applies only to P4, P4R and Domino programs"),
         ("run x.p4 --spec count.yaml", 2, "applies only to Lucid programs"),
         ("run x.p4", 2, "--in PORT=FILE"),
         ("run x.p4 --in 1=x.pcap", 2, "--out DIR"),
@@ -418,7 +418,7 @@ fn p4_of_the_users_around_the_dispatcher() {
         (format!("{run} --record all.jsonl"), 2, "cannot be used with"),
         (format!("{run} --state-out before.p4"), 2, "name the file `before.p4`"),
         (format!("{run} --engine reference"), 2, "cannot be combined with --engine reference"),
-        ("run count.dpt -D FROM=3".to_string(), 2, "-D applies only to P4 and P4R programs"),
+        ("run count.dpt -D FROM=3".to_string(), 2, "-D applies only to P4, P4R and Domino programs"),
         ("run count.dpt --p4-after none.p4".to_string(), 1, "none.p4"),
     ] {
         let wrong = plane(folder.path(), &words);
