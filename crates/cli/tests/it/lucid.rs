@@ -418,7 +418,11 @@ fn p4_of_the_users_around_the_dispatcher() {
         (format!("{run} --record all.jsonl"), 2, "cannot be used with"),
         (format!("{run} --state-out before.p4"), 2, "name the file `before.p4`"),
         (format!("{run} --engine reference"), 2, "cannot be combined with --engine reference"),
-        ("run count.dpt -D FROM=3".to_string(), 2, "-D applies only to P4, P4R and Domino programs"),
+        (
+            "run count.dpt -D FROM=3".to_string(),
+            2,
+            "-D applies only to P4, P4R and Domino programs",
+        ),
         ("run count.dpt --p4-after none.p4".to_string(), 1, "none.p4"),
     ] {
         let wrong = plane(folder.path(), &words);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Reloader`]: reloads of reactions while switches forward in real time. Programs are compiled on a thread of its own, so
+//! `Reloader`: reloads of reactions while switches forward in real time. Programs are compiled on a thread of its own, so
 //! switches and dialogues go on meanwhile. Requests come by SIGHUP and, in live networks, by `plane react reload`, which
 //! asks through a socket in the network's folder.
 
