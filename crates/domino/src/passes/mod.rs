@@ -7,7 +7,7 @@
 
 mod branches;
 pub mod codelets;
-mod common;
+mod common_subexpressions;
 mod flanks;
 mod names;
 mod print;
@@ -37,7 +37,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "flanks", run: flanks::run },
     Pass { name: "propagate", run: |core| Ok(propagate::run(core)) },
     Pass { name: "three-address", run: |core| Ok(three_address::run(core)) },
-    Pass { name: "cse", run: |core| Ok(common::run(core)) },
+    Pass { name: "cse", run: |core| Ok(common_subexpressions::run(core)) },
 ];
 
 /// Runs the passes up to the one with this name; all of them without a name. `None` if there is no such pass.
