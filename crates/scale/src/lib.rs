@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! MP5: one program on many pipelines with the meaning it has on one.
+//!
+//! The *transformer* decides which register arrays are sharded and makes the code that resolves addresses at a packet's
+//! arrival. The *machine* moves packets through stages, pipelines and queues, cycle by cycle. Between them stands
+//! [`work::Work`]: the machine knows groups, cells and stages, and no program.
+//!
+//! This crate knows no source language and does no I/O. Paper: Stateful Multi-Pipelined Programmable Switches (MP5).
+
+pub mod work;
