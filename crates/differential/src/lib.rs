@@ -6,6 +6,8 @@
 pub mod campaign;
 pub mod case;
 pub mod coverage;
+pub mod cuts;
+pub mod draw;
 pub mod edits;
 pub mod forms;
 pub mod garbage;

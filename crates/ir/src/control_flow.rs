@@ -100,8 +100,8 @@ pub fn control_decisions(region: &Region) -> Vec<Vec<Decision>> {
     decisions
 }
 
-/// Returns the immediate post-dominator of each block.
-fn post_dominators(region: &Region) -> Vec<Option<usize>> {
+/// Returns the immediate post-dominator of each block; `None` where only the end of the region is.
+pub fn post_dominators(region: &Region) -> Vec<Option<usize>> {
     let count = region.blocks.len();
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count + 1, count * 2);
     let nodes: Vec<NodeIndex> = (0..=count).map(|_| graph.add_node(())).collect();

@@ -64,6 +64,7 @@ mod random_site;
 pub mod reading;
 pub mod ready;
 mod slot_set;
+pub mod stages;
 mod state_objects;
 mod storage;
 pub mod storage_layout;

@@ -76,9 +76,13 @@ impl Program {
         self.slots.iter().position(|slot| &*slot.name == name).map(|at| SlotId(at as u32))
     }
 
-    /// The block with this role.
-    pub fn block_with_role(&self, role: &str) -> Option<&Block> {
-        self.blocks.iter().find(|block| &*block.role == role)
+    /// The indices of the blocks with this role, which run in this order on the same storage: several only where a
+    /// control is cut into stages ([`crate::stages`]).
+    pub fn blocks_with_role(&self, role: &str) -> std::ops::Range<usize> {
+        let is_one = |block: &Block| &*block.role == role;
+        let first = self.blocks.iter().position(is_one).unwrap_or(0);
+        let count = self.blocks[first.min(self.blocks.len())..].iter().take_while(|it| is_one(it));
+        first..first + count.count()
     }
 
     /// The layout of a header.

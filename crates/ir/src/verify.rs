@@ -39,8 +39,8 @@
 //! - T10: a calculation has a width of [`crate::CRC_WIDTHS_BITS`], and parameters of at most that width.
 //!
 //! Blocks
-//! - B1: roles are distinct; a block runs a region of its own kind; only a parser has an error slot,
-//!   of 16 bits.
+//! - B1: blocks with one role are controls and follow each other; a block runs a region of its own kind; only a
+//!   parser has an error slot, of 16 bits.
 //!
 //! Code
 //! - C1: a region has a block 0; branches go to blocks of the region; switch cases are distinct.

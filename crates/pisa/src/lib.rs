@@ -16,6 +16,7 @@ pub mod json;
 pub mod layout;
 pub mod problem;
 pub mod report;
+pub mod stages;
 pub mod svg;
 pub mod target;
 

@@ -6,6 +6,7 @@ use crate::output::LoadError;
 use ir::architecture::{BlockRole, Description, MetadataField};
 use ir::lowering::PROBE_REQUEST;
 use ir::{Program, Request, SlotId};
+use std::ops::Range;
 
 /// A program with the description of its architecture.
 #[derive(Clone, Copy, Debug)]
@@ -15,17 +16,18 @@ pub(super) struct DescribedProgram<'p> {
 }
 
 impl DescribedProgram<'_> {
-    /// Indices of all blocks in the program, in the order of the description.
-    pub fn blocks<const COUNT: usize>(&self) -> Result<[usize; COUNT], LoadError> {
-        let mut indices = [0; COUNT];
+    /// Indices of the blocks of all roles in the program, in the order of the description. A control has several if it
+    /// is cut into stages.
+    pub fn blocks<const COUNT: usize>(&self) -> Result<[Range<usize>; COUNT], LoadError> {
+        let mut indices = std::array::from_fn(|_| 0..0);
         for (index, role) in indices.iter_mut().zip(self.description.blocks) {
-            *index = self.block(role)?;
+            *index = self.blocks_of(role)?;
         }
         Ok(indices)
     }
 
-    fn block(&self, BlockRole { role, .. }: &BlockRole) -> Result<usize, LoadError> {
-        let found = self.program.blocks.iter().position(|block| &*block.role == *role);
+    fn blocks_of(&self, BlockRole { role, .. }: &BlockRole) -> Result<Range<usize>, LoadError> {
+        let found = Some(self.program.blocks_with_role(role)).filter(|blocks| !blocks.is_empty());
         found.ok_or_else(|| self.missing(format!("a block `{role}`")))
     }
 

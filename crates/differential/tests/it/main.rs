@@ -3,3 +3,4 @@
 
 mod agreement;
 mod analysis;
+mod stages;

@@ -115,14 +115,20 @@ fn field_list_slots(program: &Program) -> SlotSet {
 /// `None` when no device is described or the program lacks a block.
 fn described(program: &Program, description: &Description) -> Option<Boundaries> {
     description.ports?;
-    let position = |role: &str| program.blocks.iter().position(|block| &*block.role == role);
+    let position = |role: &str| Some(program.blocks_with_role(role)).filter(|it| !it.is_empty());
     let measured = measured_slots(program);
     let mut ends =
         vec![BlockEnd { reads: SlotSet::empty(program), next: Vec::new() }; program.blocks.len()];
     let mut first = Vec::new();
     for role in description.blocks {
-        let at = position(role.role)?;
-        first.extend(role.is_first.then_some(at));
+        let blocks = position(role.role)?;
+        first.extend(role.is_first.then_some(blocks.start));
+        let at = blocks.end - 1;
+        // Between the stages of a control the device does nothing.
+        for stage in blocks.start..at {
+            let keeps = SlotSet::full(program);
+            ends[stage].next.push(NextBlock { to: stage + 1, keeps });
+        }
         let BlockEnd { reads, next } = &mut ends[at];
         if role.measures_headers {
             reads.unite(&measured);
@@ -146,7 +152,7 @@ fn described(program: &Program, description: &Description) -> Option<Boundaries>
                 }
             };
             keeps.subtract(&slots_of(program, transition.writes));
-            next.push(NextBlock { to: position(transition.to)?, keeps });
+            next.push(NextBlock { to: position(transition.to)?.start, keeps });
         }
     }
     Some(Boundaries { ends, first })

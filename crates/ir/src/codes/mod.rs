@@ -4,10 +4,11 @@
 
 pub mod lints;
 pub mod lowering;
+pub mod stages;
 
 use source::Explanation;
 
 /// Returns all explanations of this crate.
 pub fn explanations() -> impl Iterator<Item = &'static Explanation> {
-    lints::EXPLANATIONS.iter().chain(lowering::EXPLANATIONS)
+    lints::EXPLANATIONS.iter().chain(lowering::EXPLANATIONS).chain(stages::EXPLANATIONS)
 }

@@ -501,7 +501,25 @@ impl Verifier<'_> {
         distinct!(action_profiles, "action profile", ActionProfile, name);
         distinct!(value_sets, "value set", ValueSet, name);
         distinct!(calculations, "calculation", Calculation, name);
-        distinct!(blocks, "block", Block, role);
+        self.roles();
+    }
+
+    fn roles(&mut self) {
+        let program = self.program;
+        let blocks = &program.blocks;
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for (at, block) in blocks.iter().enumerate() {
+            let role = &block.role;
+            let Some(first) = seen.insert(role, at) else { continue };
+            let item = ItemRef::Block(at as u32);
+            let are_controls = [first, at].iter().all(|at| blocks[*at].kind == BlockKind::Control);
+            self.require(item, are_controls, || {
+                format!("another block is called `{role}` already, and not both are controls")
+            });
+            self.require(item, first + 1 == at, || {
+                format!("the blocks of `{role}` do not follow each other")
+            });
+        }
     }
 
     fn distinct(&mut self, names: &[&Arc<str>], what: &str, item_ref: fn(u32) -> ItemRef) {

@@ -4,6 +4,7 @@
 
 use crate::guard::{Condition, Guard, GuardRule, VariableId};
 use crate::problem::{DependencyKind, ProgramTable, Resource};
+use ir::analysis::Point;
 use ir::effects::Location;
 use ir::{OriginId, RegionId, RegisterId, TableId, Temp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +73,8 @@ pub(super) struct Atom {
     pub origin: OriginId,
     /// Where it stands.
     pub position: Position,
+    /// The instructions that it stands for, as far as they are not free.
+    pub code: BTreeSet<Point>,
     /// Kind.
     pub kind: AtomKind,
     /// What it matches on, and at which instruction of its block that is read.
@@ -169,6 +172,7 @@ impl Atom {
             name,
             origin,
             position,
+            code: BTreeSet::new(),
             kind,
             matches: BTreeMap::new(),
             reads: BTreeMap::new(),

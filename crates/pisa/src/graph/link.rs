@@ -11,17 +11,19 @@ use crate::guard::Guard;
 use crate::problem::{
     Array, ArrayId, Dependency, DependencyKind, Gress, Problem, Resource, Unit, UnitId,
 };
+use ir::analysis::Point;
 use ir::{Program, RegisterId, TableId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Makes the problem.
+/// Makes the problem, and lists for each unit the instructions that it stands for.
 pub(super) fn problem(
     program: &Program,
     mut controls: Vec<Control<'_>>,
     mut variables: Variables,
-) -> Problem {
+) -> (Problem, Vec<BTreeSet<Point>>) {
     flag_shared_arrays(program, &mut controls, &mut variables);
     let mut problem = Problem { name: program.architecture.clone(), ..Problem::default() };
+    let mut code: Vec<BTreeSet<Point>> = Vec::new();
     let mut arrays: BTreeMap<RegisterId, ArrayId> = BTreeMap::new();
     let mut actions: HashMap<(ArrayId, String), u32> = HashMap::new();
     for gress in [Gress::Ingress, Gress::Egress] {
@@ -58,6 +60,7 @@ pub(super) fn problem(
                 unit.register_action = number;
             }
             problem.units.push(unit);
+            code.push(atoms.iter().flat_map(|atom| &atom.code).copied().collect());
         }
         let mut kinds: BTreeMap<(usize, usize), DependencyKind> = BTreeMap::new();
         for ((before, after), kind) in edges {
@@ -76,7 +79,7 @@ pub(super) fn problem(
         }
     }
     problem.variables = variables.list;
-    problem
+    (problem, code)
 }
 
 fn array(program: &Program, register: RegisterId) -> Array {

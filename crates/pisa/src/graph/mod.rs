@@ -30,7 +30,7 @@ mod walk;
 pub use codes::EXPLANATIONS;
 
 use crate::problem::Problem;
-use ir::analysis::Analysis;
+use ir::analysis::{Analysis, Point};
 use ir::architecture::stages_of;
 use ir::effects::Location;
 use ir::{Program, RegisterId};
@@ -38,9 +38,24 @@ use source::{Diagnostic, Diagnostics};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// The problem of laying out a program, and the code of its units.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The problem.
+    pub problem: Problem,
+    /// For each unit the instructions that it stands for. Instructions that a target does for nothing or as part of
+    /// their users, such as loads, belong to no unit; one that takes several operations belongs to several.
+    pub code: Vec<BTreeSet<Point>>,
+}
+
 /// The problem of laying out a program. The program is a verified one, simplified and with register
 /// accesses fused ([`ir::transactions::fuse_register_accesses`]) unless it should look worse than it is.
 pub fn problem_of(program: &Program) -> Problem {
+    graph_of(program).problem
+}
+
+/// The same with the code of the units.
+pub fn graph_of(program: &Program) -> Graph {
     let mut variables = variables::Variables::default();
     let mut controls = Vec::new();
     let analysis = Analysis::of(program);
@@ -60,7 +75,8 @@ pub fn problem_of(program: &Program) -> Problem {
         walk.run();
         controls.push(order::Control { gress, flow: walk.flow, atoms: walk.atoms });
     }
-    link::problem(program, controls, variables)
+    let (problem, code) = link::problem(program, controls, variables);
+    Graph { problem, code }
 }
 
 /// What keeps a program off every pipeline: loops at run time, operations that no stage has.

@@ -8,6 +8,7 @@ use super::stage::{containers, counter_blocks};
 use super::walk::{Branch, Truth, Walk};
 use crate::guard::Guard;
 use crate::problem::Resource;
+use ir::analysis::Point;
 use ir::effects::{self, Location};
 use ir::{Operand, Operation, OriginId, Program, SlotId, Temp, Terminator};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,7 +152,9 @@ impl<'a> Walk<'a, '_> {
         }
         self.claim_output(access, *temp);
         let width_bits = self.width_bits(value);
+        let point = Point::new(self.region_id, block, at);
         let atom = self.atom(access);
+        atom.code.insert(point);
         atom.writes.insert(Cell::Location(location));
         atom.take(Resource::Instructions, containers(width_bits));
         true

@@ -9,6 +9,7 @@ use super::stage::{SELECTOR_HASH_BITS, counter_blocks};
 use super::walk::Walk;
 use crate::guard::Guard;
 use crate::problem::{DependencyKind, MatchKind, ProgramKey, ProgramTable, Resource};
+use ir::analysis::Point;
 use ir::effects::{self, Location};
 use ir::{Operand, OriginId, Program, RegionId, RegisterId, SlotId, TableId, Temp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -236,6 +237,7 @@ struct PartKey {
 #[derive(Default)]
 struct Part {
     kind: Option<AtomKind>,
+    code: BTreeSet<Point>,
     origin: Option<OriginId>,
     guard: Option<Guard>,
     matches: BTreeMap<Cell, BTreeSet<usize>>,
@@ -257,6 +259,7 @@ impl Part {
             Cell::Location(_) | Cell::Flag(_) => true,
         };
         self.origin.get_or_insert(atom.origin);
+        self.code.extend(&atom.code);
         self.actions.insert(action);
         for cell in atom.matches.keys().filter(|cell| is_visible(cell)) {
             self.matches.entry(*cell).or_default().insert(action);
@@ -285,6 +288,7 @@ impl Part {
     /// Gives an atom the effects; `table` is the table's entries, if they are rules, and when it is
     /// applied.
     fn put_into(self, atom: &mut Atom, at: usize, table: Option<(&Rc<Choice>, &Gate)>) {
+        atom.code.extend(&self.code);
         // Keys are matched on whatever runs.
         let matches: BTreeMap<_, _> =
             self.matches.into_iter().filter(|(cell, _)| !atom.matches.contains_key(cell)).collect();

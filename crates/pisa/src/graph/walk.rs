@@ -9,7 +9,7 @@ use super::atom::{Atom, AtomId, AtomKind, Base, Cell, Position};
 use super::variables::Variables;
 use crate::guard::Guard;
 use crate::problem::Resource;
-use ir::analysis::{Analysis, RegionFacts};
+use ir::analysis::{Analysis, Point, RegionFacts};
 use ir::{Operand, Operation, OriginId, Program, RegionId, RegisterId, SlotId, Temp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -128,6 +128,9 @@ impl<'a, 'v> Walk<'a, 'v> {
         let position = Position { control: self.control, block, instruction, part: *part };
         *part += 1;
         let mut atom = Atom::new(name, origin, position, kind);
+        if instruction < self.flow.region.blocks[block].instructions.len() {
+            atom.code.insert(Point::new(self.region_id, block, instruction));
+        }
         atom.gate = self.gate_at(block, instruction);
         self.atoms.push(atom);
         AtomId(self.atoms.len() - 1)

@@ -6,5 +6,6 @@ pub mod entries;
 pub mod generator;
 pub mod packets;
 pub mod piece;
+pub mod stateful;
 
 pub use generator::{Generated, Knobs, generate};

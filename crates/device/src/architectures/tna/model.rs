@@ -58,13 +58,14 @@ impl Tna {
         let [ingress_parser, ingress, ingress_deparser, egress_parser, egress, egress_deparser] =
             described.blocks()?;
         let metadata = Metadata::new(described)?;
-        let accepts_parser_errors = metadata.ingress.reads_error(program, ingress);
+        let accepts_parser_errors =
+            ingress.clone().any(|block| metadata.ingress.reads_error(program, block));
         Ok(Tna {
+            parsers: [ingress_parser.start, egress_parser.start],
             pass_blocks: [
-                [ingress_parser, ingress, ingress_deparser].into(),
-                [egress_parser, egress, egress_deparser].into(),
+                ingress_parser.chain(ingress).chain(ingress_deparser).collect(),
+                egress_parser.chain(egress).chain(egress_deparser).collect(),
             ],
-            parsers: [ingress_parser, egress_parser],
             ports: description.ports.ok_or_else(|| described.missing("ports"))?,
             metadata,
             requests: described.request_kinds(kind)?,

@@ -78,10 +78,10 @@ enum Waiting {
 /// known only at the end of the queue, share no state with other packets, drop and ask nothing, and all packets use
 /// queue 0.
 fn can_plan(model: &V1Model, program: &Program) -> bool {
-    let (metadata, blocks) = (&model.metadata, model.blocks);
+    let (metadata, blocks) = (&model.metadata, &model.blocks);
     let of = |block: usize| effects::of_region(program, program.blocks[block].region);
     let mut later = Effects::default();
-    for block in [blocks.egress, blocks.compute, blocks.deparser] {
+    for block in blocks.behind_queue() {
         later.include(&of(block));
     }
     let is_own = |location: &Location| {
@@ -103,9 +103,8 @@ fn can_plan(model: &V1Model, program: &Program) -> bool {
     let is_written = |field: StorageField, by: &Effects| {
         field.slot().is_some_and(|slot| by.writes.contains(&Location::Slot(slot)))
     };
-    let sets_priority = [blocks.parser, blocks.verify, blocks.ingress]
-        .into_iter()
-        .any(|block| is_written(metadata.priority, &of(block)));
+    let sets_priority =
+        blocks.before_queue().any(|block| is_written(metadata.priority, &of(block)));
     later.reads.iter().chain(&later.writes).all(is_own)
         && !known_later.iter().any(reads)
         && !is_written(metadata.egress_spec, &later)
@@ -119,7 +118,7 @@ fn describe_unit(
     min_queue_count: u32,
     waiting: Waiting,
 ) -> Result<FastPath, String> {
-    let (metadata, blocks) = (&model.metadata, model.blocks);
+    let (metadata, blocks) = (&model.metadata, &model.blocks);
     if (0..program.blocks.len()).any(|at| block_effects(program, at).calls_stateful_externs) {
         return Err(
             "it calls externs that keep state or act on packets, so it runs block by block; \
@@ -173,8 +172,8 @@ fn describe_unit(
     set(&mut steps, metadata.packet_length, StepValue::PacketLength);
     steps.push(Step::Block(blocks.parser));
     steps.push(Step::Measure(AFTER_PARSER));
-    steps.push(Step::Block(blocks.verify));
-    steps.push(Step::Block(blocks.ingress));
+    steps.extend(blocks.verify.clone().map(Step::Block));
+    steps.extend(blocks.ingress.clone().map(Step::Block));
     steps.push(Step::Measure(BEFORE_EGRESS));
     let length = StepValue::Length { plus: BEFORE_EGRESS, minus: AFTER_PARSER };
     steps.push(Step::OutputAtExit(OUTPUT_QUEUED_LENGTH, length.clone()));
@@ -200,10 +199,7 @@ fn describe_unit(
         let gate = Gate { row: egress_spec, rows: GATE_ROWS, bit };
         exit_if(&mut steps, Condition::Closed(gate), AFTER_INGRESS);
     }
-    let in_egress = block_effects(program, blocks.egress);
-    let in_compute = block_effects(program, blocks.compute);
-    let in_deparser = block_effects(program, blocks.deparser);
-    if in_egress.uses_random || in_compute.uses_random || in_deparser.uses_random {
+    if blocks.behind_queue().any(|block| block_effects(program, block).uses_random) {
         // Random draws are numbered within a pass, and egress is another pass.
         exit_if(&mut steps, Condition::Always, AFTER_INGRESS);
         let note = "egress draws random numbers, so it runs by itself";
@@ -230,14 +226,14 @@ fn describe_unit(
     set(&mut steps, metadata.egress_port, StepValue::Slot(egress_spec));
     set(&mut steps, metadata.egress_spec, StepValue::Constant(drop_port + 1));
     set(&mut steps, metadata.packet_length, length);
-    if in_egress.issues_requests {
+    if blocks.egress.clone().any(|block| block_effects(program, block).issues_requests) {
         let before = StepValue::Length { plus: BEFORE_EGRESS, minus: AT_START };
         steps.push(Step::OutputAtExit(OUTPUT_LENGTH_AND_HEADERS, before));
     }
-    steps.push(Step::Block(blocks.egress));
+    steps.extend(blocks.egress.clone().map(Step::Block));
     exit_if(&mut steps, Condition::RequestsPending, AFTER_EGRESS);
     exit_if(&mut steps, Condition::Equals(egress_spec, drop_port), EXIT_EGRESS_DROP);
-    steps.push(Step::Block(blocks.compute));
+    steps.extend(blocks.compute.clone().map(Step::Block));
     exit_if(&mut steps, Condition::RequestsPending, BEFORE_DEPARSER);
 
     // The deparser overwrites the packet, so there is no exit after it.
@@ -250,6 +246,7 @@ fn describe_unit(
         observed: Vec::new(),
         in_place: true,
     };
+    let in_deparser = block_effects(program, blocks.deparser);
     if !in_deparser.issues_requests && whole.can_deparse_in_place(program) {
         return finish(steps, 1, true, None);
     }

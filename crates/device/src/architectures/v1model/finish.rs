@@ -31,7 +31,7 @@ impl V1Model {
         run: &PassInfo,
         mut packet: Box<QueuedPacket>,
     ) -> Result<(), DeviceError> {
-        let (metadata, blocks, pass) = (&self.metadata, self.blocks, run.pass);
+        let (metadata, blocks, pass) = (&self.metadata, &self.blocks, run.pass);
         let length = packet.received_bytes;
         let digests = self.take_requests(services, run, &mut packet);
 
@@ -116,8 +116,10 @@ impl V1Model {
             return Ok(());
         }
 
-        if !services.run_control(self.blocks.compute, &mut packet.context, view, run)? {
-            return Ok(());
+        for block in self.blocks.compute.clone() {
+            if !services.run_control(block, &mut packet.context, view, run)? {
+                return Ok(());
+            }
         }
         self.deparse(services, egress, packet)
     }

@@ -10,6 +10,7 @@ use crate::pass::PassInfo;
 use crate::services::Services;
 use interpreter::PacketContext;
 use ir::{Bits, SlotId};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The kind of a request of the program, with the positions of its arguments.
@@ -22,15 +23,32 @@ enum RequestKind {
     Digest,
 }
 
-/// Indices of the blocks in the program.
-#[derive(Clone, Copy, Debug)]
+/// Indices of the blocks in the program; controls have one for each stage.
+#[derive(Clone, Debug)]
 pub(super) struct Blocks {
     pub parser: usize,
-    pub verify: usize,
-    pub ingress: usize,
-    pub egress: usize,
-    pub compute: usize,
+    pub verify: Range<usize>,
+    pub ingress: Range<usize>,
+    pub egress: Range<usize>,
+    pub compute: Range<usize>,
     pub deparser: usize,
+}
+
+impl Blocks {
+    /// The blocks before the queue.
+    pub fn before_queue(&self) -> impl Iterator<Item = usize> {
+        [self.parser].into_iter().chain(self.verify.clone()).chain(self.ingress.clone())
+    }
+
+    /// The blocks behind the queue.
+    pub fn behind_queue(&self) -> impl Iterator<Item = usize> {
+        self.egress.clone().chain(self.to_bytes())
+    }
+
+    /// The blocks that make the outgoing packet.
+    pub fn to_bytes(&self) -> impl Iterator<Item = usize> {
+        self.compute.clone().chain([self.deparser])
+    }
 }
 
 /// The v1model architecture bound to a program.
@@ -67,9 +85,11 @@ impl V1Model {
         };
         let [parser, verify, ingress, egress, compute, deparser] = program.blocks()?;
         let described_drop_port = program.description.ports.and_then(|ports| ports.drop);
+        let (parser, deparser) = (parser.start, deparser.start);
+        let blocks = Blocks { parser, verify, ingress, egress, compute, deparser };
         Ok(V1Model {
-            blocks: Blocks { parser, verify, ingress, egress, compute, deparser },
-            pass_blocks: [[parser, verify, ingress].into(), [egress].into()],
+            pass_blocks: [blocks.before_queue().collect(), blocks.egress.clone().collect()],
+            blocks,
             metadata: Metadata::new(program)?,
             requests: program.request_kinds(kind)?,
             drop_port: drop_port.or(described_drop_port).unwrap_or(u32::MAX),

@@ -17,6 +17,7 @@ use crate::services::replica_run::Copies;
 use ir::effects::Location;
 use ir::{Program, SlotId};
 use jit::{Condition, Step, StepValue, Unit};
+use std::collections::BTreeSet;
 
 /// Describes the fast path of a copy, on the storage that ingress left. A program whose egress may issue a request,
 /// draw a random number or fail has none: its copies have to wait in queues.
@@ -25,8 +26,7 @@ pub(super) fn describe(
     program: &Program,
     min_queue_count: u32,
 ) -> Option<ReplicaPath> {
-    let (metadata, blocks) = (&model.metadata, model.blocks);
-    let later = [blocks.egress, blocks.compute, blocks.deparser];
+    let (metadata, blocks) = (&model.metadata, &model.blocks);
     let is_plain = |block: usize| {
         let effects = block_effects(program, block);
         !effects.issues_requests
@@ -36,7 +36,7 @@ pub(super) fn describe(
     };
     metadata.mcast_grp.slot()?;
     let egress_spec = metadata.egress_spec.slot()?;
-    if !later.into_iter().all(is_plain) {
+    if !blocks.behind_queue().all(is_plain) {
         return None;
     }
     let drop_port = u64::from(model.drop_port);
@@ -54,19 +54,20 @@ pub(super) fn describe(
     let set = |(field, value): (StorageField, StepValue)| Some(Step::Set(field.slot()?, value));
     let mut steps: Vec<Step> = values.into_iter().filter_map(set).collect();
     steps.push(Step::Set(egress_spec, StepValue::Constant(drop_port + 1)));
-    steps.push(Step::Block(blocks.egress));
+    steps.extend(blocks.egress.clone().map(Step::Block));
     steps.push(Step::ExitIf(Condition::Equals(egress_spec, drop_port), EXIT_EGRESS_DROP));
-    let mut to_bytes = vec![Step::Block(blocks.compute), Step::Block(blocks.deparser)];
+    let mut to_bytes: Vec<Step> = blocks.to_bytes().map(Step::Block).collect();
     let own: Vec<SlotId> =
         [metadata.egress_port, metadata.egress_rid].iter().filter_map(|it| it.slot()).collect();
-    let shares_bytes = are_alike(program, &own, blocks.egress, &[blocks.compute, blocks.deparser]);
+    let later: Vec<usize> = blocks.to_bytes().collect();
+    let shares_bytes = are_alike(program, &own, blocks.egress.clone(), &later);
     if !shares_bytes {
         steps.append(&mut to_bytes);
     }
     let unit = |name: &str, steps: Vec<Step>| Unit {
         name: name.to_string(),
         steps,
-        ..Unit::block("", blocks.egress)
+        ..Unit::block("", blocks.deparser)
     };
     let mut units = vec![unit("replica", steps)];
     if shares_bytes {
@@ -77,9 +78,15 @@ pub(super) fn describe(
 
 /// Returns whether later blocks give the same bytes for every copy and write no state: they read nothing that an
 /// earlier block writes or that differs between copies.
-fn are_alike(program: &Program, own: &[SlotId], earlier: usize, later: &[usize]) -> bool {
+fn are_alike(
+    program: &Program,
+    own: &[SlotId],
+    earlier: std::ops::Range<usize>,
+    later: &[usize],
+) -> bool {
     let effects = |block: usize| ir::effects::of_region(program, program.blocks[block].region);
-    let mut differing = effects(earlier).writes;
+    let mut differing: BTreeSet<Location> =
+        earlier.flat_map(|block| effects(block).writes).collect();
     differing.extend(own.iter().copied().map(Location::Slot));
     later.iter().all(|block| {
         let effects = effects(*block);

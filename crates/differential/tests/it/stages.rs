@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Controls cut into stages by drawn assignments mean the same as whole ones, on both engines: generated programs of
+//! the whole language and generated programs about state. A planted mistake in the constraints is found.
+
+use differential::campaign::{self, Failure};
+use differential::cuts::{CutCounts, cut_controls};
+use differential::forms::Forms;
+use differential::runner::{Difference, compare};
+use differential::subject::{DeviceSubject, Stimulus};
+use std::cell::RefCell;
+use std::rc::Rc;
+use testing::p4::Knobs;
+use testing::p4::stateful::{StatefulCase, stateful};
+use testing::{Choices, cases, tape};
+
+fn subject(name: &str) -> DeviceSubject {
+    DeviceSubject::named(name).expect("the subject has a name")
+}
+
+/// A subject whose controls are cut, and what the cuts of the last program were like.
+fn cut_subject(name: &str, count: u32, seed: u64) -> (DeviceSubject, Rc<RefCell<CutCounts>>) {
+    let counts = Rc::new(RefCell::new(CutCounts::default()));
+    let note = counts.clone();
+    let subject = subject(name)
+        .altered(move |program| *note.borrow_mut() = cut_controls(program, count, seed));
+    (subject, counts)
+}
+
+/// Runs generated programs of the whole language.
+fn agree(name: &str, first: u64, programs: u64) -> CutCounts {
+    let knobs = Knobs { size: 2, random: true, calls: false };
+    let mut all = CutCounts::default();
+    for seed in first..first + cases(programs) {
+        let (mut cut, counts) = cut_subject(name, 4 + (seed % 8) as u32, seed);
+        let mut choices = Choices::from_seed(seed);
+        let outcome = campaign::run(&mut choices, knobs, 10, (&mut subject(name), &mut cut));
+        match outcome {
+            Ok(_) => all.include(&counts.borrow()),
+            Err(Failure::Difference { difference, case }) => {
+                let failure = Failure::Difference { difference, case };
+                panic!("seed {seed}: {failure}\n{}", counts.borrow());
+            }
+            Err(failure) => panic!("seed {seed}: {failure}"),
+        }
+    }
+    println!("{name}, generated programs: {all}");
+    all
+}
+
+#[test]
+fn generated_programs_mean_the_same_in_stages() {
+    let all = agree("interpreter", 20_000, 25);
+    assert!(all.cuts > 20 && all.carried > 100, "{all}");
+}
+
+#[test]
+fn generated_programs_mean_the_same_in_stages_of_machine_code() {
+    agree("jit", 21_000, 4);
+}
+
+fn stimuli(case: &StatefulCase) -> Vec<Stimulus> {
+    let commands = case.commands.iter().cloned().map(Stimulus::Command);
+    let packet = |(port, bytes): &(u32, Vec<u8>)| Stimulus::Packet {
+        port: *port,
+        gap_ps: 1_000_000,
+        bytes: bytes.clone(),
+    };
+    commands.chain(case.packets.iter().map(packet)).collect()
+}
+
+/// Compares a generated program about state with itself in stages.
+fn compare_stateful(
+    name: &str,
+    case: &StatefulCase,
+    (count, seed): (u32, u64),
+) -> Result<CutCounts, Box<Difference>> {
+    let forms = Forms::of_text(&case.text).unwrap_or_else(|error| panic!("{error}\n{}", case.text));
+    let (mut cut, counts) = cut_subject(name, count, seed);
+    compare(&forms, &stimuli(case), &mut subject(name), &mut cut)?;
+    Ok(counts.take())
+}
+
+const TAPE_LENGTH: usize = 1500;
+
+fn agree_on_state(name: &str, first: u64, programs: u64) -> CutCounts {
+    let mut all = CutCounts::default();
+    for seed in first..first + cases(programs) {
+        let tape = tape::from_seed(seed, TAPE_LENGTH);
+        let cut = (4 + (seed % 8) as u32, seed);
+        let make = |tape: &[u32]| stateful(&mut Choices::from_tape(tape.iter().copied()), 12);
+        match compare_stateful(name, &make(&tape), cut) {
+            Ok(counts) => all.include(&counts),
+            Err(_) => {
+                let mut fails = |tape: &[u32]| compare_stateful(name, &make(tape), cut).is_err();
+                let small = make(&tape::shrink(&tape, 400, &mut fails));
+                let difference = compare_stateful(name, &small, cut).expect_err("it fails");
+                panic!("seed {seed}: {difference}\n{:#?}\n{}", small.commands, small.text);
+            }
+        }
+    }
+    println!("{name}, programs about state: {all}");
+    all
+}
+
+#[test]
+fn programs_about_state_mean_the_same_in_stages() {
+    let all = agree_on_state("interpreter", 0, 60);
+    assert!(all.with_four_stages * 10 >= all.cuts * 8, "{all}");
+    assert!(all.refused.is_empty(), "{:?}", all.refused);
+}
+
+#[test]
+fn programs_about_state_mean_the_same_in_stages_of_machine_code() {
+    agree_on_state("jit", 1000, 6);
+}
