@@ -121,6 +121,8 @@ fn on_device<'a>(
         entries: &device.entries,
         batch_size: device.batch_size,
         after: &device.after,
+        record_commands: device.record_commands.as_deref(),
+        replay_commands: device.replay_commands.as_deref(),
         pads_snapped: device.pad_snapped,
         digests: device.digests,
         json: arguments.json,

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BMv2's command text: one command a line, as its command line and the P4 tutorials' `cli_input`
-//! files have it. This only reads the form; names and values are checked by `session`.
+//! files have it. This only reads the form; names and values are checked by `session`. Lines with times are comments to
+//! BMv2.
 
 mod generator;
+mod writing;
+
+pub use writing::write;
 
 use crate::command::{
     Arguments, Command, EntryAction, Located, MatchText, Matches, MeterRate, Origin, Priority,
@@ -94,15 +98,41 @@ pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
     let mut commands = Vec::new();
     let mut errors = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or("").trim();
-        if line.is_empty() || line.starts_with("//") {
-            continue;
-        }
         let origin = Origin { file: file.to_string(), place: (number + 1).to_string() };
         match read_line(&origin, line) {
             Ok(Some(command)) => commands.push(Located { origin, command }),
             Ok(None) => {}
             Err(error) => errors.push(error),
+        }
+    }
+    (commands, errors)
+}
+
+/// A command with its time in picoseconds.
+pub type Timed = (u64, Located);
+
+/// Writes the comment that gives the commands behind it a time, in picoseconds: `# at 31300 ns`, with the end of the line.
+pub fn time_line(time_ps: u64) -> String {
+    format!("# at {}\n", source::quantity::in_largest_unit(time_ps))
+}
+
+/// Reads a file whose commands have times ([`time_line`]); those in front of the first time have time 0. Times do not go
+/// back. All mistakes are reported; the commands that could be read are returned too.
+pub fn read_timed(file: &str, text: &str) -> (Vec<Timed>, Vec<ControlError>) {
+    let (mut commands, mut errors) = (Vec::new(), Vec::new());
+    let mut now_ps = 0;
+    for (number, line) in text.lines().enumerate() {
+        let origin = Origin { file: file.to_string(), place: (number + 1).to_string() };
+        let time = line.trim().strip_prefix("# at ").map(source::quantity::duration_ps);
+        match (time, read_line(&origin, line)) {
+            (Some(Ok(time_ps)), _) if time_ps < now_ps => {
+                let message = "this time is before that of the commands in front of it";
+                errors.push(ControlError::new(SYNTAX, &origin, message));
+            }
+            (Some(Ok(time_ps)), _) => now_ps = time_ps,
+            (_, Ok(Some(command))) => commands.push((now_ps, Located { origin, command })),
+            (_, Ok(None)) => {}
+            (_, Err(error)) => errors.push(error),
         }
     }
     (commands, errors)
@@ -231,6 +261,10 @@ pub fn match_text(text: &str) -> MatchText {
 }
 
 fn read_line(origin: &Origin, line: &str) -> Result<Option<Command>, ControlError> {
+    let line = line.split('#').next().unwrap_or("").trim();
+    if line.is_empty() || line.starts_with("//") {
+        return Ok(None);
+    }
     let mut words: std::collections::VecDeque<&str> = line.split_whitespace().collect();
     let command = words.pop_front().unwrap_or("");
     if WITHOUT_EFFECT.contains(&command) {

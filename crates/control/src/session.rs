@@ -9,6 +9,7 @@ mod multicast;
 mod plain;
 
 use crate::command::{Command, Located, Origin};
+use crate::entry_handles::{EntryHandles, entry_key};
 use crate::error::{BAD_VALUE, ControlError, REFUSED};
 use crate::resolve::Resolver;
 use crate::target::{Batch, Fault, Item, Target};
@@ -30,12 +31,6 @@ pub enum Answer {
     Registers(Vec<Bits>),
     /// A counter's cell.
     Counter(CounterValue),
-}
-
-#[derive(Clone, Debug)]
-struct EntryName {
-    keys: Vec<KeyPattern>,
-    priority: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -77,7 +72,7 @@ pub struct Session {
     program: Arc<Program>,
     /// STF leaves out exact keys that are zero, priorities, and the length of whole prefixes.
     lenient: bool,
-    entries: BTreeMap<TableId, Vec<Option<EntryName>>>,
+    entries: BTreeMap<TableId, EntryHandles>,
     labels: BTreeMap<String, (TableId, u64)>,
     members: BTreeMap<ActionProfileId, u32>,
     groups: BTreeMap<ActionProfileId, Vec<Group>>,
@@ -88,10 +83,12 @@ pub struct Session {
 impl Session {
     /// Creates a session for this program.
     pub fn new(program: Arc<Program>) -> Session {
+        let tables = program.tables.iter().enumerate();
+        let entries = tables.map(|(at, table)| (TableId(at as u32), EntryHandles::of(table)));
         Session {
-            program,
             lenient: false,
-            entries: BTreeMap::new(),
+            entries: entries.collect(),
+            program,
             labels: BTreeMap::new(),
             members: BTreeMap::new(),
             groups: BTreeMap::new(),
@@ -177,15 +174,10 @@ impl Session {
         if errors.is_empty() { Ok(answers) } else { Err(errors) }
     }
 
-    /// Returns the latest handle of an entry; `None` if this session did not add it.
+    /// Returns the handle of an entry; `None` if neither this session nor the program added it.
     pub fn handle_of(&self, table: TableId, keys: &[KeyPattern], priority: i64) -> Option<u64> {
-        let canonical = |keys: &[KeyPattern]| {
-            state::entry_keys(&self.program.tables[table.index()], keys).unwrap_or_default()
-        };
-        let (entries, keys) = (self.entries.get(&table)?, canonical(keys));
-        let is_it = |name: &EntryName| name.priority == priority && canonical(&name.keys) == keys;
-        let at = entries.iter().rposition(|entry| entry.as_ref().is_some_and(is_it))?;
-        Some(at as u64)
+        let key = entry_key(&self.program.tables[table.index()], keys, priority);
+        self.entries.get(&table)?.handle_of(&key)
     }
 
     /// The table and handle of a labelled entry.
@@ -215,9 +207,8 @@ impl Session {
         let reply = result.map_err(|fault| refused(fault, origin))?;
         Ok(match (plain, reply.into_state()) {
             (Plain::Entry { table, keys, priority, label }, _) => {
-                let entries = self.entries.entry(table).or_default();
-                let handle = entries.len() as u64;
-                entries.push(Some(EntryName { keys, priority }));
+                let key = entry_key(&self.program.tables[table.index()], &keys, priority);
+                let handle = self.entries.entry(table).or_default().insert(key);
                 if let Some(label) = label {
                     self.labels.insert(label, (table, handle));
                 }

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::executor::Executor;
 use crate::loaded_program::LoadedProgram;
 use crate::options::{DeviceOptions, EngineChoice};
-use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+use crate::output::{AppliedUpdate, DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 use crate::outputs::Outputs;
 use crate::packet::ProgramId;
 use crate::pass::{CallerPasses, Pass};
@@ -367,6 +367,12 @@ impl Device {
     /// Takes the log lines since the last call, in order.
     pub fn drain_log(&mut self) -> Vec<LogLine> {
         std::mem::take(&mut self.switch().core.log)
+    }
+
+    /// Takes the updates of controllers that took effect since the last call, in order; none unless
+    /// [`DeviceOptions::records_updates`] is set.
+    pub fn drain_updates(&mut self) -> Vec<AppliedUpdate> {
+        std::mem::take(&mut self.switch().driver.applied)
     }
 
     /// Takes the congestion signals since the last call, in order.

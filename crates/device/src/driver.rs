@@ -10,6 +10,7 @@ mod run_jobs;
 mod serve;
 
 use crate::control_request::{ControlInbox, Mailbox, Request};
+use crate::output::AppliedUpdate;
 use crate::packet::PassEpoch;
 use control::latency::LatencyModel;
 use control::target::{Batch, DeviceItem, Ticket};
@@ -54,6 +55,10 @@ pub(crate) struct Driver {
     pub listeners: Listeners,
     /// Settings of queues and packet generator by controllers, in order of effect.
     pub settings: Vec<DeviceItem>,
+    /// Whether `applied` is filled.
+    pub records_updates: bool,
+    /// The updates since the device's caller took them.
+    pub applied: Vec<AppliedUpdate>,
 }
 
 impl Driver {
@@ -77,6 +82,8 @@ impl Driver {
             barriers: VecDeque::new(),
             listeners: Listeners::default(),
             settings: Vec::new(),
+            records_updates: false,
+            applied: Vec::new(),
         }
     }
 }

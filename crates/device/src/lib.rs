@@ -101,7 +101,9 @@ pub use options::{
     CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TimestampUnit,
     TrafficManagerOptions,
 };
-pub use output::{DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted};
+pub use output::{
+    AppliedUpdate, DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted,
+};
 pub use outputs::Outputs;
 pub use packet::ProgramId;
 pub use packet_generator::{

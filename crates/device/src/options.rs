@@ -269,6 +269,9 @@ pub struct DeviceOptions {
     pub trace: bool,
     /// Whether the device records events for [`crate::Device::drain_taps`]. Then no packet takes the fast path.
     pub tap: bool,
+    /// Whether the device records the updates of controllers for [`crate::Device::drain_updates`]. Then its driver applies all
+    /// of them, between two packets.
+    pub records_updates: bool,
 }
 
 impl Default for DeviceOptions {
@@ -293,6 +296,7 @@ impl Default for DeviceOptions {
             externs: ExternRegistry::new(),
             trace: false,
             tap: false,
+            records_updates: false,
         }
     }
 }

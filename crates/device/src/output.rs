@@ -3,7 +3,8 @@
 
 use crate::explanation;
 use crate::packet::ProgramId;
-use ir::{Bits, OriginId};
+use control::target::{Item, Reply};
+use ir::{Bits, OriginId, Program};
 use source::{Code, Diagnostic, Diagnostics, Span};
 use state::UpdateError;
 use std::fmt;
@@ -50,6 +51,19 @@ pub struct LogLine {
     pub packet: u64,
     /// The line.
     pub text: String,
+}
+
+/// An update of a controller that took effect.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppliedUpdate {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// The program whose state it changed.
+    pub program: Arc<Program>,
+    /// The update.
+    pub item: Item,
+    /// Its reply.
+    pub reply: Reply,
 }
 
 /// Why a run stopped.

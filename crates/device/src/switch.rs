@@ -56,10 +56,11 @@ impl Switch {
         let first = LoadedProgram::load(program, &options, like)?;
         first.set_defaults(&mut options);
         let model = options.control_latency.clone();
-        let driver = Driver::new(model, options.seed, first.program(), &first.store);
+        let mut driver = Driver::new(model, options.seed, first.program(), &first.store);
+        driver.records_updates = options.records_updates;
         let programs = Programs::new(first);
         let id = programs.main_id();
-        Ok(Switch {
+        let mut switch = Switch {
             core: SwitchCore::new(options),
             admission: Admission::all(id),
             admitted_code: Admission::all(id),
@@ -70,7 +71,9 @@ impl Switch {
             single: None,
             burst_programs: Vec::new(),
             driver,
-        })
+        };
+        switch.update_write_path();
+        Ok(switch)
     }
 
     /// Returns a program and the switch core.

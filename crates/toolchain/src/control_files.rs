@@ -3,6 +3,7 @@
 //! the order of its lines.
 
 use crate::files;
+use control::ControlError;
 use control::session::Session;
 use control::target::Target;
 use frontend::Console;
@@ -56,6 +57,11 @@ pub fn apply_text(
             Err(error) => errors.push(error),
         }
     }
+    print_errors(errors, console).then_some(done)
+}
+
+/// Prints the errors of a file in the order of its lines. Returns whether there are none.
+pub(crate) fn print_errors(mut errors: Vec<ControlError>, console: &dyn Console) -> bool {
     errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));
     for error in errors.iter().take(MAX_ERRORS) {
         console.note(&error.to_string());
@@ -63,5 +69,5 @@ pub fn apply_text(
     if errors.len() > MAX_ERRORS {
         console.note(&format!("... and {} more errors", errors.len() - MAX_ERRORS));
     }
-    errors.is_empty().then_some(done)
+    errors.is_empty()
 }

@@ -18,6 +18,7 @@ pub mod p4r;
 pub mod packet_trace;
 pub mod port_captures;
 pub mod reactions;
+mod recorded_commands;
 pub mod registry;
 pub mod selection;
 pub mod stf_test;

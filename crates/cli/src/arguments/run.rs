@@ -107,6 +107,13 @@ pub struct DeviceOptions {
     /// are printed; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub after: Vec<PathBuf>,
+    /// Write all updates of the control plane, those of reactions too, as commands with times: the program as run
+    /// (`plane emit`) and this file make the same run, also on BMv2.
+    #[arg(long, value_name = "FILE")]
+    pub record_commands: Option<PathBuf>,
+    /// Apply the commands of this file at their times (`# at 5 us` before a command).
+    #[arg(long, value_name = "FILE")]
+    pub replay_commands: Option<PathBuf>,
     /// Fill packets that their capture has cut (snap length) with zeros, up to their length on the wire.
     #[arg(long)]
     pub pad_snapped: bool,

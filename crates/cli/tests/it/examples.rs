@@ -5,12 +5,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The `plane run` commands in a README's fenced blocks, as words.
-fn commands(readme: &str) -> Vec<Vec<String>> {
+pub fn commands(readme: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for block in readme.split("```").skip(1).step_by(2) {
         let block = block.replace("\\\n", " ");
@@ -24,7 +24,7 @@ fn commands(readme: &str) -> Vec<Vec<String>> {
 }
 
 /// The folders in a folder of the repository, in the order of their names.
-fn subfolders(folder: &str) -> Vec<PathBuf> {
+pub fn subfolders(folder: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join(folder)).expect("a folder").flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| path.is_dir());
@@ -32,7 +32,7 @@ fn subfolders(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-fn captures(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub fn captures(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| {

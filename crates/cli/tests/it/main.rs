@@ -26,4 +26,5 @@ mod net_timeline;
 mod p4info;
 mod port_captures;
 mod reactions;
+mod recorded_commands;
 mod run_captures;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counters and meters in a session, indirect by index and direct by entry.
 
-use super::{Answer, Applying, EntryName};
+use super::{Answer, Applying};
 use crate::command::MeterRate;
 use crate::error::{ControlError, UNKNOWN_NAME, WRONG_COUNT};
 use crate::lookup;
@@ -24,7 +24,7 @@ impl Applying<'_> {
         }
         let table = program.tables.iter().position(|t| t.direct_counters.contains(&counter));
         let Some(table) = table else { return Ok(None) };
-        let EntryName { keys, priority } = self.entry(TableId(table as u32), index)?;
+        let (keys, priority) = self.entry(TableId(table as u32), index)?;
         Ok(Some(EntryReference::Entry { keys, priority }))
     }
 
@@ -77,15 +77,13 @@ impl Applying<'_> {
         };
         let handles: Vec<u64> = match index {
             Some(index) => vec![index],
-            None => (0..self.session.entries.get(&table).map_or(0, Vec::len) as u64).collect(),
+            None => {
+                let entries = self.session.entries.get(&table);
+                entries.map(|entries| entries.all().collect()).unwrap_or_default()
+            }
         };
         for handle in handles {
-            let Ok(EntryName { keys, priority }) = self.entry(table, handle) else {
-                if index.is_some() {
-                    self.entry(table, handle)?;
-                }
-                continue;
-            };
+            let (keys, priority) = self.entry(table, handle)?;
             let entry = EntryReference::Entry { keys, priority };
             self.update(Update::WriteDirectMeter { meter, entry, configuration })?;
         }

@@ -2,8 +2,9 @@
 //! Commands with handles of entries, members and groups. Multicast nodes are in `multicast`, counters and meters of entries
 //! in `counting`.
 
-use super::{Answer, Applying, EntryName};
+use super::{Answer, Applying};
 use crate::command::Command;
+use crate::entry_handles::{EntryHandles, EntryKey};
 use crate::error::{ControlError, UNKNOWN_HANDLE};
 use crate::lookup;
 use ir::{KeyPattern, TableId};
@@ -19,29 +20,27 @@ impl Applying<'_> {
         match command {
             Command::TableModify { table, target, handle } => {
                 let table = lookup::table(&program, table, origin)?;
-                let EntryName { keys, priority } = self.entry(table, *handle)?;
+                let (keys, priority) = self.entry(table, *handle)?;
                 let (action, _) = self.resolver().action_data(table, target, false)?;
                 self.modify(table, keys, priority, |entry| entry.action = action)
             }
             Command::TableSetTimeout { table, handle, timeout_ms } => {
                 let table = lookup::table(&program, table, origin)?;
-                let EntryName { keys, priority } = self.entry(table, *handle)?;
+                let (keys, priority) = self.entry(table, *handle)?;
                 let timeout_ns = timeout_ms.saturating_mul(1_000_000);
                 self.modify(table, keys, priority, |entry| entry.idle_timeout_ns = timeout_ns)
             }
             Command::TableDelete { table, handle } => {
                 let table = lookup::table(&program, table, origin)?;
-                let EntryName { keys, priority } = self.entry(table, *handle)?;
+                let (keys, priority) = self.entry(table, *handle)?;
                 self.update(Update::DeleteEntry { table, keys, priority })?;
-                if let Some(slot) = self.entry_slot(table, *handle) {
-                    *slot = None;
-                }
+                self.session.entries.entry(table).or_default().remove(*handle);
                 Ok(Answer::Done)
             }
             Command::TableClear { table } => {
                 let table = lookup::table(&program, table, origin)?;
                 self.update(Update::ClearEntries { table })?;
-                self.session.entries.remove(&table);
+                self.session.entries.insert(table, EntryHandles::default());
                 Ok(Answer::Done)
             }
             Command::MemberCreate { profile, action, arguments } => {
@@ -212,15 +211,10 @@ impl Applying<'_> {
         Ok(Answer::Done)
     }
 
-    fn entry_slot(&mut self, table: TableId, handle: u64) -> Option<&mut Option<EntryName>> {
-        let at = usize::try_from(handle).ok()?;
-        self.session.entries.get_mut(&table)?.get_mut(at)
-    }
-
-    pub(super) fn entry(&mut self, table: TableId, handle: u64) -> Result<EntryName, ControlError> {
-        match self.entry_slot(table, handle) {
-            Some(Some(name)) => Ok(name.clone()),
-            _ => {
+    pub(super) fn entry(&mut self, table: TableId, handle: u64) -> Result<EntryKey, ControlError> {
+        match self.session.entries.get(&table).and_then(|entries| entries.get(handle)) {
+            Some(key) => Ok(key.clone()),
+            None => {
                 let name = self.session.program.tables[table.index()].name.clone();
                 let message = format!("table `{name}` has no entry with handle {handle}");
                 Err(self.error(UNKNOWN_HANDLE, message))

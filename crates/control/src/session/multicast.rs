@@ -39,8 +39,14 @@ impl Applying<'_> {
             Command::MulticastNodeCreate { rid, ports } => {
                 let ports = self.resolver().ports(ports)?;
                 let rid = self.small(*rid, "replication id")?;
-                self.session.multicast_nodes.push(Some(MulticastNode { rid, ports, group: None }));
-                Ok(Answer::Handle(self.session.multicast_nodes.len() as u64 - 1))
+                // The smallest free handle, as in BMv2.
+                let nodes = &mut self.session.multicast_nodes;
+                let at = nodes.iter().position(Option::is_none).unwrap_or_else(|| {
+                    nodes.push(None);
+                    nodes.len() - 1
+                });
+                nodes[at] = Some(MulticastNode { rid, ports, group: None });
+                Ok(Answer::Handle(at as u64))
             }
             Command::MulticastNodeUpdate { node, ports } => {
                 let ports = self.resolver().ports(ports)?;

@@ -8,6 +8,7 @@ use crate::control_request::{
 use crate::driver::{Barrier, Reservation};
 use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
+use crate::output::AppliedUpdate;
 use crate::packet::ProgramId;
 use crate::switch::Switch;
 use control::latency::BarrierKind;
@@ -207,7 +208,8 @@ impl Switch {
     pub fn update_write_path(&mut self) {
         let serializes_writes = self.driver.reservation.is_some()
             || !self.driver.held.is_empty()
-            || self.driver.model.is_some();
+            || self.driver.model.is_some()
+            || self.driver.records_updates;
         for program in self.programs.iter().filter(|program| !program.is_leaving) {
             let serializes_writes =
                 serializes_writes || self.listens_for_idle_entries(program.id());
@@ -231,8 +233,10 @@ impl Switch {
         }
         let idle_ps = self.earliest_timeout_ps(id, &batch);
         let program = batch.program.clone();
+        let recorded = self.driver.records_updates.then(|| batch.items.clone());
         let written = self.write(id, state_batch(batch, now_ps));
         let outcome = outcome_of(written.map_err(|batch| Batch { program, ..batch })?, now_ps);
+        self.record(id, recorded.unwrap_or_default(), &outcome.results);
         if let Some(idle_ps) = idle_ps {
             self.check_idle_entries_at(idle_ps);
         }
@@ -281,12 +285,36 @@ impl Switch {
         let mut outcome = Outcome::empty(now_ps);
         for item in batch.items {
             let result = match item {
-                Item::Device(item) => self.apply_to_device(target, item),
+                Item::Device(item) => {
+                    let recorded = Item::from(item.clone());
+                    let result = self.apply_to_device(target, item);
+                    if let Some(id) = self.code_of(target) {
+                        self.record(id, vec![recorded], std::slice::from_ref(&result));
+                    }
+                    result
+                }
                 Item::State(_) => results.next().unwrap_or(Ok(Reply::Done)),
             };
             outcome.results.push(result);
         }
         Ok(outcome)
+    }
+
+    /// Records the updates among these items that took effect.
+    fn record(&mut self, id: ProgramId, items: Vec<Item>, results: &[Result<Reply, Fault>]) {
+        if !self.driver.records_updates {
+            return;
+        }
+        let Some(program) = self.programs.get(id).map(|program| program.program().clone()) else {
+            return;
+        };
+        let time_ps = self.core.now_ps;
+        for (item, result) in items.into_iter().zip(results) {
+            if let (false, Ok(reply)) = (item.is_read(), result) {
+                let (program, reply) = (program.clone(), reply.clone());
+                self.driver.applied.push(AppliedUpdate { time_ps, program, item, reply });
+            }
+        }
     }
 
     /// Returns the outcome that a batch would have, without applying it.

@@ -30,6 +30,10 @@ pub struct DeviceRun<'r> {
     pub batch_size: Option<NonZeroUsize>,
     /// Files of control commands, applied after the last packet.
     pub after: &'r [PathBuf],
+    /// Write the updates of the control plane to this file, as commands with times.
+    pub record_commands: Option<&'r Path>,
+    /// Apply the commands of this file at their times.
+    pub replay_commands: Option<&'r Path>,
     /// Fill packets that their capture has cut with zeros.
     pub pads_snapped: bool,
     /// Print digests.

@@ -3,13 +3,14 @@
 
 use super::arrivals::Arrivals;
 use super::ended::Ended;
-use super::preparation::{ports_exist, set_up};
+use super::preparation::{add_replay, ports_exist, set_up};
 use super::report::{digest_line, finish, load_error_text, place, replay_error_text};
 use super::{DeviceRun, TraceFormat};
 use crate::control_files;
 use crate::controllers::{ControlPlane, Controllers};
 use crate::port_captures::PortCaptures;
 use crate::reactions;
+use crate::recorded_commands::Recorder;
 use control::session::Session;
 use device::{Device, DeviceOptions};
 use frontend::{Compiled, Console, ControllerOptions, ExitStatus, Failure, Work};
@@ -17,13 +18,17 @@ use network::replay::replay;
 
 /// Runs a program on the engine of the options.
 pub(super) fn run(
-    compiled: Compiled,
+    mut compiled: Compiled,
     options: DeviceOptions,
     run: &DeviceRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
+    if !add_replay(run, &mut compiled, console)? {
+        return Ok(ExitStatus::WrongInput);
+    }
     let Compiled { ready, map, setup, controllers, written, .. } = compiled;
     let program = ready.program().clone();
+    let mut recorder = Recorder::new(run.record_commands, program.clone())?;
     let quiet = console.is_quiet();
     let engine = options.engine;
     let controlled = ControllerOptions { records: run.trace.is_some(), ..run.reactions.options };
@@ -62,6 +67,7 @@ pub(super) fn run(
     let ran =
         replay(&mut device, packets, run.until_ps, &mut controllers, |device, progress, sent| {
             spinner.set_position(progress.packets_in);
+            recorder.take(device);
             if let Some(format) = run.trace {
                 for trace in device.drain_traces() {
                     console.print(&match format {
@@ -98,6 +104,8 @@ pub(super) fn run(
         }
     };
     let is_complete = finish(&device, ended, captures, run, console)?;
+    recorder.take(&mut device);
+    recorder.finish(console)?;
     if written.is_some() {
         device.set_control_latency(None);
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What precedes the first packet: device options, control commands, ports that must exist.
+//! What precedes the first packet: device options, control commands, those of later times, ports that must exist.
 
 use super::{DeviceRun, Engines};
+use crate::recorded_commands::Replay;
 use crate::{control_files, files};
 use control::session::Session;
 use control::target::Target;
 use device::{DeviceOptions, EngineChoice};
-use frontend::{Console, Deployment, Failure, count};
+use frontend::{Compiled, Console, Deployment, Failure, count};
 use source::SourceMap;
 
 /// Applies the control commands of the program's deployment and of the user's files. Returns `false` after printing
@@ -79,6 +80,32 @@ pub(super) fn device_options(
         cpu_port: run.cpu_port.or(built.cpu_port),
         engine,
         trace: run.trace.is_some(),
+        records_updates: run.record_commands.is_some(),
         ..built
     })
+}
+
+/// Reads the commands that are applied at times, and adds their controller. Returns `false` after printing what is wrong with
+/// them.
+///
+/// # Errors
+///
+/// The file cannot be read, or the program brings reactions.
+pub(super) fn add_replay(
+    run: &DeviceRun<'_>,
+    compiled: &mut Compiled,
+    console: &dyn Console,
+) -> Result<bool, Failure> {
+    let Some(path) = run.replay_commands else { return Ok(true) };
+    if compiled.written.is_some() {
+        let message = "--replay-commands: commands are recorded of the program as run, so replay them on the program that \
+                       `plane emit` writes";
+        return Err(Failure::Usage(message.to_string()));
+    }
+    let Some(replay) = Replay::read(path, compiled.ready.program(), console)? else {
+        console.error("not run: correct the errors in the commands first");
+        return Ok(false);
+    };
+    compiled.controllers.push(Box::new(replay));
+    Ok(true)
 }

@@ -4,12 +4,13 @@
 use super::DeviceRun;
 use super::arrivals::Arrivals;
 use super::ended::Ended;
-use super::preparation::{ports_exist, set_up};
+use super::preparation::{add_replay, ports_exist, set_up};
 use super::report::{digest_line, finish, load_error_text, replay_error_text};
 use crate::control_files;
 use crate::controllers::{ControlPlane, Controllers};
 use crate::port_captures::PortCaptures;
 use crate::reactions;
+use crate::recorded_commands::Recorder;
 use control::session::Session;
 use device::DeviceOptions;
 use device::side_by_side::{AgreedOutputs, SideBySide, Stop};
@@ -18,13 +19,17 @@ use network::replay::{Clock, ReplayError};
 
 /// Runs a program on both engines.
 pub(super) fn run(
-    compiled: Compiled,
+    mut compiled: Compiled,
     options: DeviceOptions,
     run: &DeviceRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
+    if !add_replay(run, &mut compiled, console)? {
+        return Ok(ExitStatus::WrongInput);
+    }
     let Compiled { ready, map, setup, controllers, written, .. } = compiled;
     let program = ready.program().clone();
+    let mut recorder = Recorder::new(run.record_commands, program.clone())?;
     let quiet = console.is_quiet();
     let controlled = ControllerOptions { records: run.trace.is_some(), ..run.reactions.options };
     if written.is_some() {
@@ -133,6 +138,9 @@ pub(super) fn run(
         let packets = clock.progress().packets_in;
         console.print(&format!("both engines agree on {packets} packets\n"));
     }
+    let [recorded, _] = both.devices_mut();
+    recorder.take(recorded);
+    recorder.finish(console)?;
     if written.is_some() {
         for device in both.devices_mut() {
             device.set_control_latency(None);

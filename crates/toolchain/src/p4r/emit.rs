@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane emit`: the program as run in P4_16, the C of its reactions, the control map, and the commands of the prologue.
 
-use super::prologue;
 use crate::files;
+use control::recording::Recording;
+use control::target::{Batch, Reply};
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
+use ir::Program;
 use react::c::{Compiler, generate};
 use react::compiler::{CompiledProgram, InitParameter, Plan};
 use react::map::MalleableMap;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Compiles the program, and prints or writes it.
 pub(super) fn emit(
@@ -55,11 +58,18 @@ pub(super) fn emit(
         (format!("{title}.p4"), compiled.text.clone()),
         (format!("{title}.c"), generated.text),
         (format!("{title}.map.json"), control_map(&compiled)),
-        (format!("{title}.commands.txt"), prologue::commands(&run, &map.prologue())),
+        (format!("{title}.commands.txt"), commands(run, &map.prologue())),
     ];
     files::write_texts(folder, &texts)?;
     console.note(&format!("{} in {}", count(texts.len(), "file"), folder.display()));
     Ok(())
+}
+
+/// A batch as BMv2's commands.
+fn commands(program: Arc<Program>, batch: &Batch) -> String {
+    let mut recording = Recording::new(program);
+    batch.items.iter().for_each(|item| recording.record(0, item, &Reply::Done));
+    format!("# SPDX-License-Identifier: Apache-2.0\n{}", recording.text())
 }
 
 /// The control map as JSON.

@@ -4,7 +4,6 @@
 
 mod deploy;
 mod emit;
-mod prologue;
 mod reloading;
 
 pub use deploy::{WORKER_ARGUMENT, run_reactions_in_workers, serve_worker};
