@@ -8,18 +8,12 @@
 //! dialogues; the packets/s with dialogues stand beside those of the same program without an agent, and of the program with
 //! constants. Needs a C compiler.
 
-use control::map::{Mapped, Virtual};
+mod reacting_switch;
+
 use control::target::Target;
-use device::{Device, DeviceOptions, EngineChoice};
-use p4::interfaces::InterfacesOnly;
-use p4::preprocessor::PreprocessorOptions;
-use react::agent::{Agent, AgentOptions};
-use react::c::{Compiler, compile as compile_c};
-use react::compiler::{CompiledProgram, Limits, compile};
-use react::language::read;
-use react::map::MalleableMap;
-use react::module::InProcess;
-use source::{RenderOptions, render_text};
+use device::Device;
+use react::agent::Agent;
+use reacting_switch::{ReactingSwitch, as_written};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -83,23 +77,6 @@ V1Switch(P(), C(), I(), E(), C(), D()) main;
     )
 }
 
-fn compiled(text: &str) -> (CompiledProgram, InProcess) {
-    let shown = |map: &_, found: &_| render_text(map, found, RenderOptions::default());
-    let options = PreprocessorOptions::default();
-    let program = match read("bench.p4r", text.to_string(), &InterfacesOnly, &options) {
-        Ok((program, _)) => program,
-        Err((map, found)) => panic!("{}", shown(&map, &found)),
-    };
-    let compiled = match compile(&program, Limits::of(program.architecture)) {
-        Ok(compiled) => compiled,
-        Err((found, map)) => panic!("{}", shown(&map, &found)),
-    };
-    let compiler = Compiler::from_environment();
-    let (code, found) = compile_c(&compiled.interface, &program.map, &compiler);
-    let code = code.unwrap_or_else(|| panic!("{}", shown(&program.map, &found)));
-    (compiled, InProcess::load(&code).expect("code that loads"))
-}
-
 /// A switch that runs the program as run, or as written, with an agent or without.
 struct Bench {
     device: Device,
@@ -109,28 +86,11 @@ struct Bench {
 
 impl Bench {
     fn new(text: &str, is_written: bool, has_agent: bool) -> Bench {
-        let (compiled, reactions) = compiled(text);
-        let ready = if is_written { &compiled.written } else { &compiled.run };
-        let options = DeviceOptions { engine: EngineChoice::Jit, ..DeviceOptions::default() };
-        let device = Device::new(ready.program().clone(), options).expect("it loads");
-        let mut bench = Bench { device, agent: None, now_ps: 0 };
         if is_written {
-            return bench;
+            return Bench { device: as_written(text), agent: None, now_ps: 0 };
         }
-        let mut below = bench.device.target();
-        let (written, run) = (compiled.written.program().clone(), below.program());
-        let map = MalleableMap::new(&compiled.plan, written, run).expect("all objects are there");
-        let legacy = map.legacy_writes();
-        assert_eq!(below.execute(map.prologue()).first_fault(), None);
-        let state = Virtual::new(map).expect("the program is whole");
-        let mut target: Box<dyn Target> = Box::new(Mapped::new(state, vec![Box::new(below)]));
-        if has_agent {
-            let agent = Agent::new(&compiled, Box::new(reactions), legacy, AgentOptions::default());
-            let mut agent = agent.expect("all objects are there");
-            agent.prologue(target.as_mut()).expect("it begins");
-            bench.agent = Some((agent, target));
-        }
-        bench
+        let ReactingSwitch { device, target, agent } = ReactingSwitch::new(text);
+        Bench { device, agent: has_agent.then_some((agent, target)), now_ps: 0 }
     }
 
     /// Lets time pass, with packets or without, then runs one dialogue. Returns the time of the dialogue.

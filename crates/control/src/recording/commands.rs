@@ -209,8 +209,13 @@ impl Recording {
     }
 
     fn entry_handle(&self, table: TableId, entry: &EntryReference) -> Option<u64> {
-        let EntryReference::Entry { keys, priority } = entry else { return None };
-        let key = entry_key(self.table(table), keys, *priority);
+        let key = match entry {
+            EntryReference::Entry { keys, priority } => {
+                entry_key(self.table(table), keys, *priority)
+            }
+            EntryReference::At { handle, .. } => self.places.get(&(table, *handle))?.clone(),
+            EntryReference::Default => return None,
+        };
         self.entries.get(&table)?.handle_of(&key)
     }
 

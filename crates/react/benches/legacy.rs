@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What packets, dialogues and updates of other controllers cost each other, on two threads:
+//!
+//!     cargo bench -p react --bench legacy
+//!
+//! One thread forwards bursts of 32 packets. The other one runs dialogues without a pause and, or, sends 100,000 updates/s
+//! for the program as written, to an ordinary table or to a malleable one. Each row alternates slices of time with and
+//! without the other thread's work, and gives the median of the ratios of packets by the processor time of the forwarding
+//! thread (a busy machine takes that thread away, and does not count), then what the other thread did. Needs a C compiler.
+
+mod reacting_switch;
+
+use control::target::{Batch, Target, Ticket};
+use device::{Burst, Device};
+use ir::{ActionId, Bits, KeyPattern, TableId};
+use react::agent::Agent;
+use reacting_switch::ReactingSwitch;
+use rustix::time::{ClockId, clock_gettime};
+use state::{BoundAction, NewEntry, Update};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+const BURST: usize = 32;
+const PACKET_BYTES: usize = 64;
+const SLICE: Duration = Duration::from_millis(100);
+const PAIRS: usize = 15;
+/// Updates of the legacy controller in a second.
+const UPDATE_RATE: f64 = 100_000.0;
+/// Updates that it sends before the first of them is answered.
+const MAX_OUTSTANDING: usize = 1024;
+/// Entries that it changes in turn.
+const ENTRIES: u64 = 256;
+
+const PROGRAM: &str = "#include <core.p4>
+#include <v1model.p4>
+header ip_t { bit<32> src; bit<32> dst; }
+struct headers_t { ip_t ip; }
+struct meta_t { bit<32> level; }
+malleable value bit<32> level { init = 1; }
+parser P(packet_in p, out headers_t hdr, inout meta_t meta, inout standard_metadata_t s) {
+    state start { p.extract(hdr.ip); transition accept; }
+}
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t s) {
+    register<bit<32>>(256) depths;
+    action send(bit<9> port) { s.egress_spec = port; }
+    table ordinary {
+        key = { hdr.ip.src: exact; }
+        actions = { send; NoAction; }
+        default_action = send(1);
+        size = 1024;
+    }
+    malleable table malleable_one {
+        key = { hdr.ip.dst: exact; }
+        actions = { send; NoAction; }
+        default_action = send(1);
+        size = 1024;
+    }
+    apply {
+        meta.level = ${level};
+        depths.write(hdr.ip.src & 255, hdr.ip.dst + meta.level);
+        ordinary.apply();
+        malleable_one.apply();
+    }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t s) { apply { } }
+control C(inout headers_t hdr, inout meta_t meta) { apply { } }
+control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr.ip); } }
+reaction r(reg depths[0:0]) { static uint32_t calls; ${level} = ++calls + depths[0]; }
+V1Switch(P(), C(), I(), E(), C(), D()) main;
+";
+
+/// The processor time of this thread.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// What the forwarding thread did in a slice.
+#[derive(Clone, Copy, Debug, Default)]
+struct Forwarded {
+    packets: u64,
+    processor: Duration,
+    clock: Duration,
+}
+
+impl Forwarded {
+    fn rate(&self) -> f64 {
+        self.packets as f64 / self.processor.as_secs_f64()
+    }
+
+    fn clock_rate(&self) -> f64 {
+        self.packets as f64 / self.clock.as_secs_f64()
+    }
+}
+
+fn burst() -> Burst {
+    let mut burst = Burst::new(BURST, PACKET_BYTES);
+    for number in 0..BURST as u32 {
+        let mut bytes = [0; PACKET_BYTES];
+        bytes[..4].copy_from_slice(&(number * 7).to_be_bytes());
+        bytes[4..8].copy_from_slice(&(number * 5).to_be_bytes());
+        burst.push(0, &bytes).expect("there is room");
+    }
+    burst
+}
+
+/// Forwards packets for a slice of time.
+fn forward(device: &mut Device, burst: &mut Burst, begun: Instant) -> Forwarded {
+    let (begin, begin_processor) = (Instant::now(), processor_time());
+    let mut packets = 0;
+    while begin.elapsed() < SLICE {
+        device.advance(begun.elapsed().as_nanos() as u64 * 1000).expect("it runs");
+        device.forward(burst).expect("it forwards");
+        assert_eq!(burst.outputs().len(), BURST);
+        burst.rewind();
+        packets += BURST as u64;
+    }
+    Forwarded { packets, processor: processor_time() - begin_processor, clock: begin.elapsed() }
+}
+
+/// A controller of the program as written that modifies entries at a rate.
+struct Legacy {
+    table: TableId,
+    action: ActionId,
+    sent: u64,
+    done: u64,
+    outstanding: VecDeque<Ticket>,
+    /// The time that it has worked.
+    time: Duration,
+}
+
+impl Legacy {
+    fn new(target: &mut dyn Target, table: &str) -> Legacy {
+        let program = target.program();
+        let table = program.tables.iter().position(|one| one.name.ends_with(table));
+        let action = program.actions.iter().position(|one| one.name.ends_with("send"));
+        let mut legacy = Legacy {
+            table: TableId(table.expect("the table") as u32),
+            action: ActionId(action.expect("the action") as u32),
+            sent: 0,
+            done: 0,
+            outstanding: VecDeque::new(),
+            time: Duration::ZERO,
+        };
+        let (table, entries) = (legacy.table, (0..ENTRIES).map(|_| legacy.entry()));
+        let inserts = entries.map(|entry| Update::InsertEntry { table, entry }).collect::<Vec<_>>();
+        assert_eq!(target.execute(Batch::of(inserts)).first_fault(), None);
+        legacy.sent = 0;
+        legacy
+    }
+
+    /// The entry whose turn it is, with another port than the last time.
+    fn entry(&mut self) -> NewEntry {
+        let (key, port) = (self.sent % ENTRIES, self.sent / ENTRIES % 8);
+        self.sent += 1;
+        let keys = vec![KeyPattern::Exact(Bits::from_u64(32, key))];
+        let arguments = vec![Bits::from_u64(9, port)];
+        NewEntry::direct(keys, 0, BoundAction { action: self.action, arguments })
+    }
+
+    /// Sends what is due after this time, and takes answers.
+    fn work(&mut self, target: &mut dyn Target, since: Duration) {
+        let begin = Instant::now();
+        let due = (since.as_secs_f64() * UPDATE_RATE) as u64;
+        if self.sent < due && self.outstanding.len() < MAX_OUTSTANDING {
+            let (table, entry) = (self.table, self.entry());
+            let now_ps = target.now_ps();
+            let batch = Batch::one(Update::ModifyEntry { table, entry });
+            self.outstanding.push_back(target.submit(batch, now_ps));
+        }
+        while let Some(first) = self.outstanding.front().copied()
+            && let Some(outcome) = target.poll(first)
+        {
+            assert_eq!(outcome.first_fault(), None);
+            self.outstanding.pop_front();
+            self.done += 1;
+        }
+        self.time += begin.elapsed();
+    }
+}
+
+/// What the other thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Work {
+    has_dialogues: bool,
+    /// The table of legacy updates.
+    legacy: Option<&'static str>,
+}
+
+/// What the other thread did in all its slices.
+#[derive(Clone, Debug, Default)]
+struct Done {
+    clock: Duration,
+    dialogues: Vec<Duration>,
+    updates: u64,
+    update_time: Duration,
+}
+
+/// Commands of the main thread to the other thread.
+const PAUSE: u8 = 0;
+const WORK: u8 = 1;
+const END: u8 = 2;
+
+fn control(
+    work: Work,
+    agent: &mut Agent,
+    target: &mut dyn Target,
+    command: &AtomicU8,
+    is_working: &AtomicBool,
+) -> Done {
+    let mut done = Done::default();
+    let mut legacy = work.legacy.map(|table| Legacy::new(target, table));
+    loop {
+        match command.load(Ordering::Acquire) {
+            PAUSE => {
+                is_working.store(false, Ordering::Release);
+                std::thread::sleep(Duration::from_micros(200));
+                continue;
+            }
+            WORK => is_working.store(true, Ordering::Release),
+            _ => break,
+        }
+        let begin = Instant::now();
+        if let Some(legacy) = &mut legacy {
+            legacy.sent = 0;
+        }
+        let (mut dialogues, mut dialogue_began) = (agent.statistics().dialogues, Instant::now());
+        while command.load(Ordering::Relaxed) == WORK {
+            if work.has_dialogues {
+                agent.round(target).expect("it reacts");
+                let now = agent.statistics().dialogues;
+                if now != dialogues {
+                    done.dialogues.push(dialogue_began.elapsed());
+                    (dialogues, dialogue_began) = (now, Instant::now());
+                }
+            }
+            if let Some(legacy) = &mut legacy {
+                legacy.work(target, begin.elapsed());
+            }
+        }
+        done.clock += begin.elapsed();
+    }
+    if let Some(legacy) = legacy {
+        (done.updates, done.update_time) = (legacy.done, legacy.time);
+    }
+    done
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Runs slices without the work and with it, in turn, and prints the row.
+fn row(name: &str, work: Work) {
+    let ReactingSwitch { mut device, mut target, mut agent } = ReactingSwitch::new(PROGRAM);
+    let (command, is_working) = (AtomicU8::new(PAUSE), AtomicBool::new(false));
+    let begun = Instant::now();
+    let (pairs, done) = std::thread::scope(|scope| {
+        let other =
+            scope.spawn(|| control(work, &mut agent, target.as_mut(), &command, &is_working));
+        let mut burst = burst();
+        let mut pairs: Vec<(Forwarded, Forwarded)> = Vec::new();
+        forward(&mut device, &mut burst, begun);
+        for _ in 0..PAIRS {
+            let alone = forward(&mut device, &mut burst, begun);
+            command.store(WORK, Ordering::Release);
+            while !is_working.load(Ordering::Acquire) {
+                device.advance(begun.elapsed().as_nanos() as u64 * 1000).expect("it runs");
+            }
+            let beside = forward(&mut device, &mut burst, begun);
+            command.store(PAUSE, Ordering::Release);
+            while is_working.load(Ordering::Acquire) {
+                device.advance(begun.elapsed().as_nanos() as u64 * 1000).expect("it runs");
+            }
+            pairs.push((alone, beside));
+        }
+        command.store(END, Ordering::Release);
+        (pairs, other.join().expect("the other thread ends"))
+    });
+    let of = |value: fn(&(Forwarded, Forwarded)) -> f64| median(pairs.iter().map(value).collect());
+    let alone = of(|(alone, _)| alone.rate());
+    let ratio = of(|(alone, beside)| beside.rate() / alone.rate());
+    let by_clock = of(|(alone, beside)| beside.clock_rate() / alone.clock_rate());
+    let seconds = done.clock.as_secs_f64();
+    let count = done.dialogues.len();
+    let times = done.dialogues.iter().map(|time| time.as_nanos() as f64).collect();
+    let dialogue = if count > 0 { format!("{:.0}", median(times)) } else { String::new() };
+    let per_update = done.update_time.as_nanos() as f64 / done.updates as f64;
+    let update = if done.updates > 0 { format!("{per_update:.0}") } else { String::new() };
+    println!(
+        "{name:>34} {:>8.2} M {ratio:>7.3} {by_clock:>7.3} {:>12.0} {dialogue:>12} {:>10.0} {update:>9}",
+        alone / 1e6,
+        count as f64 / seconds,
+        done.updates as f64 / seconds,
+    );
+}
+
+fn main() {
+    println!(
+        "{:>34} {:>10} {:>7} {:>7} {:>12} {:>12} {:>10} {:>9}",
+        "other thread",
+        "alone",
+        "ratio",
+        "clock",
+        "dialogues/s",
+        "median, ns",
+        "updates/s",
+        "ns each"
+    );
+    let chosen = std::env::args().find_map(|argument| argument.parse::<usize>().ok());
+    let (ordinary, malleable) = (Some("ordinary"), Some("malleable_one"));
+    let rows = [
+        ("nothing", false, None),
+        ("dialogues", true, None),
+        ("updates of an ordinary table", false, ordinary),
+        ("updates of a malleable table", false, malleable),
+        ("dialogues, ordinary table", true, ordinary),
+        ("dialogues, malleable table", true, malleable),
+    ];
+    for (number, (name, has_dialogues, legacy)) in rows.into_iter().enumerate() {
+        if chosen.is_none_or(|chosen| chosen == number) {
+            row(name, Work { has_dialogues, legacy });
+        }
+    }
+}
