@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Runs `plane` at the root of the repository; the output is that of standard output and standard error.
 #[track_caller]
-fn plane(words: &[String]) -> (Option<i32>, String) {
+pub fn plane(words: &[String]) -> (Option<i32>, String) {
     let ran = Command::new(env!("CARGO_BIN_EXE_plane"))
         .args(words)
         .current_dir(root())
@@ -18,12 +18,12 @@ fn plane(words: &[String]) -> (Option<i32>, String) {
     (ran.status.code(), text.concat())
 }
 
-fn words(list: &[&str]) -> Vec<String> {
+pub fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|word| word.to_string()).collect()
 }
 
 /// The command of an example without one of its options and the option's value.
-fn without(mut command: Vec<String>, option: &str) -> Vec<String> {
+pub fn without(mut command: Vec<String>, option: &str) -> Vec<String> {
     while let Some(at) = command.iter().position(|word| word == option) {
         command.drain(at..at + 2);
     }
@@ -31,7 +31,7 @@ fn without(mut command: Vec<String>, option: &str) -> Vec<String> {
 }
 
 /// The P4R examples for v1model.
-fn examples() -> Vec<std::path::PathBuf> {
+pub fn examples() -> Vec<std::path::PathBuf> {
     let mut folders = subfolders("examples/react");
     folders.retain(|folder| !folder.display().to_string().ends_with("_tna"));
     folders
