@@ -7,7 +7,7 @@ use control::command_text;
 use control::recording::Recording;
 use control::session::Session;
 use control::state_target::StateTarget;
-use control::target::{Batch, Item, Target};
+use control::target::{Batch, Item, Reply, Target};
 use ir::{ActionId, Bits, CounterId, KeyPattern, MeterId, RegisterId, TableId};
 use state::{
     BoundAction, CellRange, CellValues, CounterValue, MeterConfiguration, MulticastGroup, NewEntry,
@@ -27,7 +27,11 @@ fn update(program: &ir::Program, choices: &mut Choices) -> Update {
     let (table, declared) = (TableId(at as u32), &program.tables[at]);
     let keys: Vec<KeyPattern> =
         declared.keys.iter().map(|key| pattern(&key.match_kind, key.width_bits, choices)).collect();
-    let priority = choices.below(4) as i64 * 1_000_000_007 - 5;
+    // The others keep a priority without a meaning.
+    let priority = match declared.has_priorities() {
+        true => choices.below(4) as i64 * 1_000_000_007 - 5,
+        false => 0,
+    };
     let action = |choices: &mut Choices| {
         let listed = &declared.actions[choices.below(declared.actions.len())];
         let known = &program.actions[listed.action.index()];
@@ -115,7 +119,7 @@ fn pattern(kind: &ir::MatchKind, width_bits: u32, choices: &mut Choices) -> KeyP
 fn apply(target: &mut StateTarget, recording: &mut Recording, time_ps: u64, item: Item) {
     target.set_now_ps(time_ps);
     if let Ok(reply) = target.execute(Batch::one(item.clone())).into_reply() {
-        recording.record(time_ps, &item, &reply);
+        recording.record(time_ps, &item, &Reply::State(reply));
     }
 }
 
@@ -187,7 +191,7 @@ fn times_are_comments_that_do_not_go_back() {
         errors,
         [
             "error[CTL-E0101]: f:5: this time is before that of the commands in front of it",
-            "error[CTL-E0101]: f:6: `table_clear`: the table is missing",
+            "error[CTL-E0101]: f:6: table_clear: the table is missing",
         ]
     );
 }
