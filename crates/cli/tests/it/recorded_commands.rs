@@ -39,7 +39,7 @@ pub fn examples() -> Vec<std::path::PathBuf> {
 
 #[test]
 fn recorded_commands_make_the_same_run_of_the_emitted_program() {
-    let mut failures = Vec::new();
+    let (mut failures, mut changing) = (Vec::new(), 0);
     let all = examples();
     assert_eq!(all.len(), 11, "{all:?}");
     for folder in all {
@@ -68,8 +68,18 @@ fn recorded_commands_make_the_same_run_of_the_emitted_program() {
             "{name}: recording changes the run"
         );
         if captures(Path::new(&path("second"))) != expected {
-            failures.push(name);
+            failures.push(name.clone());
         }
+        // What the agent does during the run matters.
+        let text = std::fs::read_to_string(&recorded).expect("a recording");
+        let later = text.match_indices("# at ").nth(1).map_or(text.len(), |(at, _)| at);
+        std::fs::write(&recorded, &text[..later]).expect("a file");
+        let out = second.iter().position(|word| word == "--out").expect("an option") + 1;
+        second[out] = path("third");
+        let (status, text) = plane(&second);
+        assert_eq!(status, Some(0), "{name}: {text}");
+        changing += usize::from(captures(Path::new(&path("third"))) != expected);
     }
     assert!(failures.is_empty(), "other packets with recorded commands: {failures:?}");
+    assert!(changing >= 9, "only {changing} examples send other packets without their agent");
 }
