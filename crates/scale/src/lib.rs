@@ -7,4 +7,11 @@
 //!
 //! This crate knows no source language and does no I/O. Paper: Stateful Multi-Pipelined Programmable Switches (MP5).
 
+pub mod bound;
+pub mod checker;
+pub mod design;
+pub mod judge;
+pub mod machine;
+pub mod synthetic;
+pub mod trace;
 pub mod work;

@@ -60,4 +60,19 @@ pub trait Work {
 
     /// Moves the values of a cell of all arrays of a group to another pipeline.
     fn move_cell(&mut self, access: Access, from: usize, to: usize);
+
+    /// Marks a packet that waited in a queue longer than the threshold (MP5 §3.4, explicit congestion notification). The
+    /// machine calls it behind the last stage, the judge at the same place of its own run. Without a field to mark it does
+    /// nothing.
+    fn mark_congestion(&mut self, _packet: &mut Self::Packet) {}
+}
+
+/// A program whose runs can be compared: what a judge asks.
+pub trait Comparable: Work {
+    /// Says whether two packets left with the same contents.
+    fn is_same_packet(&self, packet: &Self::Packet, reference: &Self::Packet) -> bool;
+
+    /// Says whether all arrays of a group have the same values in a cell: in a pipeline of this run, and in the only
+    /// pipeline of a reference run.
+    fn is_same_cell(&self, access: Access, pipeline: usize, reference: &Self) -> bool;
 }

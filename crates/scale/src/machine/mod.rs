@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The multi-pipelined machine, cycle by cycle (MP5 §3.2, §3.4). In each cycle a stage of a pipeline processes exactly one
+//! packet or none. A cycle begins with remaps; then packets enter and their addresses are resolved, phantoms and cancellations reach their
+//! stages, and each stage takes the packets that the stage before it processed in the last cycle.
+//!
+//! What a stage computes is [`Work`]'s; which mechanisms there are is [`Design`]'s.
+
+pub mod cells;
+mod channel;
+mod entry;
+mod flights;
+pub mod outcome;
+pub mod queue;
+mod recirculation;
+mod remap;
+mod stages;
+
+use crate::design::{Design, Entry, FirstMap, Path};
+use crate::trace::Recorder;
+use crate::work::{Access, Work};
+use cells::GroupCells;
+use channel::Channel;
+use flights::{Flights, NONE};
+use outcome::{Arrival, Cause, Departure, Dropped, Made, Measures, Outcome};
+use queue::{Bank, Entry as QueueEntry};
+use std::collections::VecDeque;
+
+/// The most pipelines of a machine.
+pub const MAX_PIPELINES: usize = 64;
+
+/// The size of a machine and what it tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The number of pipelines, 1 to [`MAX_PIPELINES`].
+    pub pipelines: usize,
+    /// The entries of a ring; a stage has a ring for each pipeline in each pipeline. Without it no queue is bounded.
+    pub depth: Option<usize>,
+    /// Packets that come to a queue of more entries are marked.
+    pub congestion_threshold: Option<usize>,
+    /// The outcome has all accesses.
+    pub logs_accesses: bool,
+}
+
+impl Settings {
+    /// Unbounded queues, no marks, all accesses logged.
+    pub fn new(pipelines: usize) -> Settings {
+        Settings { pipelines, depth: None, congestion_threshold: None, logs_accesses: true }
+    }
+}
+
+/// A machine at work.
+pub struct Machine<P> {
+    design: Design,
+    settings: Settings,
+    stages: usize,
+    /// The current cycle.
+    cycle: u64,
+    /// Where cells are active, by group.
+    groups: Vec<GroupCells>,
+    /// The queues in front of each stage that has groups.
+    banks: Vec<Option<StageQueues>>,
+    /// Packets behind address resolution (0) and behind each stage, by pipeline; cleared when the next stage takes them.
+    registers: Vec<u32>,
+    flights: Flights<P>,
+    channel: Channel,
+    /// Packets in front of the machine: one queue, or one for each pipeline.
+    waiting: Vec<VecDeque<(u64, Arrival<P>)>>,
+    /// The pipeline that takes the next sprayed packet.
+    spray: usize,
+    next_sequence: u64,
+    next_stamp: u64,
+    remaps: remap::Remaps,
+    resolved: Vec<Access>,
+    departures: Vec<Departure<P>>,
+    dropped: Vec<Dropped<P>>,
+    accesses: Vec<Made>,
+    measures: Measures,
+}
+
+/// The queues in front of a stage, and what the stage before it knows of them.
+struct StageQueues {
+    bank: Bank,
+    /// Pipelines with an entry to process after the last cycle, as bits.
+    seen_ready: u64,
+    /// The lengths of queues after the last cycle.
+    seen_lengths: [u32; MAX_PIPELINES],
+}
+
+impl<P> Machine<P> {
+    /// An empty machine for a program. Panics if the number of pipelines is out of its range, or if a given map does not fit the
+    /// program.
+    pub fn new<W: Work<Packet = P>>(
+        work: &W,
+        settings: Settings,
+        design: &Design,
+        recorder: &mut impl Recorder,
+    ) -> Machine<P> {
+        let pipelines = settings.pipelines;
+        assert!((1..=MAX_PIPELINES).contains(&pipelines), "{pipelines} pipelines");
+        let map = first_map(work, pipelines, &design.first_map);
+        let stages = work.stages();
+        let group_stages: Vec<usize> = work.groups().iter().map(|group| group.stage).collect();
+        recorder.begin(pipelines, stages, &group_stages, &map);
+        let banks = (0..stages).map(|stage| {
+            let first = group_stages.iter().position(|other| *other == stage)?;
+            let here = work.groups().iter().filter(|group| group.stage == stage);
+            let cells: Vec<u32> = here.map(|group| group.cells).collect();
+            Some(StageQueues {
+                bank: Bank::new(design.queues, pipelines, settings.depth, first as u32, &cells),
+                seen_ready: 0,
+                seen_lengths: [0; MAX_PIPELINES],
+            })
+        });
+        let banks = banks.collect();
+        let queues = if matches!(design.entry, Entry::BoundPorts { .. }) { pipelines } else { 1 };
+        Machine {
+            stages,
+            cycle: 0,
+            groups: map
+                .into_iter()
+                .zip(&group_stages)
+                .map(|(cells, stage)| GroupCells::new(*stage, cells, pipelines))
+                .collect(),
+            banks,
+            registers: vec![NONE; (stages + 1) * pipelines],
+            flights: Flights::new(),
+            channel: Channel::new(stages),
+            waiting: (0..queues).map(|_| VecDeque::new()).collect(),
+            spray: 0,
+            next_sequence: 0,
+            next_stamp: 0,
+            remaps: remap::Remaps::new(design, group_stages.len()),
+            resolved: Vec::new(),
+            departures: Vec::new(),
+            dropped: Vec::new(),
+            accesses: Vec::new(),
+            measures: Measures { stage_entries: vec![0; stages], ..Measures::default() },
+            design: design.clone(),
+            settings,
+        }
+    }
+
+    /// Gives the machine a packet. Packets come in the order of (cycle, port), and none comes for a cycle that has passed.
+    pub fn offer(&mut self, arrival: Arrival<P>) {
+        debug_assert!(arrival.cycle >= self.measures.last_arrival.max(self.cycle));
+        let queue = self.entry_queue(arrival.port);
+        self.measures.arrivals += 1;
+        self.measures.last_arrival = arrival.cycle;
+        self.waiting[queue].push_back((self.next_sequence, arrival));
+        self.next_sequence += 1;
+    }
+
+    /// Returns the current cycle.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// Says whether no packet is in the machine or in front of it.
+    pub fn is_empty(&self) -> bool {
+        self.flights.used() == 0
+            && self.channel.is_empty()
+            && self.waiting.iter().all(VecDeque::is_empty)
+    }
+
+    /// Runs one cycle. Says whether anything moved.
+    pub fn step<W: Work<Packet = P>>(
+        &mut self,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) -> bool {
+        self.remap(work, recorder);
+        let mut has_moved = self.enter(work, recorder);
+        has_moved |= self.deliver_messages(recorder);
+        for stage in (0..self.stages).rev() {
+            has_moved |= self.run_stage(stage, work, recorder);
+        }
+        has_moved |= self.depart(work, recorder);
+        self.cycle += 1;
+        has_moved
+    }
+
+    /// Runs until the machine is empty, or until nothing can move any more.
+    pub fn drain<W: Work<Packet = P>>(&mut self, work: &mut W, recorder: &mut impl Recorder) {
+        while !self.is_empty() {
+            if self.flights.used() == 0 && self.channel.is_empty() {
+                let next =
+                    self.waiting.iter().filter_map(|queue| Some(queue.front()?.1.cycle)).min();
+                self.skip_to(next.unwrap_or(self.cycle), work, recorder);
+            }
+            let has_moved = self.step(work, recorder);
+            let is_waiting = self.waiting.iter().any(|queue| !queue.is_empty());
+            if !has_moved && !is_waiting && self.channel.is_empty() {
+                self.measures.stalled = self.flights.used();
+                return;
+            }
+        }
+    }
+
+    /// Lets cycles pass in which nothing is in the machine. Only remaps happen, and only the first finds counts.
+    fn skip_to<W: Work<Packet = P>>(
+        &mut self,
+        cycle: u64,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) {
+        while let Some(due) = self.remaps.next_due(self.cycle)
+            && due < cycle
+        {
+            self.cycle = self.cycle.max(due);
+            self.remap(work, recorder);
+            self.cycle += 1;
+            if self.groups.iter().all(|group| group.accesses.iter().all(|count| *count == 0)) {
+                break;
+            }
+        }
+        self.remaps.skip(cycle);
+        self.cycle = self.cycle.max(cycle);
+    }
+
+    /// Ends the run.
+    pub fn finish(mut self) -> Outcome<P> {
+        self.measures.cycles = self.cycle;
+        self.measures.queue_entries =
+            self.measures.stage_entries.iter().copied().max().unwrap_or(0);
+        for (index, group) in self.groups.iter().enumerate() {
+            let pinned = group.pinned.iter();
+            let accesses = pinned.map(|cell| Access { group: index as u32, cell: *cell });
+            self.measures.pinned.extend(accesses);
+            self.measures.in_flight += group.total_in_flight();
+        }
+        Outcome {
+            departures: self.departures,
+            dropped: self.dropped,
+            accesses: self.accesses,
+            map: self.groups.into_iter().map(|group| group.pipelines).collect(),
+            measures: self.measures,
+        }
+    }
+
+    /// The entries of a queue in order, for pictures of queues in order.
+    pub fn queue(&self, stage: usize, pipeline: usize) -> impl Iterator<Item = (u64, QueueEntry)> {
+        let entries =
+            self.banks[stage].iter().flat_map(move |queues| queues.bank.entries(pipeline));
+        entries
+            .filter(|entry| entry.flight != NONE)
+            .map(|entry| (self.flights.get(entry.flight).sequence, *entry))
+    }
+
+    /// Drops a packet at a stage and cancels its remaining accesses over the channel.
+    fn drop_packet(&mut self, slot: u32, stage: usize, cause: Cause, recorder: &mut impl Recorder) {
+        let flight = self.flights.get_mut(slot);
+        let Some(packet) = flight.packet.take() else { return };
+        let sequence = flight.sequence;
+        recorder.record(self.cycle, crate::trace::Kind::Dropped { packet: sequence });
+        self.measures.last_departure = self.measures.last_departure.max(self.cycle + 1);
+        self.dropped.push(Dropped { sequence, cycle: self.cycle, stage, cause, packet });
+        self.cancel_accesses(
+            slot,
+            stage,
+            u64::MAX,
+            self.design.mechanisms.cancel_on_drop,
+            recorder,
+        );
+        if !self.design.mechanisms.cancel_on_drop {
+            // The phantoms stay where they are, so the slot stays in use.
+            self.flights.get_mut(slot).cancellations += 1;
+        }
+        self.flights.free(slot);
+    }
+}
+
+/// The pipeline in which each cell is active at the start.
+fn first_map<W: Work>(work: &W, pipelines: usize, first: &FirstMap) -> Vec<Vec<u8>> {
+    let groups = work.groups().iter();
+    match first {
+        FirstMap::Modulo => groups
+            .map(|group| (0..group.cells).map(|cell| (cell as usize % pipelines) as u8).collect())
+            .collect(),
+        FirstMap::FirstPipeline => groups.map(|group| vec![0; group.cells as usize]).collect(),
+        FirstMap::Given(map) => {
+            let fits = groups.map(|group| group.cells as usize).eq(map.iter().map(Vec::len));
+            assert!(fits, "the map has a pipeline for each cell of each group");
+            assert!(map.iter().flatten().all(|pipeline| usize::from(*pipeline) < pipelines));
+            map.clone()
+        }
+    }
+}
+
+/// Runs packets through a machine: sorts them by (cycle, port), and drains the machine. Designs without crossbars record no events.
+pub fn run<W: Work>(
+    work: &mut W,
+    mut arrivals: Vec<Arrival<W::Packet>>,
+    settings: Settings,
+    design: &Design,
+    recorder: &mut impl Recorder,
+) -> Outcome<W::Packet> {
+    arrivals.sort_by_key(|arrival| (arrival.cycle, arrival.port));
+    if design.path != Path::Crossbars {
+        return recirculation::run(work, arrivals, settings, design);
+    }
+    let mut machine = Machine::new(work, settings, design, recorder);
+    for arrival in arrivals {
+        machine.offer(arrival);
+    }
+    machine.drain(work, recorder);
+    machine.finish()
+}

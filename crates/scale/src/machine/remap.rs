@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Cells that move between pipelines at intervals: MP5's Figure 6, and a form that moves several cells with their entries.
+
+use super::Machine;
+use super::cells::GroupCells;
+use super::queue::Content;
+use crate::design::{Design, Figure6, Remap};
+use crate::trace::{Kind, Recorder};
+use crate::work::{Access, Work};
+
+/// When cells move next, and which have moved in this cycle.
+pub struct Remaps {
+    /// The number of cycles between two remaps; nothing if cells never move at intervals.
+    every: Option<u64>,
+    /// The cycle of the next remap.
+    due: u64,
+    /// Groups that try again in each cycle.
+    retrying: Vec<bool>,
+    /// Moves that a scan of the counters has found, with the cycle in which it ends.
+    found: Vec<(u64, Access, usize, usize)>,
+    /// Pipelines that a cell left by touch in this cycle, and pipelines that one entered, as bits by group.
+    touched: Vec<(u64, u64)>,
+    /// Any bit of `touched` is set.
+    is_touched: bool,
+}
+
+impl Remaps {
+    /// The remaps of a design.
+    pub fn new(design: &Design, groups: usize) -> Remaps {
+        let every = match design.remap {
+            Remap::Never => None,
+            Remap::Figure6(Figure6 { every, .. }) | Remap::Fly { every, .. } => Some(every.max(1)),
+        };
+        Remaps {
+            every,
+            due: every.unwrap_or(0),
+            retrying: vec![false; groups],
+            found: Vec::new(),
+            touched: vec![(0, 0); groups],
+            is_touched: false,
+        }
+    }
+
+    /// The cycle of the next remap, from `cycle` on.
+    pub fn next_due(&self, cycle: u64) -> Option<u64> {
+        self.every?;
+        if self.retrying.contains(&true) {
+            return Some(cycle);
+        }
+        let found = self.found.iter().map(|(due, ..)| *due).min();
+        Some(found.map_or(self.due, |found| found.min(self.due)))
+    }
+
+    /// Leaves out remaps before a cycle.
+    pub fn skip(&mut self, cycle: u64) {
+        if let Some(every) = self.every
+            && self.due < cycle
+        {
+            self.due = cycle.next_multiple_of(every);
+            self.retrying.fill(false);
+        }
+    }
+
+    /// Forgets the touches of the last cycle.
+    pub fn begin_cycle(&mut self) {
+        if std::mem::take(&mut self.is_touched) {
+            self.touched.fill((0, 0));
+        }
+    }
+
+    /// Says whether a cell of a group may still move by touch between two pipelines in this cycle, and notes that it does.
+    pub fn admit_touch(&mut self, group: u32, from: usize, to: usize) -> bool {
+        let (left, entered) = &mut self.touched[group as usize];
+        let is_free = *left & (1 << from) == 0 && *entered & (1 << to) == 0;
+        if is_free {
+            *left |= 1 << from;
+            *entered |= 1 << to;
+            self.is_touched = true;
+        }
+        is_free
+    }
+}
+
+/// A cell that should move.
+struct Candidate {
+    cell: u32,
+    from: usize,
+    to: usize,
+}
+
+/// The sums of a group's access counters by pipeline.
+fn sums(group: &GroupCells, pipelines: usize) -> Vec<u64> {
+    let mut sums = vec![0; pipelines];
+    for (pipeline, count) in group.pipelines.iter().zip(&group.accesses) {
+        sums[usize::from(*pipeline)] += u64::from(*count);
+    }
+    sums
+}
+
+/// Figure 6: the cell of the pipeline with most accesses (H) with the largest count under half the difference to the pipeline
+/// with fewest (L). Of pipelines with equal sums the last is taken, of cells with equal counts the first.
+fn candidate(
+    group: &GroupCells,
+    sums: &[u64],
+    takes_half: bool,
+    significance: u32,
+) -> Option<Candidate> {
+    let (from, most) = sums.iter().enumerate().max_by_key(|(_, sum)| **sum)?;
+    let least = *sums.iter().min()?;
+    let to = sums.iter().rposition(|sum| *sum == least)?;
+    let difference = most - least;
+    // Counts of independent accesses have the variance of their mean.
+    let chance = u64::from(significance).pow(2) * (most + least);
+    if difference == 0 || 100 * difference.pow(2) < chance {
+        return None;
+    }
+    let counts = group.accesses.iter().zip(&group.pipelines).enumerate();
+    let mut best: Option<(u16, usize)> = None;
+    for (cell, (count, pipeline)) in counts {
+        let value = u64::from(*count);
+        let fits = if takes_half { value <= difference / 2 } else { 2 * value < difference };
+        if usize::from(*pipeline) == from && fits && best.is_none_or(|(most, _)| *count > most) {
+            best = Some((*count, cell));
+        }
+    }
+    best.map(|(_, cell)| Candidate { cell: cell as u32, from, to })
+}
+
+impl<P> Machine<P> {
+    /// Moves the cells that move at the beginning of this cycle.
+    pub(super) fn remap<W: Work<Packet = P>>(
+        &mut self,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) {
+        let Some(every) = self.remaps.every else { return };
+        let is_due = self.cycle >= self.remaps.due;
+        if is_due {
+            self.remaps.due = (self.cycle + 1).next_multiple_of(every);
+        }
+        match self.design.remap {
+            Remap::Never => {}
+            Remap::Figure6(figure) => self.remap_one(figure, is_due, work, recorder),
+            Remap::Fly { cells, significance, .. } => {
+                if is_due {
+                    self.remap_several(cells, significance, work, recorder);
+                }
+            }
+        }
+    }
+
+    /// Figure 6 for each group.
+    fn remap_one<W: Work<Packet = P>>(
+        &mut self,
+        figure: Figure6,
+        is_due: bool,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) {
+        if !self.remaps.found.is_empty() {
+            let found = std::mem::take(&mut self.remaps.found);
+            for (due, access, from, to) in found {
+                if due > self.cycle {
+                    self.remaps.found.push((due, access, from, to));
+                } else if self.can_move(access) && self.is_active(access, from) {
+                    self.measures.remaps += 1;
+                    self.activate(access, from, to, work, recorder);
+                }
+            }
+        }
+        for index in 0..self.groups.len() {
+            if !is_due && !self.remaps.retrying[index] {
+                continue;
+            }
+            let group = &self.groups[index];
+            let sums = sums(group, self.settings.pipelines);
+            let mut has_moved = false;
+            if let Some(Candidate { cell, from, to }) =
+                candidate(group, &sums, figure.takes_half, figure.significance)
+            {
+                let access = Access { group: index as u32, cell };
+                let scan = figure.cycles_per_cell * group.pipelines.len() as u64;
+                if scan > 0 {
+                    self.remaps.found.push((self.cycle + scan, access, from, to));
+                } else if self.can_move(access) {
+                    self.measures.remaps += 1;
+                    self.activate(access, from, to, work, recorder);
+                    has_moved = true;
+                }
+            }
+            self.remaps.retrying[index] = figure.retries && !has_moved;
+            if !self.remaps.retrying[index] {
+                self.groups[index].accesses.fill(0);
+            }
+        }
+    }
+
+    /// Says whether a cell is still where a scan found it.
+    fn is_active(&self, access: Access, pipeline: usize) -> bool {
+        let group = &self.groups[access.group as usize];
+        usize::from(group.pipelines[access.cell as usize]) == pipeline
+    }
+
+    /// Says whether a cell may move: no packet is in flight for it.
+    fn can_move(&self, access: Access) -> bool {
+        let group = &self.groups[access.group as usize];
+        if self.design.mechanisms.in_flight_check {
+            group.is_idle(access.cell)
+        } else {
+            !group.is_pinned(access.cell)
+        }
+    }
+
+    /// Figure 6 for several cells of each group, with their entries.
+    fn remap_several<W: Work<Packet = P>>(
+        &mut self,
+        cells: usize,
+        significance: u32,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) {
+        for index in 0..self.groups.len() {
+            let mut sums = sums(&self.groups[index], self.settings.pipelines);
+            for _ in 0..cells {
+                let group = &self.groups[index];
+                let Some(Candidate { cell, from, to }) =
+                    candidate(group, &sums, true, significance)
+                else {
+                    break;
+                };
+                let count = group.accesses[cell as usize];
+                let access = Access { group: index as u32, cell };
+                if count == 0 || !self.move_with_entries(access, from, to, recorder) {
+                    break;
+                }
+                sums[from] -= u64::from(count);
+                sums[to] += u64::from(count);
+                self.measures.remaps += 1;
+                self.activate(access, from, to, work, recorder);
+            }
+            self.groups[index].accesses.fill(0);
+        }
+    }
+
+    /// Moves the entries of a cell. Says whether there was room for them.
+    fn move_with_entries(
+        &mut self,
+        access: Access,
+        from: usize,
+        to: usize,
+        recorder: &mut impl Recorder,
+    ) -> bool {
+        let stage = self.groups[access.group as usize].stage;
+        let Some(queues) = &mut self.banks[stage] else { return false };
+        let Some(places) = queues.bank.move_cell(access, from, to) else { return false };
+        for (entry, place) in places {
+            if entry.flight == super::flights::NONE {
+                continue;
+            }
+            let flight = self.flights.get_mut(entry.flight);
+            flight.accesses[usize::from(entry.index)].place = Some(place);
+            if entry.access == access && matches!(entry.content, Content::Packet { .. }) {
+                let packet = flight.sequence;
+                recorder.record(self.cycle, Kind::MovedWithCell { packet, stage, from, to });
+            }
+        }
+        true
+    }
+
+    /// Makes a cell active in another pipeline, map and values in one cycle.
+    pub(super) fn activate<W: Work<Packet = P>>(
+        &mut self,
+        access: Access,
+        from: usize,
+        to: usize,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) {
+        recorder.record(self.cycle, Kind::Remapped { access, from, to });
+        work.move_cell(access, from, to);
+        self.groups[access.group as usize].activate(access.cell, to);
+    }
+}
