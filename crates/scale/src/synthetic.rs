@@ -127,7 +127,7 @@ impl Work for Synthetic {
                 }
             }
             packet.cancelled |= outcome.cancelled;
-            outcome.is_dropped |= step.drops > 0 && found % step.drops == 0;
+            outcome.is_dropped |= step.drops > 0 && found.is_multiple_of(step.drops);
         }
         outcome
     }

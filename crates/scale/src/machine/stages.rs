@@ -116,7 +116,7 @@ impl<P> Machine<P> {
         let mut free = [(NONE, 0_u8); MAX_PIPELINES];
         let mut free_count = 0;
         let mut arriving = 0_u64;
-        for pipeline in 0..pipelines {
+        for (pipeline, place) in slots.iter_mut().enumerate().take(pipelines) {
             let slot = std::mem::replace(&mut self.registers[first + pipeline], NONE);
             if slot == NONE {
                 continue;
@@ -126,7 +126,7 @@ impl<P> Machine<P> {
                 arriving |= self.queue_packet(slot, stage, pipeline, recorder);
             } else if self.design.steering == Steering::Lane {
                 self.cross(slot, stage, pipeline, pipeline, false, recorder);
-                slots[pipeline] = slot;
+                *place = slot;
             } else {
                 free[free_count] = (slot, pipeline as u8);
                 free_count += 1;
