@@ -10,8 +10,12 @@
 pub mod bound;
 pub mod checker;
 pub mod design;
+pub mod experiment;
 pub mod judge;
 pub mod machine;
+pub mod maps;
+pub mod presets;
 pub mod synthetic;
 pub mod trace;
+pub mod traffic;
 pub mod work;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Experiments: traffic through designs, each run judged against one pipeline and measured.
+
+use crate::bound::{Bound, bound};
+use crate::design::Design;
+use crate::judge::{Reference, judge, reference};
+use crate::machine::outcome::{Arrival, Measures};
+use crate::machine::{Settings, run};
+use crate::presets::Place;
+use crate::synthetic::{Packet, Program, Synthetic};
+use crate::work::Group;
+use std::sync::Arc;
+
+/// Packets for a program on so many pipelines.
+pub struct Experiment {
+    program: Arc<Program>,
+    arrivals: Vec<Arrival<Packet>>,
+    pipelines: usize,
+    single: Synthetic,
+    reference: Reference<Packet>,
+}
+
+/// What a run measured.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The throughput as the artifact measures it.
+    pub throughput: f64,
+    /// Packets out over packets in, in the last three quarters of the time.
+    pub steady: f64,
+    /// The mean number of cycles from arrival to departure.
+    pub latency: f64,
+    /// The run equals one pipeline.
+    pub is_equivalent: bool,
+    /// The machine's measures.
+    pub measures: Measures,
+}
+
+impl Experiment {
+    /// Runs the packets on one pipeline.
+    pub fn new(program: Program, arrivals: Vec<Arrival<Packet>>, pipelines: usize) -> Experiment {
+        let program = Arc::new(program);
+        let mut single = Synthetic::new(program.clone(), 1);
+        let reference = reference(&mut single, &arrivals);
+        Experiment { program, arrivals, pipelines, single, reference }
+    }
+
+    /// What designs by name are made for.
+    pub fn place(&self, ports: u32, remap_every: u64, seed: u64) -> Place {
+        let counts = self.reference.counts(&self.program.groups);
+        Place { pipelines: self.pipelines, ports, remap_every, counts, seed }
+    }
+
+    /// Runs a design.
+    pub fn run(&mut self, design: &Design, depth: Option<usize>) -> Sample {
+        let mut work = Synthetic::new(self.program.clone(), self.pipelines);
+        let settings = Settings { depth, ..Settings::new(self.pipelines) };
+        let outcome = run(&mut work, self.arrivals.clone(), settings, design, &mut ());
+        let verdict = judge(&work, &outcome, &mut self.single, &self.reference);
+        Sample {
+            throughput: outcome.measures.throughput(),
+            steady: outcome.steady(&self.reference.arrivals),
+            latency: outcome.mean_latency(),
+            is_equivalent: verdict.is_equivalent(),
+            measures: outcome.measures,
+        }
+    }
+
+    /// The upper bound: no machine that keeps C1 is faster.
+    pub fn bound(&self) -> Bound {
+        bound(&self.program.groups, self.program.stages, self.pipelines, &self.reference)
+    }
+
+    /// The upper bound of machines whose cells take any number of packets a cycle.
+    pub fn bound_without_cells(&self) -> Bound {
+        let none: &[Group] = &[];
+        let mut reference = self.reference.clone();
+        reference.accesses.clear();
+        reference.ends.fill(0);
+        bound(none, self.program.stages, self.pipelines, &reference)
+    }
+}
