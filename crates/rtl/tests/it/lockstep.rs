@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The emitted machine beside the simulator, cycle by cycle: which packet is where, entries, losses, drops, remaps, contents of packets
+//! that leave, and at the end the map and every cell.
+
+use crate::synthetic::{self, ARRAYS, Packet, STAGES, Synthetic};
+use crate::tools;
+use arithmetic::random::keyed;
+use rtl::machine::ID_BITS;
+use scale::design::{Design, Remap};
+use scale::machine::outcome::{Arrival, Cause};
+use scale::machine::{Machine, Settings};
+use scale::trace::{Kind, Trace};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The shape of a test.
+struct Case {
+    pipelines: usize,
+    depth: usize,
+    remap_every: Option<u64>,
+    cycles: u64,
+}
+
+/// What both machines say happened, by cycle, each cycle's lines in alphabetical order.
+type Events = BTreeMap<u64, Vec<String>>;
+
+/// Packets in phases of 500 cycles: quiet, full load on all cells, full load on few cells, mostly stateless.
+fn packets(pipelines: usize, cycles: u64, seed: u64) -> Vec<Vec<Packet>> {
+    let mut id = 0_u16;
+    let mut arrive = |cycle: u64, port: u64| {
+        let draw = |what: u64, below: u64| keyed(seed, &[cycle, port, what]) % below;
+        let phase = cycle / 500 % 4;
+        let mut packet = Packet { value: draw(0, 1 << 16) as u16, id, ..Packet::default() };
+        id = id.wrapping_add(1);
+        for (index, (_, cells)) in ARRAYS.iter().enumerate() {
+            let likely = [6, 5, 7, 1][phase as usize];
+            // Of the two arrays in stage 3 a packet accesses one.
+            if draw(10 + index as u64, 10) < likely && !(index == 3 && packet.cells[2].is_some()) {
+                let range = if phase == 2 { u64::from(*cells).min(3) } else { u64::from(*cells) };
+                packet.cells[index] = Some(draw(20 + index as u64, range) as u8);
+            }
+        }
+        packet.is_conditional = draw(1, 3) == 0;
+        packet.is_droppable = draw(2, 5) == 0;
+        packet
+    };
+    (0..cycles)
+        .map(|cycle| {
+            let most = pipelines as u64;
+            let count = match cycle / 500 % 4 {
+                0 => u64::from(keyed(seed, &[cycle, 99]) % 3 == 0),
+                _ => keyed(seed, &[cycle, 99]) % (most + 1),
+            };
+            (0..count).map(|port| arrive(cycle, port)).collect()
+        })
+        .collect()
+}
+
+/// The bench's file of arrivals.
+fn arrivals(packets: &[Vec<Packet>], pipelines: usize) -> String {
+    let bits = synthetic::header_bits();
+    let mut text = String::new();
+    for packets in packets {
+        let valid = (1_u64 << packets.len()) - 1;
+        let mut header = String::new();
+        for port in (0..pipelines).rev() {
+            let packet = packets.get(port).cloned().unwrap_or_default();
+            let digits = packet.header();
+            let value = u128::from_str_radix(&digits, 16).unwrap();
+            let _ = write!(header, "{value:0bits$b}");
+        }
+        let _ = writeln!(text, "{valid:0pipelines$b} {}", hexadecimal(&header));
+    }
+    text
+}
+
+/// Binary digits as hexadecimal ones.
+fn hexadecimal(bits: &str) -> String {
+    let padded = format!("{}{bits}", "0".repeat(bits.len().next_multiple_of(4) - bits.len()));
+    padded
+        .as_bytes()
+        .chunks(4)
+        .map(|digit| digit.iter().fold(0, |value, bit| value * 2 + u32::from(bit - b'0')))
+        .map(|digit| char::from_digit(digit, 16).unwrap())
+        .collect()
+}
+
+/// The events of the bench's trace, and its lines about the end.
+fn hardware(trace: &str) -> (Events, Vec<String>) {
+    let (mut events, mut end) = (Events::new(), Vec::new());
+    for line in trace.lines() {
+        match line.split_once(' ') {
+            Some((cycle, event)) if cycle.bytes().all(|byte| byte.is_ascii_digit()) => {
+                events.entry(cycle.parse().unwrap()).or_default().push(event.to_owned());
+            }
+            _ => end.push(line.to_owned()),
+        }
+    }
+    events.values_mut().for_each(|lines| lines.sort());
+    (events, end)
+}
+
+/// What the simulator does with the same packets.
+fn simulator(case: &Case, packets: &[Vec<Packet>]) -> (Events, Vec<String>, BTreeMap<char, usize>) {
+    let mut work = Synthetic::new(case.pipelines);
+    let settings = Settings { depth: Some(case.depth), ..Settings::new(case.pipelines) };
+    let remap = case.remap_every.map_or(Remap::Never, |every| Remap::Scan { every });
+    let design = Design { remap, ..Design::mp5(1) };
+    let mut trace = Trace::default();
+    let mut machine = Machine::new(&work, settings, &design, &mut trace);
+    for (cycle, packets) in (0..).zip(packets) {
+        for (port, packet) in (0..).zip(packets) {
+            machine.offer(Arrival { cycle, port, packet: packet.clone() });
+        }
+    }
+    for _ in 0..case.cycles {
+        machine.step(&mut work, &mut trace);
+    }
+    let outcome = machine.finish();
+    let name = |packet: u64| packet % (1 << ID_BITS);
+    let mut events = Events::new();
+    let mut counts = BTreeMap::new();
+    let mut tell = |cycle: u64, event: String| {
+        *counts.entry(event.chars().next().unwrap()).or_default() += 1;
+        events.entry(cycle).or_default().push(event);
+    };
+    for event in &trace.events {
+        let line = match event.kind {
+            Kind::Processed { packet, stage, pipeline, access } => {
+                format!("P {stage} {pipeline} {} {}", name(packet), u8::from(access.is_some()))
+            }
+            Kind::Wasted { stage, pipeline } => format!("W {stage} {pipeline}"),
+            Kind::PhantomQueued { packet, stage, .. } => format!("Q {stage} {}", name(packet)),
+            Kind::Remapped { access, from, to } => {
+                format!("R {} {} {from} {to}", access.group, access.cell)
+            }
+            _ => continue,
+        };
+        tell(event.cycle, line);
+    }
+    for dropped in &outcome.dropped {
+        let kind = if dropped.cause == Cause::Program { 'D' } else { 'L' };
+        tell(dropped.cycle, format!("{kind} {} {}", dropped.stage, name(dropped.sequence)));
+    }
+    for departure in &outcome.departures {
+        let header = departure.packet.header();
+        tell(departure.cycle - 1, format!("O {} {header}", name(departure.sequence)));
+    }
+    events.values_mut().for_each(|lines| lines.sort());
+    let mut end = Vec::new();
+    for (group, map) in outcome.map.iter().enumerate() {
+        for (cell, pipeline) in map.iter().enumerate() {
+            end.push(format!("M {group} {cell} {pipeline}"));
+        }
+        for pipeline in 0..case.pipelines {
+            for (cell, value) in work.cells[pipeline][group].iter().enumerate() {
+                end.push(format!("C {group} 0 {pipeline} {cell} {value:04x}"));
+            }
+        }
+    }
+    (events, end, counts)
+}
+
+/// The first difference, with the lines around it.
+fn difference(hardware: &Events, simulator: &Events, until: u64) -> Option<String> {
+    let none = Vec::new();
+    (0..until).find_map(|cycle| {
+        let (ours, theirs) =
+            (hardware.get(&cycle).unwrap_or(&none), simulator.get(&cycle).unwrap_or(&none));
+        (ours != theirs).then(|| {
+            let extra: Vec<_> = ours.iter().filter(|line| !theirs.contains(line)).collect();
+            let missing: Vec<_> = theirs.iter().filter(|line| !ours.contains(line)).collect();
+            format!("cycle {cycle}: only hardware {extra:?}, only simulator {missing:?}")
+        })
+    })
+}
+
+#[test]
+fn machine_agrees_with_simulator_in_every_cycle() {
+    if !tools::has_tool("verilator", "hardware beside the simulator") {
+        return;
+    }
+    let case = Case { pipelines: 2, depth: 4, remap_every: Some(100), cycles: 12_000 };
+    let plan = synthetic::plan(case.pipelines, case.depth, case.remap_every);
+    assert_eq!(plan.stages.len(), STAGES);
+    let folder = tempfile::tempdir().unwrap();
+    tools::verilate(folder.path(), &rtl::files(&plan), "mp5_bench");
+    // The machine drains at the end.
+    let packets = packets(case.pipelines, case.cycles - 1_000, 1);
+    let margin = 10;
+    let trace =
+        tools::simulate(folder.path(), &arrivals(&packets, case.pipelines), case.cycles + margin);
+    let (hardware, hardware_end) = hardware(&trace);
+    let (simulator, simulator_end, counts) = simulator(&case, &packets);
+    if let Some(difference) = difference(&hardware, &simulator, case.cycles) {
+        panic!("{difference}");
+    }
+    assert_eq!(hardware_end, simulator_end);
+    println!("{counts:?}");
+    for kind in "PWQRLDO".chars() {
+        assert!(counts.get(&kind).is_some_and(|count| *count > 10), "{kind}: {counts:?}");
+    }
+}
