@@ -107,6 +107,12 @@ pub enum Remap {
     Never,
     /// MP5 Figure 6: one cell of each group from the pipeline with most accesses to that with fewest.
     Figure6(Figure6),
+    /// Figure 6 as hardware has it: a state machine that scans one cell a cycle and sees in-flight counters late
+    /// (`machine::scan`).
+    Scan {
+        /// The number of cycles between two remaps; one begins only if the last is over.
+        every: u64,
+    },
     /// Figure 6 for several cells at once, cells with packets in flight included: their entries move along.
     Fly {
         /// The number of cycles between two remaps.

@@ -103,6 +103,9 @@ impl<P> Machine<P> {
             }
             let group = &mut self.groups[access.group as usize];
             group.resolve(access.cell);
+            if let Some(scan) = &mut self.remaps.scans[access.group as usize] {
+                scan.resolve(access.cell);
+            }
             self.flights.get_mut(slot).accesses.push(Planned {
                 access: *access,
                 stage: group.stage as u16,

@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod queue;
 mod recirculation;
 mod remap;
+pub mod scan;
 mod stages;
 
 use crate::design::{Design, Entry, FirstMap, Path};
@@ -157,9 +158,16 @@ impl<P> Machine<P> {
 
     /// Says whether no packet is in the machine or in front of it.
     pub fn is_empty(&self) -> bool {
+        self.is_idle() && self.waiting.iter().all(VecDeque::is_empty)
+    }
+
+    /// Says whether nothing is in the machine, cancelled entries included.
+    fn is_idle(&self) -> bool {
         self.flights.used() == 0
             && self.channel.is_empty()
-            && self.waiting.iter().all(VecDeque::is_empty)
+            && self.banks.iter().flatten().all(|queues| {
+                (0..self.settings.pipelines).all(|pipeline| queues.bank.len(pipeline) == 0)
+            })
     }
 
     /// Runs one cycle. Says whether anything moved.
@@ -182,7 +190,7 @@ impl<P> Machine<P> {
     /// Runs until the machine is empty, or until nothing can move any more.
     pub fn drain<W: Work<Packet = P>>(&mut self, work: &mut W, recorder: &mut impl Recorder) {
         while !self.is_empty() {
-            if self.flights.used() == 0 && self.channel.is_empty() {
+            if self.is_idle() {
                 let next =
                     self.waiting.iter().filter_map(|queue| Some(queue.front()?.1.cycle)).min();
                 self.skip_to(next.unwrap_or(self.cycle), work, recorder);
@@ -209,7 +217,9 @@ impl<P> Machine<P> {
             self.cycle = self.cycle.max(due);
             self.remap(work, recorder);
             self.cycle += 1;
-            if self.groups.iter().all(|group| group.accesses.iter().all(|count| *count == 0)) {
+            if self.remaps.scans.iter().all(Option::is_none)
+                && self.groups.iter().all(|group| group.accesses.iter().all(|count| *count == 0))
+            {
                 break;
             }
         }

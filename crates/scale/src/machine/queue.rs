@@ -57,7 +57,7 @@ pub enum Popped {
     /// The oldest entry with its packet.
     Packet(Entry),
     /// A cancelled entry, which costs the cycle.
-    Cancelled,
+    Cancelled(Entry),
 }
 
 /// The queues of all pipelines in front of one stage.
@@ -340,7 +340,7 @@ impl Bank {
             queue.packets -= 1;
             Some(Popped::Packet(entry))
         } else {
-            Some(Popped::Cancelled)
+            Some(Popped::Cancelled(entry))
         }
     }
 

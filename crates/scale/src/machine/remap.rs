@@ -4,6 +4,7 @@
 use super::Machine;
 use super::cells::GroupCells;
 use super::queue::Content;
+use super::scan::Scan;
 use crate::design::{Design, Figure6, Remap};
 use crate::trace::{Kind, Recorder};
 use crate::work::{Access, Work};
@@ -18,6 +19,8 @@ pub struct Remaps {
     retrying: Vec<bool>,
     /// Moves that a scan of the counters has found, with the cycle in which it ends.
     found: Vec<(u64, Access, usize, usize)>,
+    /// State machines at work, by group.
+    pub(super) scans: Vec<Option<Scan>>,
     /// Pipelines that a cell left by touch in this cycle, and pipelines that one entered, as bits by group.
     touched: Vec<(u64, u64)>,
     /// Any bit of `touched` is set.
@@ -29,13 +32,16 @@ impl Remaps {
     pub fn new(design: &Design, groups: usize) -> Remaps {
         let every = match design.remap {
             Remap::Never => None,
-            Remap::Figure6(Figure6 { every, .. }) | Remap::Fly { every, .. } => Some(every.max(1)),
+            Remap::Figure6(Figure6 { every, .. })
+            | Remap::Fly { every, .. }
+            | Remap::Scan { every } => Some(every.max(1)),
         };
         Remaps {
             every,
             due: every.unwrap_or(0),
             retrying: vec![false; groups],
             found: Vec::new(),
+            scans: vec![None; groups],
             touched: vec![(0, 0); groups],
             is_touched: false,
         }
@@ -47,8 +53,10 @@ impl Remaps {
         if self.retrying.contains(&true) {
             return Some(cycle);
         }
-        let found = self.found.iter().map(|(due, ..)| *due).min();
-        Some(found.map_or(self.due, |found| found.min(self.due)))
+        let found = self.found.iter().map(|(due, ..)| *due);
+        let scans = self.scans.iter().flatten().map(|scan| scan.next_due(cycle));
+        let next = found.chain(scans).min();
+        Some(next.map_or(self.due, |next| next.min(self.due)))
     }
 
     /// Leaves out remaps before a cycle.
@@ -82,14 +90,14 @@ impl Remaps {
 }
 
 /// A cell that should move.
-struct Candidate {
-    cell: u32,
-    from: usize,
-    to: usize,
+pub(super) struct Candidate {
+    pub(super) cell: u32,
+    pub(super) from: usize,
+    pub(super) to: usize,
 }
 
 /// The sums of a group's access counters by pipeline.
-fn sums(group: &GroupCells, pipelines: usize) -> Vec<u64> {
+pub(super) fn sums(group: &GroupCells, pipelines: usize) -> Vec<u64> {
     let mut sums = vec![0; pipelines];
     for (pipeline, count) in group.pipelines.iter().zip(&group.accesses) {
         sums[usize::from(*pipeline)] += u64::from(*count);
@@ -99,7 +107,7 @@ fn sums(group: &GroupCells, pipelines: usize) -> Vec<u64> {
 
 /// Figure 6: the cell of the pipeline with most accesses (H) with the largest count under half the difference to the pipeline
 /// with fewest (L). Of pipelines with equal sums the last is taken, of cells with equal counts the first.
-fn candidate(
+pub(super) fn candidate(
     group: &GroupCells,
     sums: &[u64],
     takes_half: bool,
@@ -140,6 +148,7 @@ impl<P> Machine<P> {
         }
         match self.design.remap {
             Remap::Never => {}
+            Remap::Scan { .. } => self.scan(is_due, work, recorder),
             Remap::Figure6(figure) => self.remap_one(figure, is_due, work, recorder),
             Remap::Fly { cells, significance, .. } => {
                 if is_due {
@@ -196,7 +205,7 @@ impl<P> Machine<P> {
     }
 
     /// Says whether a cell is still where a scan found it.
-    fn is_active(&self, access: Access, pipeline: usize) -> bool {
+    pub(super) fn is_active(&self, access: Access, pipeline: usize) -> bool {
         let group = &self.groups[access.group as usize];
         usize::from(group.pipelines[access.cell as usize]) == pipeline
     }

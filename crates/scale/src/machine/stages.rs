@@ -46,11 +46,14 @@ impl<P> Machine<P> {
             let planned = &mut flight.accesses[usize::from(index)];
             if !planned.is_released {
                 planned.is_released = true;
-                self.groups[planned.access.group as usize].release(planned.access.cell);
                 if let Some(place) = planned.place.take()
                     && let Some(queues) = &mut self.banks[usize::from(planned.stage)]
                 {
+                    // The cell is in flight until the entry has left: a pipeline lowers counters for what leaves its queue,
+                    // one a cycle, while cancellations come several at once.
                     queues.bank.cancel(place);
+                } else {
+                    self.groups[planned.access.group as usize].release(planned.access.cell);
                 }
             }
             self.flights.free(slot);
@@ -150,8 +153,9 @@ impl<P> Machine<P> {
                     has_moved = true;
                     self.process(entry.flight, stage, pipeline, Some(entry.index), work, recorder);
                 }
-                Some(Popped::Cancelled) => {
+                Some(Popped::Cancelled(entry)) => {
                     has_moved = true;
+                    self.groups[entry.access.group as usize].release(entry.access.cell);
                     self.measures.wasted += 1;
                     recorder.record(self.cycle, Kind::Wasted { stage, pipeline });
                 }

@@ -110,6 +110,7 @@ pub fn design(choices: &mut Choices) -> Design {
             Remap::Figure6(Figure6::paper(every)),
             Remap::Figure6(figure),
             Remap::Figure6(Figure6 { cycles_per_cell: 1, ..figure }),
+            Remap::Scan { every },
             Remap::Fly { every, cells, significance },
         ]),
         touch: choices
