@@ -91,7 +91,9 @@ for (genvar lane = 0; lane < PIPELINES; lane++) begin : outputs
   assign out_header[lane*HEADER +: HEADER] = s{last}_in_packet[lane*WIDTH +: HEADER];
 end"
     ));
-    text.close("endmodule\n/* verilator lint_on PINCONNECTEMPTY */\n/* verilator lint_on UNUSEDSIGNAL */");
+    text.close(
+        "endmodule\n/* verilator lint_on PINCONNECTEMPTY */\n/* verilator lint_on UNUSEDSIGNAL */",
+    );
     text.finish()
 }
 

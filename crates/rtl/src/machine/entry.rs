@@ -40,7 +40,11 @@ logic [PIPELINES-1:0]       s{stage}_in_valid;
 logic [PIPELINES*ID-1:0]    s{stage}_in_id;
 logic [PIPELINES*LANE-1:0]  s{stage}_in_lane;
 logic [PIPELINES*WIDTH-1:0] s{stage}_in_packet;",
-            if stage == plan.stages.len() { "the way out".to_owned() } else { format!("stage {stage}") }
+            if stage == plan.stages.len() {
+                "the way out".to_owned()
+            } else {
+                format!("stage {stage}")
+            }
         ));
         if stage < plan.stages.len() && plan.is_stateful(stage) {
             text.lines(&format!(
@@ -141,7 +145,8 @@ fn phantom(plan: &Plan, stage: usize, text: &mut Text) {
     let bits = plan.stage_cell_bits(stage);
     let select = plan.stage_group_bits(stage);
     let groups: Vec<usize> = plan.groups_of(stage).map(|(index, _)| index).collect();
-    let any = groups.iter().map(|index| format!("g{index}_access")).collect::<Vec<_>>().join(" || ");
+    let any =
+        groups.iter().map(|index| format!("g{index}_access")).collect::<Vec<_>>().join(" || ");
     let choose = |value: &dyn Fn(usize, usize) -> String| {
         let last = groups.len() - 1;
         let mut chosen = value(last, groups[last]);

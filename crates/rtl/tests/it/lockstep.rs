@@ -48,7 +48,7 @@ fn packets(pipelines: usize, cycles: u64, seed: u64) -> Vec<Vec<Packet>> {
         .map(|cycle| {
             let most = pipelines as u64;
             let count = match cycle / 500 % 4 {
-                0 => u64::from(keyed(seed, &[cycle, 99]) % 3 == 0),
+                0 => u64::from(keyed(seed, &[cycle, 99]).is_multiple_of(3)),
                 _ => keyed(seed, &[cycle, 99]) % (most + 1),
             };
             (0..count).map(|port| arrive(cycle, port)).collect()

@@ -86,9 +86,9 @@ impl Work for Synthetic {
 
     fn resolve(&mut self, packet: &mut Packet, accesses: &mut Vec<Access>) {
         let cells = packet.cells.iter().zip(0_u32..);
-        accesses.extend(cells.filter_map(|(cell, group)| {
-            Some(Access { group, cell: u32::from((*cell)?) })
-        }));
+        accesses.extend(
+            cells.filter_map(|(cell, group)| Some(Access { group, cell: u32::from((*cell)?) })),
+        );
     }
 
     fn run(&mut self, stage: usize, pipeline: usize, packet: &mut Packet) -> StageOutcome {
