@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line: its options, their types and help texts; `run` has those of `plane run`.
 
+mod atoms;
 mod gencap;
 mod net;
 mod reactions;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use toolchain::registry;
 
+pub use atoms::{Atoms, AtomsFormat, ValueRange};
 pub use gencap::Gencap;
 pub use net::{EmittedNetwork, Net, NetCommand};
 pub use reactions::{DriverName, React, ReactCommand, Reload};
@@ -131,6 +133,9 @@ pub enum Command {
         at least that many stages are needed, and false if neither is known."
     )]
     Layout(Layout),
+    /// Find the least atom that does what each stateful codelet of a program does.
+    #[command(after_help = "Example:\n  plane atoms examples/domino/flowlets.domino")]
+    Atoms(Atoms),
     /// Compile a Lucid program to P4_16 for a target, with control commands and device files.
     #[command(after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt -o out/nat\n\n\
         With --spec there are commands for each switch of that run. Without -o the program is printed.")]

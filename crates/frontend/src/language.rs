@@ -2,6 +2,7 @@
 //! [`Frontend`]: a source language as tools see it, with the arguments and results of its methods. A language that writes
 //! typed P4_16 implements four methods; the defaults read the program that `compile` returns.
 
+use crate::codelets::CodeletSource;
 use crate::compiled::Compiled;
 use crate::console::{Console, Failure};
 use crate::corpus::CorpusJudge;
@@ -150,6 +151,11 @@ pub trait Frontend: Sync {
 
     /// Returns the runs of tables of packets, if the language has them.
     fn field_runs(&self) -> Option<&dyn FieldRuns> {
+        None
+    }
+
+    /// Returns the source of codelets for atoms, if the language has them.
+    fn codelet_source(&self) -> Option<&dyn CodeletSource> {
         None
     }
 }

@@ -4,6 +4,7 @@
 //!
 //! No code here opens a file or prints: a frontend reads through [`Files`] and prints through [`Console`].
 
+mod codelets;
 mod compiled;
 mod console;
 mod controller;
@@ -16,6 +17,7 @@ mod networks;
 mod program_file;
 pub mod typed_p4;
 
+pub use codelets::{CodeletSource, ProgramCodelets, StatefulCodelet};
 pub use compiled::{Compiled, Deployed, Deployment, WrittenProgram};
 pub use console::{Console, ExitStatus, Failure, Spinner, Work, coded, count, diagnostics_text};
 pub use controller::{

@@ -8,6 +8,7 @@ use source::Explanation;
 pub fn all() -> Vec<&'static Explanation> {
     let mut list: Vec<&'static Explanation> =
         registry::frontends().iter().flat_map(|each| each.explanations()).collect();
+    list.extend(::atoms::text::codes::EXPLANATIONS.iter());
     list.extend(device::EXPLANATIONS.iter());
     list.extend(control::EXPLANATIONS.iter());
     list.extend(control::latency::EXPLANATIONS.iter());

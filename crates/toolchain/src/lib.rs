@@ -3,6 +3,7 @@
 //! the controllers that programs bring, tests, and the files that all of it reads and writes. What a language
 //! offers is said in crate `frontend`; arguments and printing are `cli`'s.
 
+pub mod atoms;
 pub mod control_files;
 pub mod controllers;
 pub mod device_run;

@@ -6,7 +6,7 @@ use crate::domino::Domino;
 use crate::lucid::Lucid;
 use crate::p4::P4;
 use crate::p4r::P4r;
-use frontend::{EmitTarget, Emitter, FieldRuns, Frontend, NetworkRuns};
+use frontend::{CodeletSource, EmitTarget, Emitter, FieldRuns, Frontend, NetworkRuns};
 
 /// Returns the source languages. The first one is that of standard input.
 pub fn frontends() -> &'static [&'static dyn Frontend] {
@@ -40,6 +40,12 @@ pub fn with_devices() -> impl Iterator<Item = &'static dyn Frontend> {
 /// Returns the languages whose programs run on tables of packets.
 pub fn with_field_runs() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn FieldRuns)> {
     frontends().iter().filter_map(|each| Some((*each, each.field_runs()?)))
+}
+
+/// Returns the languages whose programs have codelets for atoms.
+pub fn with_codelets() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn CodeletSource)>
+{
+    frontends().iter().filter_map(|each| Some((*each, each.codelet_source()?)))
 }
 
 /// Returns the languages that compile to P4_16 files.

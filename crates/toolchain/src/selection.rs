@@ -4,9 +4,10 @@
 
 use crate::file_kind::{self, FileKind};
 use crate::registry::{
-    end, enumerated, frontends, with_devices, with_emitters, with_field_runs, with_networks,
+    end, enumerated, frontends, with_codelets, with_devices, with_emitters, with_field_runs,
+    with_networks,
 };
-use frontend::{Emitter, Failure, Frontend, NetworkRuns, coded};
+use frontend::{CodeletSource, Emitter, Failure, Frontend, NetworkRuns, coded};
 use std::path::{Path, PathBuf};
 
 /// Returns the language of a program. Standard input, and a missing file whose name has no language, get the first
@@ -93,6 +94,24 @@ pub fn only_for_field_runs(option: &str, program: &Path, language: &dyn Frontend
 pub fn only_for_architectures(option: &str, program: &Path, language: &dyn Frontend) -> String {
     let all = frontends().iter().copied().filter(|each| !each.architectures().is_empty());
     only_for(option, all, program, language)
+}
+
+/// Returns the source of codelets of a program's language.
+///
+/// # Errors
+///
+/// The file is not a program, or its language has no codelets.
+pub fn codelet_source_of(path: &Path) -> Result<&'static dyn CodeletSource, Failure> {
+    let language = of(path).map_err(Failure::Message)?;
+    let those = || programs_of(with_codelets().map(|(each, _)| each));
+    language.codelet_source().ok_or_else(|| {
+        let (file, name) = (path.display(), language.name());
+        let message = format!(
+            "`plane atoms` applies only to {} and files of codelets (.atoms); `{file}` is a {name} program",
+            those()
+        );
+        Failure::Message(coded(file_kind::WRONG_KIND.0, &message))
+    })
 }
 
 /// Returns the emitter of a program's language. Standard input gets the first language that has an emitter.

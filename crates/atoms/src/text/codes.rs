@@ -69,4 +69,8 @@ codes! {
     NO_STATE = "AT-E0210", "an item has no state variable",
         "Declare at least one: `state s;`.",
         "codelet c { input p; }", "codelet c { state s; input p; s = p; }";
+    NO_ATOM = "AT-E0211", "a file has no atom",
+        "`plane atoms --atom FILE` tries the atoms of the file, from the first to the last.", "", "";
+    NO_CODELET = "AT-E0212", "a file has no codelet",
+        "`plane atoms FILE.atoms` asks about the codelets of the file.", "", "";
 }

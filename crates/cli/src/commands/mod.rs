@@ -2,6 +2,7 @@
 //! One file for each subcommand. A command reads its arguments, calls the language of its inputs, and returns its exit
 //! status.
 
+mod atoms;
 mod bench;
 mod check;
 mod completions;
@@ -44,6 +45,7 @@ pub fn run(arguments: Arguments) -> ExitStatus {
         Command::P4info(p4info) => p4info::run(&p4info, &console),
         Command::Ir(ir) => ir::run(&ir, &console),
         Command::Layout(layout) => layout::run(&layout, &console),
+        Command::Atoms(atoms) => atoms::run(&atoms, &console),
         Command::Emit(emit) => emit::run(&emit, &console),
         Command::Corpus(corpus) => corpus::run(&corpus, &console),
         Command::Bench(bench) => bench::run(&bench, &console),

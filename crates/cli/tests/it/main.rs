@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Integration tests of `cli`, one program.
 
+mod atoms;
 mod bmv2;
 mod conduct;
 mod documents;

@@ -52,6 +52,8 @@ pub const LOOP_IN_PACKET_FUNCTION: Code = Code("DO-E0120");
 
 /// An array that is accessed by two indices, in a program for a pipeline of atoms.
 pub const SECOND_INDEX: Code = Code("DO-E0121");
+/// A codelet that no atom can be asked about.
+pub const NOT_FOR_ATOMS: Code = Code("DO-W0004");
 
 /// One for each code.
 pub const EXPLANATIONS: &[Explanation] = &[
@@ -222,5 +224,12 @@ pub const EXPLANATIONS: &[Explanation] = &[
         text: "A shift count is read as 32 unsigned bits. From 32 on the result is 0, or the sign for a right shift of an `int`.",
         wrong: "struct Packet { int a; int b; };\nvoid func(struct Packet p) { p.a = p.b << 32; }\n",
         right: "struct Packet { int a; int b; };\nvoid func(struct Packet p) { p.a = p.b << 31; }\n",
+    },
+    Explanation {
+        code: NOT_FOR_ATOMS,
+        title: "a codelet that no atom can be asked about",
+        text: "`plane atoms` states what a codelet does to its globals as an expression of operators. A cell that is looked up by the codelet's own state is none, and the expression has at most 4096 parts.",
+        wrong: "",
+        right: "",
     },
 ];

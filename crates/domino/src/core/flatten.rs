@@ -42,26 +42,36 @@ pub fn flatten_with_calls(program: &Program) -> Result<Core, Diagnostic> {
 fn rewrite(program: &Program, keeps_calls: bool) -> Result<Core, Diagnostic> {
     let kept =
         if keeps_calls { without_globals(program) } else { vec![false; program.functions.len()] };
-    let mut flattener = Flattener {
-        program,
-        kept,
-        variables: program.fields.iter().map(|field| field.name.clone()).collect(),
-        out: Vec::new(),
-        count: 0,
-        depth: 0,
-        too_large: None,
-    };
+    let mut flattener = Flattener::new(program, kept);
     let function = program.packet();
     flattener.function(program.packet_function, Vec::new(), function.span);
-    let Flattener { variables, out, too_large, .. } = flattener;
-    if let Some(span) = too_large {
-        let message = format!("the program grows to more than {STATEMENT_LIMIT} statements here");
-        return Err(Diagnostic::error(PROGRAM_TOO_LARGE, span, message)
-            .help("reduce the turns of loops, the calls of helpers or the early returns"));
-    }
+    flattener.check_size()?;
+    let Flattener { variables, out, .. } = flattener;
     let (fields, globals) = (program.fields.clone(), program.globals.clone());
     let program = Arc::new(program.clone());
     Ok(Core { fields, globals, variables, body: out, program })
+}
+
+/// Rewrites a helper that accesses no global, with its own calls in place: its statements, and its value. The first
+/// variables are the arguments.
+///
+/// # Errors
+///
+/// The helper grows too large.
+#[allow(clippy::result_large_err, reason = "once a call")]
+pub fn flatten_helper(
+    program: &Program,
+    helper: usize,
+) -> Result<(Vec<Statement>, Expression), Diagnostic> {
+    let function = &program.functions[helper];
+    let mut flattener = Flattener::new(program, vec![false; program.functions.len()]);
+    let locals = function.locals.iter().take(function.parameters);
+    flattener.variables = locals.map(|local| local.name.clone()).collect();
+    let arguments = 0..function.parameters as u32;
+    let arguments = arguments.map(|at| Expression::Variable(Variable(at))).collect();
+    let value = flattener.function(helper, arguments, function.span);
+    flattener.check_size()?;
+    Ok((flattener.out, value))
 }
 
 pub(super) struct Flattener<'p> {
@@ -94,7 +104,28 @@ enum Located {
     Cell(usize, Expression),
 }
 
-impl Flattener<'_> {
+impl<'p> Flattener<'p> {
+    /// Begins with the packet's fields as variables.
+    fn new(program: &'p Program, kept: Vec<bool>) -> Flattener<'p> {
+        Flattener {
+            program,
+            kept,
+            variables: program.fields.iter().map(|field| field.name.clone()).collect(),
+            out: Vec::new(),
+            count: 0,
+            depth: 0,
+            too_large: None,
+        }
+    }
+
+    #[allow(clippy::result_large_err, reason = "once a program")]
+    fn check_size(&self) -> Result<(), Diagnostic> {
+        let Some(span) = self.too_large else { return Ok(()) };
+        let message = format!("the program grows to more than {STATEMENT_LIMIT} statements here");
+        Err(Diagnostic::error(PROGRAM_TOO_LARGE, span, message)
+            .help("reduce the turns of loops, the calls of helpers or the early returns"))
+    }
+
     fn variable(&mut self, name: &str) -> Variable {
         self.variables.push(name.into());
         Variable(self.variables.len() as u32 - 1)

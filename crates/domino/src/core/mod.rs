@@ -10,9 +10,9 @@ mod run;
 mod statements;
 mod warnings;
 
-pub use flatten::{STATEMENT_LIMIT, flatten, flatten_with_calls};
+pub use flatten::{STATEMENT_LIMIT, flatten, flatten_helper, flatten_with_calls};
 pub use ranges::{Range, Ranges};
-pub use run::run;
+pub use run::{run, run_values};
 pub use warnings::warnings;
 
 use crate::program::{Field, Global, Operation, Program};

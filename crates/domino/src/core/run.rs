@@ -9,10 +9,16 @@ use crate::syntax::ast::LogicalOperator;
 
 /// Runs a packet.
 pub fn run(core: &Core, state: &mut State, packet: &mut [u32]) {
+    let values = run_values(core, state, packet);
+    packet.copy_from_slice(&values[..packet.len()]);
+}
+
+/// Runs a packet; returns the values of all variables at the end.
+pub fn run_values(core: &Core, state: &mut State, packet: &[u32]) -> Vec<u32> {
     let mut values = packet.to_vec();
     values.resize(core.variables.len(), 0);
     execute(&core.body, &core.program, state, &mut values);
-    packet.copy_from_slice(&values[..packet.len()]);
+    values
 }
 
 fn execute(statements: &[Statement], program: &Program, state: &mut State, values: &mut Vec<u32>) {

@@ -15,6 +15,7 @@ mod propagate;
 mod simplify;
 mod ssa;
 mod three_address;
+pub mod transactions;
 
 pub use print::{print, print_statement};
 

@@ -3,10 +3,11 @@
 
 use crate::packets::packets;
 use crate::{generate, program, thirty};
+use atoms::{Point, Words};
 use domino::Checked;
-use domino::core::{Core, flatten_with_calls};
+use domino::core::{Core, Expression, StatementKind, flatten_with_calls, run_values};
 use domino::interpreter::{State, run};
-use domino::passes::{self, PASSES, codelets::codelets};
+use domino::passes::{self, PASSES, codelets::codelets, transactions::transaction};
 
 /// Compares all passes with the interpreter. Returns the result of the last one, unless an array has two indices.
 fn check(name: &str, text: &str, checked: &Checked, count: usize) -> Option<Core> {
@@ -57,6 +58,81 @@ fn passes_keep_the_meaning_of_generated_programs() {
         );
     }
     println!("{done} programs have one index for each array");
+}
+
+/// Compares what the stateful codelets do to their cells with the program after the last pass. Returns how many packets
+/// reached cells, and in how many cases these changed.
+fn check_transactions(name: &str, text: &str, checked: &Checked, core: &Core) -> [usize; 2] {
+    let words = Words::new(32);
+    let [mut compared, mut changed] = [0, 0];
+    for codelet in codelets(core).codelets.iter().filter(|one| !one.states.is_empty()) {
+        let Ok(transaction) = transaction(core, codelet) else { continue };
+        let mut state = State::initial(&checked.program);
+        for packet in packets(&checked.program, text, 60, 3) {
+            let before = state.clone();
+            let values = run_values(core, &mut state, &packet);
+            let cell = |global: &usize| {
+                let index = codelet.statements.iter().find_map(|at| match &core.body[*at].kind {
+                    StatementKind::Read(_, one, index) | StatementKind::Write(one, index, _)
+                        if one == global =>
+                    {
+                        Some(index)
+                    }
+                    _ => None,
+                });
+                match index? {
+                    Expression::Constant(index) => Some(*index as usize),
+                    Expression::Variable(index) => Some(values[index.index()] as usize),
+                    other => panic!("{name}: {other:?} is no index of a cell"),
+                }
+            };
+            let cells: Option<Vec<usize>> = codelet.states.iter().map(cell).collect();
+            let read = |state: &State| -> Option<Vec<u32>> {
+                let cells = codelet.states.iter().zip(cells.as_ref()?);
+                cells.map(|(global, cell)| state.cells[*global].get(*cell).copied()).collect()
+            };
+            // A cell outside of its array is none of the codelet's.
+            let (Some(old), Some(new)) = (read(&before), read(&state)) else { continue };
+            // Each variable has one definition, so its value at the end is the only one.
+            let inputs = transaction.inputs.iter().map(|variable| values[variable.index()]);
+            let point = Point { states: old.clone(), inputs: inputs.collect() };
+            let found = transaction.codelet.next(words, &point);
+            assert_eq!(found, new, "{name}: {point:?}\n{}\n{text}", transaction.text);
+            compared += 1;
+            changed += usize::from(old != new);
+        }
+    }
+    [compared, changed]
+}
+
+#[test]
+fn transactions_are_what_codelets_do() {
+    let [mut compared, mut changed] = [0, 0];
+    for seed in testing::seeds(200) {
+        let text = generate::program(seed);
+        let checked = program::read(&text);
+        let core = flatten_with_calls(&checked.program).expect("not too large");
+        if let Some(Ok(core)) = passes::run(core, None) {
+            let [more, changes] = check_transactions("generated", &text, &checked, &core);
+            compared += more;
+            changed += changes;
+        }
+    }
+    println!("{compared} transactions, {changed} changed cells");
+    assert!(changed > 100, "{changed} of {compared}");
+}
+
+/// Helpers and hashes of state are in the place of their calls.
+#[test]
+fn transactions_have_helpers_and_hashes_in_place() {
+    let text = "#include \"hashes.h\"\nstruct Packet { int a; int b; };\nint s = 7;\nint t;\n\
+        int root(int x) { int r = 0; for (int i = 1; i < 9; i++) { if (x < i * i) return r; r = i; } return 9; }\n\
+        void func(struct Packet p) { s = root(s + p.a) + hash2(p.a, p.b) % 5; t = hash2(t, p.a); }\n";
+    let checked = program::read(text);
+    let core = flatten_with_calls(&checked.program).expect("not too large");
+    let core = passes::run(core, None).expect("all passes").expect("one index");
+    let [compared, changed] = check_transactions("helpers", text, &checked, &core);
+    assert!(compared == 120 && changed > 60, "{changed} of {compared}");
 }
 
 /// Stages, width and codelets of the thirty programs as the paper's compiler has them.

@@ -2,10 +2,10 @@
 //! The layout problem of a Domino program: a unit for each codelet. A stateful codelet has an array, which holds the cells
 //! of all its globals.
 
-use super::{found, read};
-use domino::core::{Core, flatten_with_calls};
+use super::{after_passes, read};
+use domino::core::Core;
 use domino::passes::codelets::{Codelet, codelets};
-use domino::passes::{print_statement, run};
+use domino::passes::print_statement;
 use frontend::{Console, Failure, LayoutProblem, ProgramFile};
 use pisa::guard::Guard;
 use pisa::problem::{
@@ -24,12 +24,7 @@ pub(super) fn problem(
 ) -> Result<LayoutProblem, Failure> {
     let checked = read(file)?;
     console.warnings(&checked.map, &checked.warnings);
-    let core = flatten_with_calls(&checked.program).map_err(|error| found(&checked, error))?;
-    let core = match run(core, None) {
-        Some(Ok(core)) => core,
-        Some(Err(error)) => return Err(found(&checked, *error)),
-        None => return Err(Failure::Message("there is no last pass".to_string())),
-    };
+    let core = after_passes(&checked)?;
     let codelets = codelets(&core);
     let mut problem = Problem { name: file.title().into(), ..Problem::default() };
     for codelet in &codelets.codelets {

@@ -2,6 +2,7 @@
 //! Domino as a [`Frontend`]: packet transactions in C. Crate `domino` has the language and the compiler; `runs` runs tables
 //! of packets, `emit` writes the files of the compiled program.
 
+mod codelets;
 mod emit;
 mod layout;
 mod runs;
@@ -9,9 +10,11 @@ mod runs;
 use device::DeviceOptions;
 use domino::binding::{self, Binding};
 use domino::compiler::{self, Layout};
+use domino::core::{Core, flatten_with_calls};
+use domino::passes;
 use frontend::{
-    Architecture, Checked, Compiled, Console, Deployment, EmitRequest, EmitTarget, Emitter,
-    Failure, FieldRun, FieldRuns, Frontend, LayoutProblem, ProgramFile,
+    Architecture, Checked, CodeletSource, Compiled, Console, Deployment, EmitRequest, EmitTarget,
+    Emitter, Failure, FieldRun, FieldRuns, Frontend, LayoutProblem, ProgramCodelets, ProgramFile,
 };
 use source::{Diagnostic, Diagnostics, Explanation, SourceMap};
 use std::path::Path;
@@ -54,6 +57,16 @@ fn compile(
 fn compile_for(checked: &domino::Checked, layout: &Layout) -> Result<compiler::Compiled, Failure> {
     compiler::compile(&checked.core, checked.map.clone(), layout)
         .map_err(|(found, map)| Failure::Found(map, found))
+}
+
+/// Runs all passes.
+fn after_passes(checked: &domino::Checked) -> Result<Core, Failure> {
+    let core = flatten_with_calls(&checked.program).map_err(|error| found(checked, error))?;
+    match passes::run(core, None) {
+        Some(Ok(core)) => Ok(core),
+        Some(Err(error)) => Err(found(checked, *error)),
+        None => Err(Failure::Message("there is no last pass".to_string())),
+    }
 }
 
 /// Reports an error of a checked program.
@@ -116,8 +129,22 @@ impl Frontend for Domino {
         Some(self)
     }
 
+    fn codelet_source(&self) -> Option<&dyn CodeletSource> {
+        Some(self)
+    }
+
     fn field_runs(&self) -> Option<&dyn FieldRuns> {
         Some(self)
+    }
+}
+
+impl CodeletSource for Domino {
+    fn codelets(
+        &self,
+        program: &ProgramFile<'_>,
+        console: &dyn Console,
+    ) -> Result<ProgramCodelets, Failure> {
+        codelets::codelets(program, console)
     }
 }
 

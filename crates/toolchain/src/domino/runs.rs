@@ -40,6 +40,7 @@ pub(super) fn run(
     let checked = super::read(file)?;
     console.warnings(&checked.map, &checked.warnings);
     for path in run.packets_out.into_iter().chain(run.state_out) {
+        files::not_overwritten(path, [file.path, run.packets].into_iter())?;
         files::check_output(path)?;
     }
     let text = files::read_text(run.packets)?;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The stateful codelets of a Domino program, as `plane atoms` asks about them.
+
+use super::{after_passes, read};
+use domino::passes::codelets::codelets as codelets_of;
+use domino::passes::transactions::{Transaction, transaction};
+use frontend::{Console, Failure, ProgramCodelets, ProgramFile, StatefulCodelet};
+use source::Span;
+
+/// Returns the codelets. Those of which no atom can be asked get a warning.
+pub(super) fn codelets(
+    file: &ProgramFile<'_>,
+    console: &dyn Console,
+) -> Result<ProgramCodelets, Failure> {
+    let mut checked = read(file)?;
+    let core = after_passes(&checked)?;
+    let mut codelets = Vec::new();
+    for codelet in codelets_of(&core).codelets.iter().filter(|codelet| !codelet.states.is_empty()) {
+        let names = codelet.states.iter().map(|global| &*core.globals[*global].name);
+        let name = names.collect::<Vec<_>>().join("+");
+        let stage = Some(codelet.stage);
+        codelets.push(match transaction(&core, codelet) {
+            Ok(Transaction { codelet, span, text, .. }) => {
+                StatefulCodelet { name, span, stage, text, codelet: Some(codelet) }
+            }
+            Err(warning) => {
+                checked.warnings.push(*warning);
+                StatefulCodelet {
+                    name,
+                    span: Span::NONE,
+                    stage,
+                    text: String::new(),
+                    codelet: None,
+                }
+            }
+        });
+    }
+    console.warnings(&checked.map, &checked.warnings);
+    Ok(ProgramCodelets { map: checked.map, codelets })
+}
