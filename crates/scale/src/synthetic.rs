@@ -44,8 +44,9 @@ pub struct Packet {
     pub flow: u32,
     /// Depends on all values that the packet found.
     pub value: u64,
-    /// The index of its next step.
-    next: u8,
+    /// The index of its next step among all steps, and the stage of that step; `u16::MAX` behind the last.
+    next: u32,
+    next_stage: u16,
     /// Steps that do not happen, as bits.
     cancelled: u64,
 }
@@ -53,7 +54,7 @@ pub struct Packet {
 impl Packet {
     /// A packet of a flow.
     pub fn new(id: u64, flow: u32) -> Packet {
-        Packet { id, flow, value: id, next: 0, cancelled: 0 }
+        Packet { id, flow, value: id, next: 0, next_stage: u16::MAX, cancelled: 0 }
     }
 }
 
@@ -65,6 +66,21 @@ pub struct Synthetic {
     first: Vec<usize>,
     /// The values of all cells, by pipeline.
     cells: Vec<Vec<u64>>,
+    /// The steps of all flows.
+    steps: Vec<FlatStep>,
+    /// The first of each flow's steps, and the end.
+    first_steps: Vec<u32>,
+    /// Some step has a predicate or drops.
+    has_conditions: bool,
+}
+
+/// A step with what running it needs.
+#[derive(Clone, Copy, Debug)]
+struct FlatStep {
+    stage: u16,
+    /// The index of its cell among all cells of a pipeline.
+    cell: u32,
+    step: Step,
 }
 
 impl Synthetic {
@@ -76,7 +92,51 @@ impl Synthetic {
             first.push(count);
             count += group.cells as usize;
         }
-        Synthetic { program, first, cells: vec![vec![0; count]; pipelines] }
+        let mut first_steps = vec![0];
+        let mut steps = Vec::new();
+        for flow in &program.flows {
+            steps.extend(flow.iter().map(|step| {
+                let group = step.access.group as usize;
+                FlatStep {
+                    stage: program.groups[group].stage as u16,
+                    cell: first[group] as u32 + step.access.cell,
+                    step: *step,
+                }
+            }));
+            first_steps.push(steps.len() as u32);
+        }
+        let has_conditions =
+            steps.iter().any(|step| step.step.predicate.is_some() || step.step.drops > 0);
+        let cells = vec![vec![0; count]; pipelines];
+        Synthetic { program, first, cells, steps, first_steps, has_conditions }
+    }
+
+    /// Sets the packet's next step.
+    #[inline]
+    fn seek(&self, packet: &mut Packet, next: u32) {
+        packet.next = next;
+        packet.next_stage = if next == self.first_steps[packet.flow as usize + 1] {
+            u16::MAX
+        } else {
+            self.steps[next as usize].stage
+        };
+    }
+
+    /// Predicates and drops of a step that found a value.
+    fn decide(&self, packet: &Packet, index: u32, found: u64, outcome: &mut StageOutcome) {
+        let first = self.first_steps[packet.flow as usize];
+        let end = self.first_steps[packet.flow as usize + 1];
+        let steps = &self.steps[first as usize..end as usize];
+        for (later, other) in steps.iter().enumerate().skip((index - first) as usize + 1) {
+            if let Some((decider, odd)) = other.step.predicate
+                && u32::from(decider) == index - first
+                && (found & 1 == 1) != odd
+            {
+                outcome.cancelled |= 1 << later;
+            }
+        }
+        let drops = self.steps[index as usize].step.drops;
+        outcome.is_dropped |= drops > 0 && found.is_multiple_of(drops);
     }
 
     /// The value of a cell in a pipeline.
@@ -97,37 +157,31 @@ impl Work for Synthetic {
     }
 
     fn resolve(&mut self, packet: &mut Packet, accesses: &mut Vec<Access>) {
-        accesses.extend(self.program.flows[packet.flow as usize].iter().map(|step| step.access));
+        let first = self.first_steps[packet.flow as usize];
+        let end = self.first_steps[packet.flow as usize + 1];
+        let steps = &self.steps[first as usize..end as usize];
+        accesses.extend(steps.iter().map(|step| step.step.access));
+        self.seek(packet, first);
     }
 
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, stage: usize, pipeline: usize, packet: &mut Packet) -> StageOutcome {
         let mut outcome = StageOutcome::default();
-        let steps = &self.program.flows[packet.flow as usize];
-        while let Some(step) = steps.get(usize::from(packet.next)) {
-            let group = step.access.group as usize;
-            if self.program.groups[group].stage != stage {
-                break;
-            }
+        while usize::from(packet.next_stage) == stage {
             let index = packet.next;
-            packet.next += 1;
-            if packet.cancelled >> index & 1 == 1 {
+            self.seek(packet, index + 1);
+            let place = index - self.first_steps[packet.flow as usize];
+            if packet.cancelled >> place & 1 == 1 {
                 continue;
             }
-            let cell = &mut self.cells[pipeline][self.first[group] + step.access.cell as usize];
+            let cell = &mut self.cells[pipeline][self.steps[index as usize].cell as usize];
             let found = *cell;
             *cell = found.wrapping_mul(31).wrapping_add(packet.id + 1);
             packet.value = packet.value.wrapping_mul(33) ^ found;
-            for (later, other) in steps.iter().enumerate().skip(usize::from(packet.next)) {
-                if let Some((decider, odd)) = other.predicate
-                    && decider == index
-                    && (found & 1 == 1) != odd
-                {
-                    outcome.cancelled |= 1 << later;
-                }
+            if self.has_conditions {
+                self.decide(packet, index, found, &mut outcome);
+                packet.cancelled |= outcome.cancelled;
             }
-            packet.cancelled |= outcome.cancelled;
-            outcome.is_dropped |= step.drops > 0 && found.is_multiple_of(step.drops);
         }
         outcome
     }

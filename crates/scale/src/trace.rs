@@ -126,6 +126,9 @@ pub enum Kind {
 
 /// Receives what happens in a machine.
 pub trait Recorder {
+    /// The recorder wants events. Without it the machine runs the stages between two stateful stages at once.
+    const IS_ACTIVE: bool = true;
+
     /// Takes the machine's shape, before the first cycle.
     fn begin(
         &mut self,
@@ -141,6 +144,8 @@ pub trait Recorder {
 
 /// Records nothing.
 impl Recorder for () {
+    const IS_ACTIVE: bool = false;
+
     #[inline]
     fn begin(&mut self, _: usize, _: usize, _: &[usize], _: &[Vec<u8>]) {}
 

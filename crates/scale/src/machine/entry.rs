@@ -63,11 +63,11 @@ impl<P> Machine<P> {
                 }
             }
         }
-        for queue in &self.waiting {
-            if queue.front().is_some_and(|(_, arrival)| arrival.cycle <= self.cycle) {
-                let end = queue.partition_point(|(_, arrival)| arrival.cycle <= self.cycle);
-                self.measures.waiting = self.measures.waiting.max(end);
+        for (queue, arrived) in self.waiting.iter().zip(&mut self.arrived) {
+            while queue.get(*arrived).is_some_and(|(_, arrival)| arrival.cycle <= self.cycle) {
+                *arrived += 1;
             }
+            self.measures.waiting = self.measures.waiting.max(*arrived);
         }
         count > 0
     }
@@ -75,7 +75,12 @@ impl<P> Machine<P> {
     /// Takes the next packet of a queue in front of the machine, if it has arrived.
     fn next_arrival(&mut self, queue: usize) -> Option<(u64, Arrival<P>)> {
         let waiting = &mut self.waiting[queue];
-        if waiting.front()?.1.cycle > self.cycle { None } else { waiting.pop_front() }
+        if waiting.front()?.1.cycle > self.cycle {
+            return None;
+        }
+        let arrived = &mut self.arrived[queue];
+        *arrived = arrived.saturating_sub(1);
+        waiting.pop_front()
     }
 
     /// Resolves the addresses of a packet, counts them and sends its phantoms.

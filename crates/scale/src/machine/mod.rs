@@ -60,12 +60,16 @@ pub struct Machine<P> {
     groups: Vec<GroupCells>,
     /// The queues in front of each stage that has groups.
     banks: Vec<Option<StageQueues>>,
+    /// All stages in order.
+    parts: Vec<Part>,
     /// Packets behind address resolution (0) and behind each stage, by pipeline; cleared when the next stage takes them.
     registers: Vec<u32>,
     flights: Flights<P>,
     channel: Channel,
     /// Packets in front of the machine: one queue, or one for each pipeline.
     waiting: Vec<VecDeque<(u64, Arrival<P>)>>,
+    /// The number of packets of each of these queues that have arrived.
+    arrived: Vec<usize>,
     /// The pipeline that takes the next sprayed packet.
     spray: usize,
     next_sequence: u64,
@@ -76,6 +80,27 @@ pub struct Machine<P> {
     dropped: Vec<Dropped<P>>,
     accesses: Vec<Made>,
     measures: Measures,
+}
+
+/// A part of the pipelines.
+enum Part {
+    /// A stage with queues.
+    Stateful(usize),
+    /// Stages without queues, one after the other.
+    Stateless(Conveyor),
+}
+
+/// Stages without queues: a packet leaves them so many cycles after it entered, in its pipeline. Nothing that happens there depends
+/// on other packets, so the machine runs them when a packet enters.
+struct Conveyor {
+    /// The first stage.
+    first: usize,
+    /// The number of stages.
+    len: usize,
+    /// Packets that have run the stages, by the cycle in which they entered, modulo `len`, and by pipeline.
+    packets: Vec<u32>,
+    /// The number of packets.
+    count: usize,
 }
 
 /// The queues in front of a stage, and what the stage before it knows of them.
@@ -112,7 +137,19 @@ impl<P> Machine<P> {
                 seen_lengths: [0; MAX_PIPELINES],
             })
         });
-        let banks = banks.collect();
+        let banks: Vec<Option<StageQueues>> = banks.collect();
+        let mut parts = Vec::new();
+        for (stage, bank) in banks.iter().enumerate() {
+            if bank.is_some() {
+                parts.push(Part::Stateful(stage));
+            } else if let Some(Part::Stateless(conveyor)) = parts.last_mut() {
+                conveyor.len += 1;
+                conveyor.packets.extend(vec![NONE; pipelines]);
+            } else {
+                let packets = vec![NONE; pipelines];
+                parts.push(Part::Stateless(Conveyor { first: stage, len: 1, packets, count: 0 }));
+            }
+        }
         let queues = if matches!(design.entry, Entry::BoundPorts { .. }) { pipelines } else { 1 };
         Machine {
             stages,
@@ -123,10 +160,12 @@ impl<P> Machine<P> {
                 .map(|(cells, stage)| GroupCells::new(*stage, cells, pipelines))
                 .collect(),
             banks,
+            parts,
             registers: vec![NONE; (stages + 1) * pipelines],
             flights: Flights::new(),
             channel: Channel::new(stages),
             waiting: (0..queues).map(|_| VecDeque::new()).collect(),
+            arrived: vec![0; queues],
             spray: 0,
             next_sequence: 0,
             next_stamp: 0,
@@ -170,18 +209,26 @@ impl<P> Machine<P> {
             })
     }
 
-    /// Runs one cycle. Says whether anything moved.
-    pub fn step<W: Work<Packet = P>>(
+    /// Runs one cycle. Says whether anything moved. The recorder is of one type in all cycles.
+    pub fn step<W: Work<Packet = P>, R: Recorder>(
         &mut self,
         work: &mut W,
-        recorder: &mut impl Recorder,
+        recorder: &mut R,
     ) -> bool {
         self.remap(work, recorder);
         let mut has_moved = self.enter(work, recorder);
         has_moved |= self.deliver_messages(recorder);
-        for stage in (0..self.stages).rev() {
-            has_moved |= self.run_stage(stage, work, recorder);
+        let mut parts = std::mem::take(&mut self.parts);
+        for part in parts.iter_mut().rev() {
+            has_moved |= match part {
+                Part::Stateful(stage) => self.run_stage(*stage, work, recorder),
+                Part::Stateless(conveyor) if R::IS_ACTIVE => {
+                    self.run_stages_one_by_one(conveyor, work, recorder)
+                }
+                Part::Stateless(conveyor) => self.run_conveyor(conveyor, work, recorder),
+            };
         }
+        self.parts = parts;
         has_moved |= self.depart(work, recorder);
         self.cycle += 1;
         has_moved
@@ -229,7 +276,9 @@ impl<P> Machine<P> {
 
     /// Ends the run.
     pub fn finish(mut self) -> Outcome<P> {
-        self.measures.cycles = self.cycle;
+        // Packets that a conveyor drops leave their slot before their time.
+        self.measures.cycles = self.cycle.max(self.measures.last_departure);
+        self.dropped.sort_by_key(|dropped| (dropped.cycle, std::cmp::Reverse(dropped.stage)));
         self.measures.queue_entries =
             self.measures.stage_entries.iter().copied().max().unwrap_or(0);
         for (index, group) in self.groups.iter().enumerate() {
@@ -256,22 +305,25 @@ impl<P> Machine<P> {
             .map(|entry| (self.flights.get(entry.flight).sequence, *entry))
     }
 
-    /// Drops a packet at a stage and cancels its remaining accesses over the channel.
-    fn drop_packet(&mut self, slot: u32, stage: usize, cause: Cause, recorder: &mut impl Recorder) {
+    /// Drops a packet at a stage and cancels its remaining accesses over the channel. The packet is there `ahead` cycles from now.
+    fn drop_packet(
+        &mut self,
+        slot: u32,
+        stage: usize,
+        ahead: u64,
+        cause: Cause,
+        recorder: &mut impl Recorder,
+    ) {
         let flight = self.flights.get_mut(slot);
         let Some(packet) = flight.packet.take() else { return };
         let sequence = flight.sequence;
-        recorder.record(self.cycle, crate::trace::Kind::Dropped { packet: sequence });
-        self.measures.last_departure = self.measures.last_departure.max(self.cycle + 1);
-        self.dropped.push(Dropped { sequence, cycle: self.cycle, stage, cause, packet });
-        self.cancel_accesses(
-            slot,
-            stage,
-            u64::MAX,
-            self.design.mechanisms.cancel_on_drop,
-            recorder,
-        );
-        if !self.design.mechanisms.cancel_on_drop {
+        let cycle = self.cycle + ahead;
+        recorder.record(cycle, crate::trace::Kind::Dropped { packet: sequence });
+        self.measures.last_departure = self.measures.last_departure.max(cycle + 1);
+        self.dropped.push(Dropped { sequence, cycle, stage, cause, packet });
+        let sends = self.design.mechanisms.cancel_on_drop;
+        self.cancel_accesses(slot, stage, ahead, u64::MAX, sends, recorder);
+        if !sends {
             // The phantoms stay where they are, so the slot stays in use.
             self.flights.get_mut(slot).cancellations += 1;
         }

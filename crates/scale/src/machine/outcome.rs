@@ -63,7 +63,7 @@ pub struct Made {
 }
 
 /// What a machine did and what came out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome<P> {
     /// Packets in the order in which they left.
     pub departures: Vec<Departure<P>>,

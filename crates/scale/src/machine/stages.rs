@@ -5,7 +5,7 @@ use super::channel::Message;
 use super::flights::{NONE, State};
 use super::outcome::{Cause, Departure, Made};
 use super::queue::{Content, Entry, Popped};
-use super::{MAX_PIPELINES, Machine};
+use super::{Conveyor, MAX_PIPELINES, Machine, Part};
 use crate::design::{Remap, Steering, View};
 use crate::trace::{Kind, Recorder};
 use crate::work::Work;
@@ -17,10 +17,8 @@ impl<P> Machine<P> {
             return false;
         }
         let mut count = 0;
-        for stage in 0..self.stages {
-            if self.banks[stage].is_none() {
-                continue;
-            }
+        for part in 0..self.parts.len() {
+            let Part::Stateful(stage) = self.parts[part] else { continue };
             if self.design.mechanisms.tie_order {
                 while let Some(message) = self.channel.take_phantom(self.cycle, stage) {
                     self.queue_phantom(stage, message, recorder);
@@ -94,6 +92,78 @@ impl<P> Machine<P> {
         self.measures.stage_entries[stage] = self.measures.stage_entries[stage].max(entries);
     }
 
+    /// Runs stages without queues, each for the packets that reach it in this cycle. Says whether they had anything to do.
+    pub(super) fn run_stages_one_by_one<W: Work<Packet = P>>(
+        &mut self,
+        conveyor: &Conveyor,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) -> bool {
+        let pipelines = self.settings.pipelines;
+        let mut has_moved = false;
+        for stage in (conveyor.first..conveyor.first + conveyor.len).rev() {
+            for pipeline in 0..pipelines {
+                let register = &mut self.registers[stage * pipelines + pipeline];
+                let slot = std::mem::replace(register, NONE);
+                if slot != NONE {
+                    has_moved = true;
+                    self.cross(slot, stage, pipeline, pipeline, false, recorder);
+                    self.process(slot, stage, pipeline, None, work, recorder);
+                }
+            }
+        }
+        has_moved
+    }
+
+    /// Lets packets enter stages without queues and runs all these stages for them, and lets those leave that are done in this cycle. A
+    /// cancellation is as fast as a packet, so it reaches its stage in the same cycle wherever it is sent.
+    pub(super) fn run_conveyor<W: Work<Packet = P>>(
+        &mut self,
+        conveyor: &mut Conveyor,
+        work: &mut W,
+        recorder: &mut impl Recorder,
+    ) -> bool {
+        let pipelines = self.settings.pipelines;
+        let Conveyor { first, len, .. } = *conveyor;
+        let row = |cycle: u64| (cycle % len as u64) as usize * pipelines;
+        let (entry, exit) = (row(self.cycle), row(self.cycle + 1));
+        for pipeline in 0..pipelines {
+            let register = &mut self.registers[first * pipelines + pipeline];
+            let slot = std::mem::replace(register, NONE);
+            if slot == NONE {
+                continue;
+            }
+            conveyor.count += 1;
+            conveyor.packets[entry + pipeline] = slot;
+            for stage in first..first + len {
+                let flight = self.flights.get_mut(slot);
+                let Some(packet) = &mut flight.packet else { break };
+                let outcome = work.run(stage, pipeline, packet);
+                let ahead = (stage - first) as u64;
+                if outcome.is_dropped {
+                    conveyor.count -= 1;
+                    conveyor.packets[entry + pipeline] = NONE;
+                    self.drop_packet(slot, stage, ahead, Cause::Program, recorder);
+                    break;
+                }
+                if outcome.cancelled != 0 {
+                    let sends = self.design.mechanisms.cancel;
+                    self.cancel_accesses(slot, stage, ahead, outcome.cancelled, sends, recorder);
+                    self.flights.get_mut(slot).seek(stage as u16 + 1);
+                }
+            }
+        }
+        if conveyor.count == 0 {
+            return false;
+        }
+        for pipeline in 0..pipelines {
+            let slot = std::mem::replace(&mut conveyor.packets[exit + pipeline], NONE);
+            conveyor.count -= usize::from(slot != NONE);
+            self.registers[(first + len) * pipelines + pipeline] = slot;
+        }
+        true
+    }
+
     /// Runs a stage of all pipelines. Says whether it had anything to do.
     pub(super) fn run_stage<W: Work<Packet = P>>(
         &mut self,
@@ -104,17 +174,6 @@ impl<P> Machine<P> {
         let pipelines = self.settings.pipelines;
         let first = stage * pipelines;
         let mut has_moved = false;
-        if self.banks[stage].is_none() {
-            for pipeline in 0..pipelines {
-                let slot = std::mem::replace(&mut self.registers[first + pipeline], NONE);
-                if slot != NONE {
-                    has_moved = true;
-                    self.cross(slot, stage, pipeline, pipeline, false, recorder);
-                    self.process(slot, stage, pipeline, None, work, recorder);
-                }
-            }
-            return has_moved;
-        }
         let mut slots = [NONE; MAX_PIPELINES];
         let mut free = [(NONE, 0_u8); MAX_PIPELINES];
         let mut free_count = 0;
@@ -145,7 +204,7 @@ impl<P> Machine<P> {
                     self.process(*slot, stage, pipeline, None, work, recorder);
                     continue;
                 }
-                self.drop_packet(*slot, stage, Cause::Starvation, recorder);
+                self.drop_packet(*slot, stage, 0, Cause::Starvation, recorder);
             }
             let Some(queues) = &mut self.banks[stage] else { continue };
             match queues.bank.pop(pipeline) {
@@ -242,7 +301,7 @@ impl<P> Machine<P> {
                 let planned = &mut self.flights.get_mut(slot).accesses[usize::from(index)];
                 (planned.state, planned.is_released) = (State::Lost, true);
             }
-            self.drop_packet(slot, stage, Cause::FullRing, recorder);
+            self.drop_packet(slot, stage, 0, Cause::FullRing, recorder);
             return 0;
         }
         let Some(queues) = &self.banks[stage] else { return 0 };
@@ -378,12 +437,12 @@ impl<P> Machine<P> {
         }
         recorder.record(self.cycle, Kind::Processed { packet: sequence, stage, pipeline, access });
         if outcome.is_dropped {
-            self.drop_packet(slot, stage, Cause::Program, recorder);
+            self.drop_packet(slot, stage, 0, Cause::Program, recorder);
             return;
         }
         if outcome.cancelled != 0 {
             let sends = self.design.mechanisms.cancel;
-            self.cancel_accesses(slot, stage, outcome.cancelled, sends, recorder);
+            self.cancel_accesses(slot, stage, 0, outcome.cancelled, sends, recorder);
         }
         if index.is_some() || outcome.cancelled != 0 {
             self.flights.get_mut(slot).seek(stage as u16 + 1);
@@ -391,11 +450,13 @@ impl<P> Machine<P> {
         self.registers[(stage + 1) * self.settings.pipelines + pipeline] = slot;
     }
 
-    /// Cancels those of a packet's pending accesses behind a stage that are bits of `which`, over the channel.
+    /// Cancels those of a packet's pending accesses behind a stage that are bits of `which`, over the channel. The packet is in the
+    /// stage `ahead` cycles from now.
     pub(super) fn cancel_accesses(
         &mut self,
         slot: u32,
         stage: usize,
+        ahead: u64,
         which: u64,
         sends: bool,
         recorder: &mut impl Recorder,
@@ -409,11 +470,11 @@ impl<P> Machine<P> {
             }
             planned.state = State::Cancelled;
             let (packet, access) = (flight.sequence, planned.access);
-            recorder.record(self.cycle, Kind::Cancelled { packet, access });
+            recorder.record(self.cycle + ahead, Kind::Cancelled { packet, access });
             if sends && !planned.is_released {
                 flight.cancellations += 1;
                 let message = Message { flight: slot, index: index as u8 };
-                self.channel.cancel(self.cycle, target - stage, message);
+                self.channel.cancel(self.cycle, ahead as usize + target - stage, message);
             }
         }
     }

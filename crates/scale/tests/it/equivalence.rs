@@ -26,6 +26,10 @@ pub fn judged(case: &Case, design: &Design, depth: Option<usize>) -> Judged {
     let mut trace = Trace::default();
     let settings = Settings { depth, ..Settings::new(case.pipelines) };
     let outcome = run(&mut work, case.arrivals.clone(), settings, design, &mut trace);
+    // Without a recorder the machine runs stages without queues at once.
+    let mut unrecorded = Synthetic::new(case.program.clone(), case.pipelines);
+    let other = run(&mut unrecorded, case.arrivals.clone(), settings, design, &mut ());
+    assert_eq!(outcome, other, "with and without a recorder, {design:?}");
     let mut single = Synthetic::new(case.program.clone(), 1);
     let expected = reference(&mut single, &case.arrivals);
     let verdict = judge(&work, &outcome, &mut single, &expected);
