@@ -136,6 +136,13 @@ pub enum Command {
     /// Find the least atom that does what each stateful codelet of a program does.
     #[command(after_help = "Example:\n  plane atoms examples/domino/flowlets.domino")]
     Atoms(Atoms),
+    /// Spread a program over several pipelines with the meaning that it has on one (MP5).
+    #[command(
+        after_help = "Example:\n  plane scale examples/domino/flowlets.domino --pipelines 4\n\n\
+        The report says for each register array whether its cells are spread over the pipelines, by which \
+        rule, and which lines of the program prevent it. docs/scale.md has the rules."
+    )]
+    Scale(Scale),
     /// Compile a Lucid program to P4_16 for a target, with control commands and device files.
     #[command(after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt -o out/nat\n\n\
         With --spec there are commands for each switch of that run. Without -o the program is printed.")]
@@ -371,6 +378,47 @@ pub struct Layout {
     /// The form of the layout.
     #[arg(long, default_value = "text")]
     pub format: LayoutFormat,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How to read the program.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// The form of a report on sharding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScaleFormat {
+    /// A table with reasons.
+    Text,
+    /// For tools.
+    Json,
+    /// A picture.
+    Svg,
+}
+
+/// `plane scale`
+#[derive(Debug, Args)]
+pub struct Scale {
+    /// The program; the end of its name says the language.
+    #[arg(value_name = "PROG")]
+    pub program: PathBuf,
+    /// The number of pipelines, from 1 to 64.
+    #[arg(long, value_name = "K")]
+    pub pipelines: u64,
+    /// The stages of each half of a pipeline [default: those of the target].
+    #[arg(long, value_name = "S")]
+    pub stages: Option<u64>,
+    /// The hardware model that gives the stages on one pipeline: a shipped target, or a target file [default: banzai
+    /// for Domino, else tofino].
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub target: Option<String>,
+    /// Shard arrays that no packet writes, as the paper does; without this each pipeline has a copy of them.
+    #[arg(long)]
+    pub read_only_is_state: bool,
+    /// The form of the report.
+    #[arg(long, default_value = "text")]
+    pub format: ScaleFormat,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

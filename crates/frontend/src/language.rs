@@ -31,6 +31,11 @@ pub trait Frontend: Sync {
         Vec::new()
     }
 
+    /// Returns the name of the hardware model that its programs are written for.
+    fn hardware_model(&self) -> &'static str {
+        "tofino"
+    }
+
     /// Checks a program. The default compiles it.
     ///
     /// # Errors

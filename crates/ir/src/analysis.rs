@@ -5,19 +5,25 @@
 //! [`crate::architecture::boundaries`]; passes and tools have no data flow of their own.
 
 mod accesses;
+mod control_values;
 mod dependence;
 mod frames;
 mod liveness;
 mod points;
+mod predicates;
 mod region_facts;
 mod statement_tree;
 mod statements;
 mod validity;
 
 pub use accesses::{AccessSlices, CellIndex, StateAccess};
+pub use control_values::{
+    AccessedCell, Application, ControlAccess, ControlValues, Unknown, Value, ValueId, Values,
+};
 pub use dependence::Slice;
 pub use liveness::Liveness;
 pub use points::{Point, Use};
+pub use predicates::{Predicate, Predicates};
 pub use region_facts::RegionFacts;
 pub use statement_tree::StatementTree;
 pub use statements::{Condition, StatementFacts, StatementInstance};

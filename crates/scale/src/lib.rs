@@ -9,13 +9,19 @@
 
 pub mod bound;
 pub mod checker;
+pub mod codes;
 pub mod design;
 pub mod experiment;
 pub mod judge;
 pub mod machine;
 pub mod maps;
 pub mod presets;
+pub mod report;
+pub mod resolution;
+pub mod sharding;
 pub mod synthetic;
 pub mod trace;
 pub mod traffic;
 pub mod work;
+
+pub use codes::EXPLANATIONS;

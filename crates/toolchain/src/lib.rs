@@ -21,6 +21,7 @@ pub mod port_captures;
 pub mod reactions;
 mod recorded_commands;
 pub mod registry;
+pub mod scaling;
 pub mod selection;
 pub mod stf_test;
 pub mod test_files;

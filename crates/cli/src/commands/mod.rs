@@ -20,6 +20,7 @@ mod p4info;
 mod print;
 mod react;
 mod run;
+mod scale;
 mod test;
 
 use crate::arguments::{Arguments, Command};
@@ -46,6 +47,7 @@ pub fn run(arguments: Arguments) -> ExitStatus {
         Command::Ir(ir) => ir::run(&ir, &console),
         Command::Layout(layout) => layout::run(&layout, &console),
         Command::Atoms(atoms) => atoms::run(&atoms, &console),
+        Command::Scale(scale) => scale::run(&scale, &console),
         Command::Emit(emit) => emit::run(&emit, &console),
         Command::Corpus(corpus) => corpus::run(&corpus, &console),
         Command::Bench(bench) => bench::run(&bench, &console),

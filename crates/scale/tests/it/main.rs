@@ -6,3 +6,6 @@ mod equivalence;
 mod figure3;
 mod generate;
 mod mechanisms;
+mod resolution;
+mod rules;
+mod v1model;

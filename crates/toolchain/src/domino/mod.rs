@@ -85,6 +85,10 @@ impl Frontend for Domino {
         &["domino", "c"]
     }
 
+    fn hardware_model(&self) -> &'static str {
+        "banzai"
+    }
+
     fn check(&self, file: &ProgramFile<'_>) -> Result<Checked, Failure> {
         let (map, diagnostics) = match read(file) {
             Ok(checked) => {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Codes of what keeps a program off several pipelines, and of what is probably not meant there.
+
+use source::{Code, Explanation};
+
+/// A number of pipelines that no switch has.
+pub const PIPELINES: Code = Code("SC-E0101");
+/// A number of stages that no pipeline has.
+pub const STAGES: Code = Code("SC-E0102");
+/// Arrays that are too large to be in each pipeline.
+pub const MEMORY: Code = Code("SC-E0103");
+/// A program without a control that takes stages.
+pub const NO_CONTROL: Code = Code("SC-E0104");
+/// A packet that accesses two cells of an array.
+pub const TWO_CELLS: Code = Code("SC-W0101");
+
+/// What `plane explain` says about each.
+pub const EXPLANATIONS: &[Explanation] = &[
+    Explanation {
+        code: PIPELINES,
+        title: "a number of pipelines that no switch has",
+        text: "A program is spread over 1 to 64 pipelines. `--pipelines 1` is the program on one pipeline, with which \
+               the others are compared.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: STAGES,
+        title: "a number of stages that no pipeline has",
+        text: "`--stages` says how many stages a pipeline has, so that arrays of one stage can move to stages that are \
+               left. A pipeline has at least one stage.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: MEMORY,
+        title: "arrays that are too large to be in each pipeline",
+        text: "Each pipeline has room for all cells of all arrays, because any cell may be active in it (MP5 §3.1). All \
+               pipelines together hold at most 64 GiB of cells. Make the arrays smaller, or use fewer pipelines.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: NO_CONTROL,
+        title: "a program without a control that takes stages",
+        text: "Only the match-action controls of a package are spread over pipelines, and this program has none: its \
+               architecture gives stages to no block.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: TWO_CELLS,
+        title: "one packet accesses two cells of an array",
+        text: "In a stage a packet is in one pipeline, so all cells of this array lie in one pipeline: at most one packet \
+               a cycle accesses it, however many pipelines there are. Hardware with one access of an array a packet \
+               cannot run the program at all. Access one cell, or use two arrays.",
+        wrong: "",
+        right: "",
+    },
+];
