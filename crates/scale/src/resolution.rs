@@ -11,8 +11,9 @@ mod width;
 pub use width::{PAPER_PHANTOM_BITS, PhantomWidth, RING_DEPTH, phantom_width};
 
 use crate::sharding::{ControlSharding, Depths, ShardGroup};
-use ir::analysis::{AccessedCell, ControlValues, Predicate, ValueId};
-use ir::{Bits, Block, Program, RegionId, SlotId};
+use ir::analysis::{AccessedCell, ControlValues, Predicate, Value, ValueId};
+use ir::{Bits, Block, Program, Region, RegionId, SlotId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The slots that answer for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,13 @@ struct Answer {
 
 /// Makes the code that resolves addresses. `None` if nothing is known of the control.
 pub fn resolution(control: &mut ControlSharding<'_>) -> Option<Resolution> {
+    let program = control.values.as_ref()?.program().clone();
+    resolution_in(control, program)
+}
+
+/// Makes the code that resolves addresses, in a program that has the storage, the tables and the state of the control's and
+/// perhaps more.
+pub fn resolution_in(control: &mut ControlSharding<'_>, program: Program) -> Option<Resolution> {
     let groups = control.groups.clone();
     let cells_of_accesses = |control: &ControlSharding<'_>, access: usize| {
         control.arrays.iter().find(|array| array.accesses.contains(&access)).map(|it| it.cells)
@@ -65,7 +73,7 @@ pub fn resolution(control: &mut ControlSharding<'_>) -> Option<Resolution> {
         deepest = deepest.max(index.map_or(0, |index| depths.of(values, index)));
     }
     let original = values.program();
-    let mut program = original.clone();
+    let mut program = program;
     for action in &original.actions {
         let region = &mut program.regions[action.region.index()];
         region.temps.clear();
@@ -85,7 +93,7 @@ pub fn resolution(control: &mut ControlSharding<'_>) -> Option<Resolution> {
     for Answer { happens, .. } in &answers {
         wanted.extend(values.values().atoms_of(*happens));
     }
-    let mut emitter = emit::Emitter::new(values, program, &wanted);
+    let mut emitter = emit::Emitter::new(values, program, &wanted, &BTreeMap::new());
     let slots = answers.iter().enumerate().map(|(at, answer)| {
         let happens = emitter.answer_bit(&format!("mp5.happens{at}"), answer.happens);
         let index = answer.index.map(|index| emitter.answer(&format!("mp5.index{at}"), index));
@@ -93,16 +101,61 @@ pub fn resolution(control: &mut ControlSharding<'_>) -> Option<Resolution> {
     });
     let slots = slots.collect();
     let (mut program, region) = emitter.finish(&format!("{}.resolution", control_block.name));
+    let block = add_block(&mut program, region, control_block, "resolution");
+    Some(Resolution { program, block, slots, stages: stages_in_front.unwrap_or(deepest) + 1 })
+}
+
+fn add_block(program: &mut Program, region: Region, control: &Block, name: &str) -> usize {
     let region_id = RegionId(program.regions.len() as u32);
     program.regions.push(region);
-    let block = program.blocks.len();
     program.blocks.push(Block {
-        role: format!("{}.resolution", control_block.role).into(),
-        name: format!("{}.resolution", control_block.name).into(),
+        role: format!("{}.{name}", control.role).into(),
+        name: format!("{}.{name}", control.name).into(),
         region: region_id,
-        ..control_block.clone()
+        ..control.clone()
     });
-    Some(Resolution { program, block, slots, stages: stages_in_front.unwrap_or(deepest) + 1 })
+    program.blocks.len() - 1
+}
+
+/// Returns the results of accesses of state that a group's predicate is computed from.
+pub fn state_of_predicate(values: &ControlValues<'_>, group: &ShardGroup) -> Vec<(usize, ValueId)> {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut open = values.values().atoms_of(group.predicate);
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match values.values().value(value) {
+            Value::Read(access, ..) if !values.values().is_configuration(*access) => {
+                found.push((*access, value));
+            }
+            _ => open.extend(crate::sharding::operands(values, value)),
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Adds a block to the program of a resolution that tells, once state is known, whether a packet accesses a group. `reads` gives
+/// the slots of what the packet has read. Returns the block and the slot of its answer.
+pub fn add_decision(
+    resolution: &mut Resolution,
+    control: &mut ControlSharding<'_>,
+    group: usize,
+    reads: &BTreeMap<ValueId, SlotId>,
+) -> Option<(usize, SlotId)> {
+    let predicate = control.groups[group].predicate;
+    let values = control.values.as_mut()?;
+    let control_block = &values.program().blocks[control.block];
+    let program = std::mem::take(&mut resolution.program);
+    let wanted = values.values().atoms_of(predicate);
+    let mut emitter = emit::Emitter::new(values, program, &wanted, reads);
+    let slot = emitter.answer_bit(&format!("mp5.accesses{group}"), predicate);
+    let (mut program, region) = emitter.finish(&format!("{}.decision{group}", control_block.name));
+    let block = add_block(&mut program, region, control_block, &format!("decision{group}"));
+    resolution.program = program;
+    Some((block, slot))
 }
 
 /// Returns when a packet may access a group, and the cell then.

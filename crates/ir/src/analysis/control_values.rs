@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`ControlValues`]: what a control computes, as values of the packet that enters it: the cell and the predicate of each
 //! access of state, and the lookups in front of them. Every path is followed at once, through branches, tables and
-//! actions. Values are in `store`, the walk through the code in `walk`.
+//! actions. Values are in `store`, the walk through the code is in `walk`.
 //!
 //! A value is from the packet alone if it depends on no state that packets change. Slots that the control finds when it
 //! begins are the packet's, whatever blocks before have put there; registers that nothing writes are configuration.
 
+mod places;
+mod questions;
+mod state;
 mod store;
 mod walk;
 

@@ -10,7 +10,7 @@ use ir::{
     Terminator, UnaryOperation, ValueType,
 };
 use source::Span;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(super) struct Emitter<'v, 'p> {
     values: &'v mut ControlValues<'p>,
@@ -27,11 +27,12 @@ pub(super) struct Emitter<'v, 'p> {
 }
 
 impl<'v, 'p> Emitter<'v, 'p> {
-    /// Computes values and bits of predicates.
+    /// Computes values and bits of predicates. Those of `slots` are there already.
     pub fn new(
         values: &'v mut ControlValues<'p>,
         mut program: Program,
         wanted: &[ValueId],
+        slots: &BTreeMap<ValueId, SlotId>,
     ) -> Emitter<'v, 'p> {
         let origin = OriginId(program.origins.len() as u32);
         program.origins.push(Origin::at(Span::NONE));
@@ -46,6 +47,11 @@ impl<'v, 'p> Emitter<'v, 'p> {
             needed: BTreeSet::new(),
             origin,
         };
+        for (value, slot) in slots {
+            let result = emitter.temp(emitter.values.values().ty(*value));
+            emitter.put(Operation::Load { result, place: Place::Slot(*slot) });
+            emitter.known.insert(*value, Operand::Temp(result));
+        }
         emitter.compute_all(wanted);
         emitter
     }
@@ -88,7 +94,7 @@ impl<'v, 'p> Emitter<'v, 'p> {
     fn compute_all(&mut self, wanted: &[ValueId]) {
         let mut open = wanted.to_vec();
         while let Some(value) = open.pop() {
-            if !self.needed.insert(value) {
+            if self.known.contains_key(&value) || !self.needed.insert(value) {
                 continue;
             }
             open.extend(crate::sharding::operands(self.values, value));

@@ -200,8 +200,7 @@ impl<'p> Assignment<'p> {
             + self.graph.nodes.len()
             + further.values().copied().max().unwrap_or(0)
             + 1;
-        loop {
-            let Some(stages) = self.graph.stages(&least) else { break };
+        while let Some(stages) = self.graph.stages(&least) {
             if stages.iter().any(|stage| *stage > limit) {
                 break;
             }

@@ -2,10 +2,12 @@
 //! Tests of `scale` as a whole.
 
 mod checker;
+mod controls;
 mod equivalence;
 mod figure3;
 mod generate;
 mod mechanisms;
+mod programs;
 mod resolution;
 mod rules;
 mod v1model;

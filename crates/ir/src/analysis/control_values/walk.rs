@@ -9,35 +9,36 @@ use super::{AccessedCell, Application, ControlAccess, ControlValues, Unknown};
 use crate::control_flow::reverse_postorder;
 use crate::effects::Location;
 use crate::{
-    BinaryOperation, Bits, ExternAccess, Instruction, Operand, Operation, Place, Program, Region,
-    RegionId, RegisterId, SlotId, StackId, Temp, Terminator, ValueType,
+    Bits, ExternAccess, Instruction, Operand, Operation, Program, Region, RegionId, RegisterId,
+    SlotId, Temp, Terminator, ValueType,
 };
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// What slots hold.
-type Storage = Rc<Vec<ValueId>>;
+pub(super) type Storage = Rc<Vec<ValueId>>;
 
 /// A path that has reached a place: when it is taken, and what slots hold on it.
 #[derive(Clone)]
-struct Path {
-    predicate: Predicate,
-    storage: Storage,
+pub(super) struct Path {
+    pub predicate: Predicate,
+    pub storage: Storage,
 }
 
-struct Walk<'p> {
-    program: &'p Program,
-    values: Values,
-    accesses: Vec<ControlAccess>,
-    applications: Vec<Application>,
+pub(super) struct Walk<'p> {
+    pub program: &'p Program,
+    pub values: Values,
+    pub accesses: Vec<ControlAccess>,
+    pub applications: Vec<Application>,
     /// Registers that are state.
-    state: BTreeSet<RegisterId>,
+    pub state: BTreeSet<RegisterId>,
     /// How often the code of the program draws at each site of random numbers.
     draws: HashMap<u64, usize>,
 }
 
 /// The application in whose action code stands, with the place of the action in its table.
-type Within = Option<(usize, usize)>;
+pub(super) type Within = Option<(usize, usize)>;
 
 pub(super) fn values(
     program: &Program,
@@ -176,7 +177,7 @@ impl<'p> Walk<'p> {
     }
 
     /// The value of an operand. What the body of an update defines is not known.
-    fn operand(&mut self, operand: &Operand, temps: &HashMap<Temp, ValueId>) -> ValueId {
+    pub fn operand(&mut self, operand: &Operand, temps: &HashMap<Temp, ValueId>) -> ValueId {
         match operand {
             Operand::Constant(bits) => self.values.constant(bits.clone()),
             Operand::Temp(temp) => match temps.get(temp) {
@@ -233,7 +234,7 @@ impl<'p> Walk<'p> {
             }
             Operation::Hash { result, algorithm, inputs, payload } => {
                 let inputs = inputs.iter().map(|input| self.operand(input, temps)).collect();
-                let (ty, algorithm) = (type_of(result), algorithm.clone());
+                let (ty, algorithm) = (type_of(result), *algorithm);
                 let width_bits = ty.width_bits();
                 let hash = Value::Hash { algorithm, inputs, payload: *payload, width_bits };
                 Some((*result, self.values.other(hash, ty)))
@@ -271,8 +272,8 @@ impl<'p> Walk<'p> {
             operation => {
                 self.access((at, instruction, within), path, temps);
                 for result in operation.results() {
-                    if !temps.contains_key(&result) {
-                        temps.insert(result, self.values.unknown(type_of(&result)));
+                    if let Entry::Vacant(place) = temps.entry(result) {
+                        place.insert(self.values.unknown(type_of(&result)));
                     }
                 }
                 return Ok(false);
@@ -280,121 +281,6 @@ impl<'p> Walk<'p> {
         };
         temps.extend(defined);
         Ok(false)
-    }
-
-    /// The slots of a field of all elements of a stack.
-    fn element_slots(&self, stack: StackId, member: u32, field: u32) -> Vec<SlotId> {
-        let declared = &self.program.stacks[stack.index()];
-        let header = |element: u32| {
-            let at = declared.first_header.0 + element * declared.headers_per_element + member;
-            &self.program.headers[at as usize]
-        };
-        (0..declared.size).map(|element| SlotId(header(element).first_slot.0 + field)).collect()
-    }
-
-    /// The slots that a place may be, each with the predicate that it is the one.
-    fn slots_of(
-        &mut self,
-        place: &Place,
-        temps: &HashMap<Temp, ValueId>,
-    ) -> Vec<(Predicate, SlotId)> {
-        match place {
-            Place::Slot(slot) => vec![(Predicate::TRUE, *slot)],
-            Place::Element { stack, member, field, index } => {
-                let index = self.operand(index, temps);
-                let width_bits = self.values.ty(index).width_bits();
-                let slots = self.element_slots(*stack, *member, *field);
-                let fits = |number: usize| width_bits >= 32 || (number as u64) >> width_bits == 0;
-                let slots = slots.into_iter().enumerate().filter(|(number, _)| fits(*number));
-                let mut all = Vec::new();
-                for (number, slot) in slots {
-                    let number = self.values.constant(Bits::from_u64(width_bits, number as u64));
-                    all.push((self.values.equal(index, number), slot));
-                }
-                all
-            }
-        }
-    }
-
-    fn load(
-        &mut self,
-        place: &Place,
-        ty: ValueType,
-        path: &Path,
-        temps: &HashMap<Temp, ValueId>,
-    ) -> ValueId {
-        if let Place::Slot(slot) = place {
-            return path.storage[slot.index()];
-        }
-        let mut value = match ty {
-            ValueType::Bits(width_bits) => self.values.constant(Bits::zero(width_bits)),
-            ValueType::Varbit(_) => return self.values.unknown(ty),
-        };
-        for (is_it, slot) in self.slots_of(place, temps) {
-            value = self.values.choice(is_it, path.storage[slot.index()], value);
-        }
-        value
-    }
-
-    fn store(
-        &mut self,
-        place: &Place,
-        value: ValueId,
-        path: &mut Path,
-        temps: &HashMap<Temp, ValueId>,
-    ) {
-        for (is_it, slot) in self.slots_of(place, temps) {
-            let before = path.storage[slot.index()];
-            let after = self.values.choice(is_it, value, before);
-            Rc::make_mut(&mut path.storage)[slot.index()] = after;
-        }
-    }
-
-    fn shift_stack(&mut self, stack: StackId, by: i32, path: &mut Path) {
-        let declared = &self.program.stacks[stack.index()];
-        let (size, distance) = (declared.size, by.unsigned_abs().min(declared.size));
-        let first = declared.first_header.0;
-        for member in 0..declared.headers_per_element {
-            let header = &self.program.headers[(first + member) as usize];
-            let fields = self.program.header_types[header.ty.index()].fields.len() as u32;
-            for field in 0..=fields {
-                let slots = self.element_slots(stack, member, field);
-                let before: Vec<ValueId> =
-                    slots.iter().map(|slot| path.storage[slot.index()]).collect();
-                for (to, slot) in (0..size).zip(&slots) {
-                    let from = match by > 0 {
-                        true => to.checked_sub(distance),
-                        false => Some(to + distance).filter(|from| *from < size),
-                    };
-                    let after = match from {
-                        Some(from) => before[from as usize],
-                        // An invalid header's fields keep what was last stored.
-                        None if field > 0 => continue,
-                        None => self.values.constant(Bits::zero(1)),
-                    };
-                    Rc::make_mut(&mut path.storage)[slot.index()] = after;
-                }
-            }
-        }
-        let next = declared.next;
-        let width_bits = self.program.slots[next.index()].ty.width_bits();
-        let number = |values: &mut Values, number: u32| {
-            values.constant(Bits::from_u64(width_bits, u64::from(number)))
-        };
-        let (most, distance) = (number(&mut self.values, size), number(&mut self.values, distance));
-        let clamped = |values: &mut Values, value: ValueId| {
-            let above = values.binary(BinaryOperation::LessUnsigned, most, value, 1);
-            let above = values.predicate(above);
-            values.choice(above, most, value)
-        };
-        let index = clamped(&mut self.values, path.storage[next.index()]);
-        let operation = match by > 0 {
-            true => BinaryOperation::AddSaturatingUnsigned,
-            false => BinaryOperation::SubtractSaturatingUnsigned,
-        };
-        let moved = self.values.binary(operation, index, distance, width_bits);
-        let moved = clamped(&mut self.values, moved);
-        Rc::make_mut(&mut path.storage)[next.index()] = moved;
     }
 
     /// Follows all actions of a table.
@@ -478,98 +364,6 @@ impl<'p> Walk<'p> {
                 Ok(false)
             }
             None => Ok(true),
-        }
-    }
-
-    /// Notes an access of state, and gives its results values.
-    fn access(
-        &mut self,
-        (at, instruction, within): (Point, &'p Instruction, Within),
-        path: &Path,
-        temps: &mut HashMap<Temp, ValueId>,
-    ) {
-        let mut predicate = path.predicate;
-        let entry = within.map(|(application, _)| AccessedCell::Entry(application));
-        let (object, cell, results, effects) = match &instruction.operation {
-            Operation::RegisterAccess { register, index, guard, old, update } => {
-                if let Some(guard) = guard {
-                    let guard = self.operand(guard, temps);
-                    let guard = self.values.predicate(guard);
-                    predicate = self.values.predicates_mut().and(predicate, guard);
-                }
-                let cell = AccessedCell::Index(self.operand(index, temps));
-                let effects = (old.is_some(), update.is_some());
-                (Location::Register(*register), cell, Vec::from_iter(*old), effects)
-            }
-            Operation::Count { counter, index } => {
-                let cell = AccessedCell::Index(self.operand(index, temps));
-                (Location::Counter(*counter), cell, Vec::new(), (false, true))
-            }
-            Operation::Meter { meter, index, result } => {
-                let cell = AccessedCell::Index(self.operand(index, temps));
-                (Location::Meter(*meter), cell, vec![*result], (true, true))
-            }
-            Operation::CountDirect { counter } => {
-                let Some(cell) = entry else { return };
-                (Location::Counter(*counter), cell, Vec::new(), (false, true))
-            }
-            Operation::MeterDirect { meter, result } => {
-                let Some(cell) = entry else { return };
-                (Location::Meter(*meter), cell, vec![*result], (true, true))
-            }
-            Operation::CallExtern { target, results, effects, .. } => {
-                let writes = effects.access == ExternAccess::Any;
-                let object = Location::Extern(*target);
-                (object, AccessedCell::Whole, results.clone(), (true, writes))
-            }
-            _ => return,
-        };
-        if predicate == Predicate::FALSE {
-            return;
-        }
-        let inside: BTreeSet<Temp> = match &instruction.operation {
-            Operation::RegisterAccess { old, update: Some(update), .. } => {
-                let body = update.body.iter().flat_map(|one| one.operation.results());
-                body.chain(*old).collect()
-            }
-            _ => BTreeSet::new(),
-        };
-        let mut inputs = Vec::new();
-        for operand in instruction.operation.operands() {
-            if matches!(operand, Operand::Temp(temp) if !inside.contains(temp)) {
-                inputs.push(self.operand(operand, temps));
-            }
-        }
-        let number = self.accesses.len();
-        let is_state = match object {
-            Location::Register(register) => self.state.contains(&register),
-            _ => true,
-        };
-        if !is_state {
-            self.values.configuration.insert(number);
-        }
-        self.accesses.push(ControlAccess {
-            at,
-            application: within.map(|(application, _)| application),
-            object,
-            cell,
-            predicate,
-            inputs: inputs.clone(),
-            reads: effects.0,
-            writes: effects.1,
-            origin: instruction.origin,
-        });
-        let mut reads = BTreeSet::new();
-        inputs.iter().for_each(|input| reads.extend(self.values.reads_of(*input)));
-        reads.extend(self.values.reads_of_predicate(predicate));
-        if is_state {
-            reads.insert(number);
-        }
-        for (place, result) in (0..).zip(results) {
-            let ty = self.program.regions[at.region.index()].temps[result.index()];
-            let value = self.values.other(Value::Read(number, place, ty), ty);
-            self.values.set_reads(value, reads.clone());
-            temps.insert(result, value);
         }
     }
 }

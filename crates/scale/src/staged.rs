@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//! [`StagedControl`]: a control as a machine runs it: a block for each stage, address resolution in front, and for each group
+//! whose predicate depends on state a block that decides once the state is known (MP5 §3.3).
+//!
+//! The blocks in front are of a program of their own, because their tables run no actions. Both programs have the same
+//! storage.
+
+use crate::resolution::{GroupSlots, Resolution, add_decision, resolution_in, state_of_predicate};
+use crate::sharding::ControlSharding;
+use ir::analysis::{ControlValues, Point, Value, ValueId};
+use ir::effects::Location;
+use ir::stages::{Constraints, MovedActions, behind_tables, cut};
+use ir::{Display, Instruction, Operation, Place, Program, RegisterId, Slot, SlotId, Temp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A control in stages.
+#[derive(Clone, Debug)]
+pub struct StagedControl {
+    /// The program with a block for each stage.
+    pub program: Arc<Program>,
+    /// The blocks of the stages.
+    pub stages: Vec<usize>,
+    /// The program with the blocks in front and the decisions.
+    pub front: Arc<Program>,
+    /// The block of address resolution.
+    pub resolution: usize,
+    /// How many stages address resolution takes.
+    pub resolution_stages: usize,
+    /// The groups.
+    pub groups: Vec<StagedGroup>,
+    /// Slots of what stages have read, which decisions need.
+    pub reads: Vec<SlotId>,
+}
+
+/// A group of a control in stages.
+#[derive(Clone, Debug)]
+pub struct StagedGroup {
+    /// Its arrays' names.
+    pub name: String,
+    /// The stage.
+    pub stage: usize,
+    /// The registers.
+    pub registers: Vec<RegisterId>,
+    /// The number of cells that are mapped to pipelines; 1 if all cells lie in one pipeline.
+    pub cells: u32,
+    /// Whether cells lie in several pipelines.
+    pub is_sharded: bool,
+    /// What address resolution says of it.
+    pub slots: GroupSlots,
+    /// What decides later whether a packet accesses it.
+    pub decision: Option<Decision>,
+}
+
+/// What decides whether a packet accesses a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The stage after which it is known.
+    pub after: usize,
+    /// The block of the program in front.
+    pub block: usize,
+    /// The slot of the answer, one bit.
+    pub slot: SlotId,
+}
+
+/// Why a control does not run on several pipelines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotStaged {
+    /// An array that no machine can move, with the reason.
+    Array(Arc<str>, &'static str),
+    /// An array that a packet cannot access in the stage that it was given.
+    Stage(Arc<str>),
+    /// What keeps the control from being cut.
+    Cut(source::Diagnostics),
+    /// Nothing is known of the control's values.
+    Values,
+}
+
+/// Cuts a control into stages. The sharding is of the program.
+///
+/// # Errors
+///
+/// Why no machine runs it.
+pub fn stage(control: &mut ControlSharding<'_>) -> Result<StagedControl, NotStaged> {
+    let values = control.values.as_ref().ok_or(NotStaged::Values)?;
+    for array in &control.arrays {
+        if array.rule == crate::sharding::Rule::TwoControls {
+            return Err(NotStaged::Array(array.name.clone(), "ingress and egress both access it"));
+        }
+        if array.group.is_some() && !matches!(array.object, Location::Register(_)) {
+            return Err(NotStaged::Array(
+                array.name.clone(),
+                "only registers move between pipelines",
+            ));
+        }
+    }
+    let original = values.program();
+    let moved = behind_tables(original, control.block, MovedActions::Stateful);
+    let (mut program, mut sources) = (moved.program, moved.sources);
+    let mut needed: BTreeSet<(usize, ValueId)> = BTreeSet::new();
+    for group in control.groups.iter().filter(|group| group.known_after.is_some()) {
+        needed.extend(state_of_predicate(values, group));
+    }
+    let reads = store_reads(&mut program, &mut sources, control.block, values, &needed);
+    let assignment = {
+        let constraints = Constraints::of(&program, control.block).map_err(NotStaged::Cut)?;
+        let mut wanted: BTreeMap<Point, u32> = BTreeMap::new();
+        let mut stage_of: BTreeMap<Point, usize> = BTreeMap::new();
+        for group in &control.groups {
+            for access in &group.accesses {
+                stage_of.insert(values.accesses()[*access].at, group.stage);
+            }
+        }
+        for (point, source) in &sources {
+            if let Some(stage) = stage_of.get(source) {
+                wanted.insert(*point, *stage as u32);
+            }
+        }
+        let assignment = constraints.at_least(&wanted, control.stages.max(1) as u32);
+        for (point, stage) in &wanted {
+            if assignment.stage(*point).is_some_and(|found| found != *stage) {
+                let array = control.arrays.iter().find(|array| {
+                    let source = sources.get(point);
+                    let of_access = |access: &usize| Some(&values.accesses()[*access].at) == source;
+                    array.accesses.iter().any(of_access)
+                });
+                let name = array.map_or("".into(), |array| array.name.clone());
+                return Err(NotStaged::Stage(name));
+            }
+        }
+        assignment
+    };
+    let staged = cut(&program, control.block, &assignment).map_err(NotStaged::Cut)?;
+    let mut front = resolution_in(control, staged.program.clone()).ok_or(NotStaged::Values)?;
+    let groups = groups(control, &mut front, &reads);
+    let mut program = staged.program;
+    program.slots.clone_from(&front.program.slots);
+    program.origins.clone_from(&front.program.origins);
+    Ok(StagedControl {
+        program: Arc::new(program),
+        stages: staged.stages,
+        resolution: front.block,
+        resolution_stages: front.stages,
+        front: Arc::new(front.program),
+        groups,
+        reads: reads.into_values().collect(),
+    })
+}
+
+/// Makes the groups, and the decisions of those whose predicate is known in front of their stage.
+fn groups(
+    control: &mut ControlSharding<'_>,
+    front: &mut Resolution,
+    reads: &BTreeMap<ValueId, SlotId>,
+) -> Vec<StagedGroup> {
+    let mut groups = Vec::new();
+    for at in 0..control.groups.len() {
+        let group = control.groups[at].clone();
+        let decision = group.known_after.and_then(|after| {
+            let values = control.values.as_ref()?;
+            let state = state_of_predicate(values, &group);
+            let of_group = state.into_iter().map(|(_, value)| Some((value, *reads.get(&value)?)));
+            let of_group: BTreeMap<ValueId, SlotId> = of_group.collect::<Option<_>>()?;
+            let (block, slot) = add_decision(front, control, at, &of_group)?;
+            Some(Decision { after, block, slot })
+        });
+        let arrays = group.arrays.iter().map(|array| &control.arrays[*array]);
+        let names: Vec<&str> = arrays.clone().map(|array| &*array.name).collect();
+        let slots = front.slots[at];
+        let is_sharded = group.is_sharded && slots.index.is_some();
+        groups.push(StagedGroup {
+            name: names.join("+"),
+            stage: group.stage,
+            registers: arrays
+                .filter_map(|array| match array.object {
+                    Location::Register(register) => Some(register),
+                    _ => None,
+                })
+                .collect(),
+            cells: if is_sharded { u32::try_from(group.cells).unwrap_or(u32::MAX) } else { 1 },
+            is_sharded,
+            slots,
+            decision,
+        });
+    }
+    groups
+}
+
+/// Stores what accesses have read in slots of their own, behind the accesses. An access that the program has several times has
+/// none.
+fn store_reads(
+    program: &mut Program,
+    sources: &mut BTreeMap<Point, Point>,
+    block: usize,
+    values: &ControlValues<'_>,
+    needed: &BTreeSet<(usize, ValueId)>,
+) -> BTreeMap<ValueId, SlotId> {
+    let mut slots = BTreeMap::new();
+    // By basic block and instruction: what to store there.
+    let mut inserted: BTreeMap<(usize, usize), Vec<(SlotId, Temp)>> = BTreeMap::new();
+    let region = program.blocks[block].region;
+    for (access, value) in needed {
+        let at = values.accesses()[*access].at;
+        let copies = values.accesses().iter().filter(|other| other.at == at).count();
+        let mut places = sources.iter().filter(|(_, source)| **source == at).map(|(at, _)| *at);
+        let is_access = |point: &Point| {
+            let code = &program.regions[region.index()].blocks[point.block.index()].instructions;
+            matches!(code[point.instruction as usize].operation, Operation::RegisterAccess { .. })
+        };
+        let (Some(point), None, 1) = (places.find(is_access), places.find(is_access), copies)
+        else {
+            continue;
+        };
+        let code = &program.regions[region.index()].blocks[point.block.index()].instructions;
+        let Operation::RegisterAccess { old: Some(old), .. } =
+            code[point.instruction as usize].operation
+        else {
+            continue;
+        };
+        let Value::Read(_, _, ty) = *values.values().value(*value) else { continue };
+        let slot = SlotId(program.slots.len() as u32);
+        program.slots.push(Slot {
+            name: format!("mp5.read{access}").into(),
+            ty,
+            display: Display::Unsigned,
+            origin: values.accesses()[*access].origin,
+        });
+        slots.insert(*value, slot);
+        let place = (point.block.index(), point.instruction as usize);
+        inserted.entry(place).or_default().push((slot, old));
+    }
+    for ((block, at), stores) in inserted.iter().rev() {
+        let code = &mut program.regions[region.index()].blocks[*block].instructions;
+        let origin = code[*at].origin;
+        for (slot, old) in stores {
+            let value = ir::Operand::Temp(*old);
+            let operation = Operation::Store { place: Place::Slot(*slot), value };
+            code.insert(at + 1, Instruction { operation, origin });
+        }
+    }
+    let before = std::mem::take(sources);
+    for (point, source) in before {
+        let first = (point.block.index(), 0);
+        let here = (point.block.index(), point.instruction as usize);
+        let shift: usize = inserted.range(first..here).map(|(_, stores)| stores.len()).sum();
+        let place = Point::new(point.region, here.0, here.1 + shift);
+        sources.insert(place, source);
+    }
+    slots
+}
