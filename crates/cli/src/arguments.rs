@@ -153,7 +153,8 @@ pub enum Command {
     /// Measure the figures of a paper again, and print them beside the published numbers.
     #[command(after_help = "Examples:\n  plane bench lucid --figure 16 --figure 17\n  \
         plane bench lucid --compile\n  plane bench lucid --corpus examples/lucid\n  \
-        plane bench mantis --figure 10a --figure table1 --json")]
+        plane bench mantis --figure 10a --figure table1 --json\n  \
+        plane bench mp5 --figure 7a")]
     Bench(Bench),
     /// Explain a diagnostic code.
     #[command(after_help = "Example:\n  plane explain P4-E0001\n  plane explain --list")]
@@ -555,6 +556,12 @@ pub struct Bench {
     /// Mantis: the costs of the driver (TOML) [default: those that fit the paper].
     #[arg(long, value_name = "FILE.toml")]
     pub driver_model: Option<PathBuf>,
+    /// MP5: take the traces of a checkout of the paper's artifact, its folder `simulator`.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+    /// MP5: the number of seeds, or of folders of traces [default: 10].
+    #[arg(long, value_name = "N", value_parser = number::<u64>)]
+    pub seeds: Option<u64>,
     /// Lucid: the folder of the applications to measure; each is a folder with a program and its run.
     #[arg(long, value_name = "DIR", default_value = "examples/lucid")]
     pub applications: PathBuf,
@@ -584,6 +591,8 @@ pub enum System {
     Lucid,
     /// Mantis (SIGCOMM 2020).
     Mantis,
+    /// MP5 (SIGCOMM 2022).
+    Mp5,
 }
 
 /// `plane fmt`

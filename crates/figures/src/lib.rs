@@ -5,6 +5,7 @@
 mod distribution;
 pub mod lucid;
 pub mod mantis;
+pub mod mp5;
 mod table;
 
 pub use table::Table;

@@ -136,20 +136,17 @@ pub struct Figure6 {
     pub retries: bool,
     /// The least imbalance that is no chance, in tenths of its standard deviation. 0, the paper's, takes every imbalance.
     pub significance: u32,
-    /// The cycles that finding the cell takes for each cell of the group; the cell moves when they are over, if it can then. 0 is
-    /// the paper's: at once.
-    pub cycles_per_cell: u64,
 }
 
 impl Figure6 {
     /// As in the paper, every `every` cycles.
     pub const fn paper(every: u64) -> Figure6 {
-        Figure6 { every, takes_half: false, retries: false, significance: 0, cycles_per_cell: 0 }
+        Figure6 { every, takes_half: false, retries: false, significance: 0 }
     }
 
     /// As in the paper's artifact.
     pub const fn artifact(every: u64) -> Figure6 {
-        Figure6 { every, takes_half: true, retries: true, significance: 0, cycles_per_cell: 0 }
+        Figure6 { every, takes_half: true, retries: true, significance: 0 }
     }
 }
 

@@ -21,6 +21,7 @@ pub mod report;
 pub mod resolution;
 pub mod sharding;
 pub mod staged;
+pub mod sweep;
 pub mod synthetic;
 pub mod trace;
 pub mod traffic;

@@ -54,8 +54,8 @@ fn bound_ports(place: &Place) -> Entry {
 
 /// A cell that moves by touch must gain so many packets in flight.
 const TOUCH: Touch = Touch { gain: 1, is_single: false };
-/// As [`TOUCH`], with what hardware allows: a move must gain 3, one cell leaves and one enters a pipeline a cycle.
-const SINGLE_TOUCH: Touch = Touch { gain: 3, is_single: true };
+/// As [`TOUCH`], one cell out of and one into a pipeline a cycle.
+const SINGLE_TOUCH: Touch = Touch { gain: 1, is_single: true };
 const FLY: Remap = Remap::Fly { every: 25, cells: 8, significance: 0 };
 const FREE: Steering = Steering::Free(View::Immediate);
 
@@ -72,6 +72,15 @@ pub const PRESETS: &[Preset] = &[
         about: "MP5 with Figure 6 as the artifact reads it: half the difference moves too, tried in each cycle",
         is_equivalent: true,
         make: artifact_remap,
+    },
+    Preset {
+        name: "mp5-scan",
+        about: "MP5 with Figure 6 as hardware has it: one cell a cycle",
+        is_equivalent: true,
+        make: |place| {
+            let remap = Remap::Scan { every: place.remap_every };
+            Design { remap, ..Design::mp5(place.remap_every) }
+        },
     },
     Preset {
         name: "mp5-bound-ports",
@@ -214,7 +223,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "free-by-cell-single-touch",
-        about: "as free-by-cell-touch, one cell out of and into a pipeline a cycle, for a gain of 3",
+        about: "as free-by-cell-touch, one cell out of and one into a pipeline a cycle",
         is_equivalent: true,
         make: |_| Design { touch: Some(SINGLE_TOUCH), ..Design::free(View::Immediate) },
     },

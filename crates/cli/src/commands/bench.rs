@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane bench lucid`: prints the figures of the Lucid paper, measured again, or the cost of compilation.
-//! `figures::lucid` measures. [`mantis`] prints those of the Mantis paper.
+//! `figures::lucid` measures. [`mantis`] and [`mp5`] print those of their papers.
 
 mod mantis;
+mod mp5;
 
 use super::measured;
 use crate::arguments::{Bench, System};
@@ -163,12 +164,11 @@ pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
     if arguments.system == System::Mantis {
         return mantis::run(arguments, console);
     }
-    for (option, is_given) in
-        [("--full", arguments.full), ("--driver-model", arguments.driver_model.is_some())]
-    {
-        if is_given {
-            return wrong_usage(&format!("{option} is for the figures of Mantis"));
-        }
+    if arguments.system == System::Mp5 {
+        return mp5::run(arguments, console);
+    }
+    if let Some((option, paper)) = of_mantis(arguments).or(of_mp5(arguments)) {
+        return wrong_usage(&format!("{option} is for the figures of {paper}"));
     }
     let exact_limit = match toolchain::layouts::time_limit(arguments.time_limit) {
         Ok(exact_limit) => exact_limit,
@@ -197,6 +197,35 @@ pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
         }),
     };
     ended(done.map(|()| ExitStatus::Fine), console)
+}
+
+/// An option of the command line that only the figures of Lucid have, and the paper.
+fn of_lucid(arguments: &Bench) -> Option<(&'static str, &'static str)> {
+    let given = [
+        ("--compile", arguments.compile),
+        ("--corpus", !arguments.corpus.is_empty()),
+        ("--one", arguments.one.is_some()),
+    ];
+    first_given(&given, "Lucid")
+}
+
+/// An option that only the figures of Mantis have.
+fn of_mantis(arguments: &Bench) -> Option<(&'static str, &'static str)> {
+    let given = [("--full", arguments.full), ("--driver-model", arguments.driver_model.is_some())];
+    first_given(&given, "Mantis")
+}
+
+/// An option that only the figures of MP5 have.
+fn of_mp5(arguments: &Bench) -> Option<(&'static str, &'static str)> {
+    let given = [("--traces", arguments.traces.is_some()), ("--seeds", arguments.seeds.is_some())];
+    first_given(&given, "MP5")
+}
+
+fn first_given(
+    given: &[(&'static str, bool)],
+    paper: &'static str,
+) -> Option<(&'static str, &'static str)> {
+    given.iter().find(|(_, is_given)| *is_given).map(|(option, _)| (*option, paper))
 }
 
 fn wrong_usage(message: &str) -> ExitStatus {

@@ -133,10 +133,9 @@ impl Measures {
 }
 
 impl<P> Outcome<P> {
-    /// The steady throughput: packets that left over packets that arrived, in the last three quarters of the time in which packets
-    /// arrive. `arrivals` are their cycles.
-    pub fn steady(&self, arrivals: &[u64]) -> f64 {
-        let end = self.measures.last_arrival;
+    /// The steady throughput: packets that left over packets that arrived, in the last three quarters of the cycles before `end`.
+    /// `arrivals` are the cycles of all arrivals.
+    pub fn steady(&self, arrivals: &[u64], end: u64) -> f64 {
         let window = end / 4..end;
         let arrived = arrivals.iter().filter(|cycle| window.contains(*cycle)).count();
         let left =

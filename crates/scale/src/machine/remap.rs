@@ -17,8 +17,6 @@ pub struct Remaps {
     due: u64,
     /// Groups that try again in each cycle.
     retrying: Vec<bool>,
-    /// Moves that a scan of the counters has found, with the cycle in which it ends.
-    found: Vec<(u64, Access, usize, usize)>,
     /// State machines at work, by group.
     pub(super) scans: Vec<Option<Scan>>,
     /// Pipelines that a cell left by touch in this cycle, and pipelines that one entered, as bits by group.
@@ -40,7 +38,6 @@ impl Remaps {
             every,
             due: every.unwrap_or(0),
             retrying: vec![false; groups],
-            found: Vec::new(),
             scans: vec![None; groups],
             touched: vec![(0, 0); groups],
             is_touched: false,
@@ -53,9 +50,7 @@ impl Remaps {
         if self.retrying.contains(&true) {
             return Some(cycle);
         }
-        let found = self.found.iter().map(|(due, ..)| *due);
-        let scans = self.scans.iter().flatten().map(|scan| scan.next_due(cycle));
-        let next = found.chain(scans).min();
+        let next = self.scans.iter().flatten().map(|scan| scan.next_due(cycle)).min();
         Some(next.map_or(self.due, |next| next.min(self.due)))
     }
 
@@ -166,17 +161,6 @@ impl<P> Machine<P> {
         work: &mut W,
         recorder: &mut impl Recorder,
     ) {
-        if !self.remaps.found.is_empty() {
-            let found = std::mem::take(&mut self.remaps.found);
-            for (due, access, from, to) in found {
-                if due > self.cycle {
-                    self.remaps.found.push((due, access, from, to));
-                } else if self.can_move(access) && self.is_active(access, from) {
-                    self.measures.remaps += 1;
-                    self.activate(access, from, to, work, recorder);
-                }
-            }
-        }
         for index in 0..self.groups.len() {
             if !is_due && !self.remaps.retrying[index] {
                 continue;
@@ -188,10 +172,7 @@ impl<P> Machine<P> {
                 candidate(group, &sums, figure.takes_half, figure.significance)
             {
                 let access = Access { group: index as u32, cell };
-                let scan = figure.cycles_per_cell * group.pipelines.len() as u64;
-                if scan > 0 {
-                    self.remaps.found.push((self.cycle + scan, access, from, to));
-                } else if self.can_move(access) {
+                if self.can_move(access) {
                     self.measures.remaps += 1;
                     self.activate(access, from, to, work, recorder);
                     has_moved = true;

@@ -18,6 +18,8 @@ pub enum Sharing {
         /// The number of flows.
         flows: u32,
     },
+    /// Flow `i` has cell `i` in every stateful stage: each packet meets each array, and no two flows share a cell.
+    OwnEverywhere,
     /// So many flows with a random cell in every stateful stage.
     Everywhere {
         /// The number of flows.
@@ -53,27 +55,27 @@ impl Flows {
         let mut next = vec![0; self.stateful];
         let mut flows = Vec::new();
         let most = match self.sharing {
-            Sharing::Own => u32::MAX,
+            Sharing::Own | Sharing::OwnEverywhere => u32::MAX,
             Sharing::Random { flows } | Sharing::Everywhere { flows } => flows,
         };
         let mut random = Stream::new(seed, CELLS, 0);
         let mut places: Vec<usize> = (0..self.stateful).collect();
         while flows.len() < most as usize {
-            if self.sharing == Sharing::Own && next.contains(&self.cells) {
+            let takes_next = matches!(self.sharing, Sharing::Own | Sharing::OwnEverywhere);
+            if takes_next && next.contains(&self.cells) {
                 break;
             }
             shuffle(&mut places, &mut random);
             let count = match self.sharing {
-                Sharing::Everywhere { .. } => self.stateful,
+                Sharing::Everywhere { .. } | Sharing::OwnEverywhere => self.stateful,
                 _ => 1 + random.up_to(self.stateful as u64 - 1) as usize,
             };
             let flow = places[..count].iter().map(|place| {
-                let cell = match self.sharing {
-                    Sharing::Own => {
-                        next[*place] += 1;
-                        next[*place] - 1
-                    }
-                    _ => random.up_to(u64::from(self.cells) - 1) as u32,
+                let cell = if takes_next {
+                    next[*place] += 1;
+                    next[*place] - 1
+                } else {
+                    random.up_to(u64::from(self.cells) - 1) as u32
                 };
                 (stateful[*place], cell)
             });

@@ -10,7 +10,7 @@ const FLOW: u64 = 4;
 const SIZE: u64 = 5;
 
 /// Which flows packets belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pattern {
     /// All flows alike.
     Uniform,

@@ -89,13 +89,8 @@ pub fn design(choices: &mut Choices) -> Design {
     let every = 1 + choices.below(20) as u64;
     let significance = *choices.pick(&[0, 10, 20]);
     let cells = 1 + choices.below(4);
-    let figure = Figure6 {
-        every,
-        takes_half: choices.flag(),
-        retries: choices.flag(),
-        significance,
-        cycles_per_cell: 0,
-    };
+    let figure =
+        Figure6 { every, takes_half: choices.flag(), retries: choices.flag(), significance };
     Design {
         steering: *choices.pick(&[
             Steering::Lane,
@@ -109,7 +104,6 @@ pub fn design(choices: &mut Choices) -> Design {
             Remap::Never,
             Remap::Figure6(Figure6::paper(every)),
             Remap::Figure6(figure),
-            Remap::Figure6(Figure6 { cycles_per_cell: 1, ..figure }),
             Remap::Scan { every },
             Remap::Fly { every, cells, significance },
         ]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane bench mantis`: prints the figures of the Mantis paper beside what `figures::mantis` measures.
 
-use super::{Printed, behind_bar, wrong_usage};
+use super::{Printed, behind_bar, of_lucid, of_mp5, wrong_usage};
 use crate::arguments::Bench;
 use crate::programs::ended;
 use control::latency::DriverModel;
@@ -12,8 +12,8 @@ use toolchain::files;
 
 /// Measures the figures of the command line, or all figures.
 pub(super) fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
-    if let Some(option) = of_lucid(arguments) {
-        return wrong_usage(&format!("{option} is for the figures of Lucid"));
+    if let Some((option, paper)) = of_lucid(arguments).or(of_mp5(arguments)) {
+        return wrong_usage(&format!("{option} is for the figures of {paper}"));
     }
     let wanted: Vec<String> = arguments.figure.iter().map(|name| name.to_lowercase()).collect();
     let known = |name: &String| FIGURES.iter().any(|(figure, _)| figure == name);
@@ -47,14 +47,4 @@ pub(super) fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
     }
     printed.finish();
     ExitStatus::Fine
-}
-
-/// An option of the command line that only the figures of Lucid have.
-fn of_lucid(arguments: &Bench) -> Option<&'static str> {
-    let given = [
-        ("--compile", arguments.compile),
-        ("--corpus", !arguments.corpus.is_empty()),
-        ("--one", arguments.one.is_some()),
-    ];
-    given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
 }
