@@ -4,6 +4,7 @@
 
 use super::queue::Place;
 use crate::work::Access;
+use smallvec::SmallVec;
 
 /// No slot.
 pub const NONE: u32 = u32::MAX;
@@ -11,10 +12,8 @@ pub const NONE: u32 = u32::MAX;
 /// What became of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is still to happen.
+    /// It is still to happen, or it happened in a stage that the packet has left.
     Pending,
-    /// It happened.
-    Done,
     /// It does not happen.
     Cancelled,
     /// It does not happen, because its phantom found its ring full. The packet will be dropped where its place should be.
@@ -56,7 +55,7 @@ pub struct Flight<P> {
     /// It met some cell after a packet that arrived later.
     pub is_reordered: bool,
     /// Its accesses in ascending order of stages.
-    pub accesses: Vec<Planned>,
+    pub accesses: SmallVec<[Planned; 4]>,
     /// The index of its next pending access.
     pub next: u8,
     /// The stage of its next pending access; `u16::MAX` without one.
@@ -106,7 +105,7 @@ impl<P> Flights<P> {
                 lane: 0,
                 is_marked: false,
                 is_reordered: false,
-                accesses: Vec::new(),
+                accesses: SmallVec::new(),
                 next: 0,
                 next_stage: u16::MAX,
                 cancellations: 0,

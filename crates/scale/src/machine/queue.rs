@@ -7,6 +7,7 @@ use crate::design::Queues;
 use crate::work::Access;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::num::NonZeroU64;
 
 /// No index.
 const NONE: u32 = u32::MAX;
@@ -16,10 +17,10 @@ const NONE: u32 = u32::MAX;
 pub enum Content {
     /// A phantom packet.
     Phantom,
-    /// A packet, with the cycle in which it came.
+    /// A packet, with the cycle in which it came, modulo 2^32.
     Packet {
         /// The cycle.
-        since: u64,
+        since: u32,
     },
     /// The phantom of an access that does not happen.
     Cancelled,
@@ -44,11 +45,26 @@ pub struct Entry {
 
 /// Where an entry is: what the directory holds for a packet (MP5 §3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Place(NonZeroU64);
+
+impl Place {
+    /// An address in the queue of a pipeline.
+    #[inline]
+    fn new(pipeline: usize, address: u32) -> Place {
+        Place(NonZeroU64::MIN | (pipeline as u64) << 33 | u64::from(address) << 1)
+    }
+
     /// The pipeline of the queue.
-    pub pipeline: u8,
+    #[inline]
+    pub fn pipeline(self) -> usize {
+        (self.0.get() >> 33) as usize
+    }
+
     /// The place in the queue.
-    pub address: u32,
+    #[inline]
+    fn address(self) -> u32 {
+        (self.0.get() >> 1) as u32
+    }
 }
 
 /// What a pop gives.
@@ -198,7 +214,7 @@ impl Bank {
                 address
             }
         };
-        Some(Place { pipeline: pipeline as u8, address })
+        Some(Place::new(pipeline, address))
     }
 
     /// The entry at a place.
@@ -206,19 +222,19 @@ impl Bank {
     fn entry_mut(&mut self, place: Place) -> &mut Entry {
         match &mut self.order {
             Order::Fifo => {
-                let queue = &mut self.queues[usize::from(place.pipeline)];
-                let index = place.address.wrapping_sub(queue.base) as usize;
+                let queue = &mut self.queues[place.pipeline()];
+                let index = place.address().wrapping_sub(queue.base) as usize;
                 &mut queue.entries[index]
             }
-            Order::ByCell { entries, .. } => &mut entries[place.address as usize],
+            Order::ByCell { entries, .. } => &mut entries[place.address() as usize],
         }
     }
 
     /// Replaces a phantom by its packet.
     #[inline]
     pub fn insert(&mut self, place: Place, cycle: u64) {
-        self.replace(place, Content::Packet { since: cycle });
-        self.queues[usize::from(place.pipeline)].packets += 1;
+        self.replace(place, Content::Packet { since: cycle as u32 });
+        self.queues[place.pipeline()].packets += 1;
     }
 
     /// Marks a phantom whose access does not happen. Entries of its cell do not wait for it.
@@ -227,18 +243,18 @@ impl Bank {
         entry.flight = NONE;
         let (stamp, cell) = (entry.stamp, entry.access);
         let cell = self.cell(cell);
-        let pipeline = usize::from(place.pipeline);
+        let pipeline = place.pipeline();
         let Order::ByCell { entries, next, cells, .. } = &mut self.order else {
             self.replace(place, Content::Cancelled);
             return;
         };
-        entries[place.address as usize].content = Content::Cancelled;
+        entries[place.address() as usize].content = Content::Cancelled;
         let ready = &mut self.queues[pipeline].ready;
-        ready.push(Reverse((stamp, place.address)));
-        let following = next[place.address as usize];
+        ready.push(Reverse((stamp, place.address())));
+        let following = next[place.address() as usize];
         let ends = &mut cells[cell];
         let mut before = NONE;
-        if ends.0 == place.address {
+        if ends.0 == place.address() {
             ends.0 = following;
             if following != NONE {
                 let following_entry = &entries[following as usize];
@@ -248,12 +264,12 @@ impl Bank {
             }
         } else {
             before = ends.0;
-            while next[before as usize] != place.address {
+            while next[before as usize] != place.address() {
                 before = next[before as usize];
             }
             next[before as usize] = following;
         }
-        if ends.1 == place.address {
+        if ends.1 == place.address() {
             ends.1 = before;
         }
     }
@@ -266,9 +282,9 @@ impl Bank {
         let (stamp, access) = (entry.stamp, entry.access);
         let cell = self.cell(access);
         if let Order::ByCell { cells, .. } = &self.order
-            && cells[cell].0 == place.address
+            && cells[cell].0 == place.address()
         {
-            self.queues[usize::from(place.pipeline)].ready.push(Reverse((stamp, place.address)));
+            self.queues[place.pipeline()].ready.push(Reverse((stamp, place.address())));
         }
     }
 
@@ -284,8 +300,8 @@ impl Bank {
         }
     }
 
-    /// Returns the cycle since which the packet that would be processed next waits.
-    pub fn waits_since(&self, pipeline: usize) -> Option<u64> {
+    /// Returns the cycle since which the packet that would be processed next waits, modulo 2^32.
+    pub fn waits_since(&self, pipeline: usize) -> Option<u32> {
         let queue = &self.queues[pipeline];
         let entry = match &self.order {
             Order::Fifo => queue.entries.front()?,
@@ -354,7 +370,7 @@ impl Bank {
             .enumerate()
             .find(|(_, entry)| entry.ring == ring && entry.content == Content::Phantom)?;
         let address = queue.base.wrapping_add(index as u32);
-        Some((Place { pipeline: pipeline as u8, address }, *entry))
+        Some((Place::new(pipeline, address), *entry))
     }
 
     /// Exchanges the packets that two entries stand for.
@@ -417,7 +433,7 @@ impl Bank {
                     let queue = &self.queues[pipeline];
                     for (index, entry) in queue.entries.iter().enumerate() {
                         let address = queue.base.wrapping_add(index as u32);
-                        let place = Place { pipeline: pipeline as u8, address };
+                        let place = Place::new(pipeline, address);
                         places.push((*entry, place));
                     }
                 }
@@ -428,7 +444,7 @@ impl Bank {
                 let mut address = head;
                 while address != NONE {
                     let entry = &entries[address as usize];
-                    places.push((*entry, Place { pipeline: to as u8, address }));
+                    places.push((*entry, Place::new(to, address)));
                     if address == head && entry.content != Content::Phantom {
                         self.queues[to].ready.push(Reverse((entry.stamp, address)));
                     }

@@ -8,7 +8,7 @@ use super::queue::{Content, Entry, Popped};
 use super::{Conveyor, MAX_PIPELINES, Machine, Part};
 use crate::design::{Remap, Steering, View};
 use crate::trace::{Kind, Recorder};
-use crate::work::Work;
+use crate::work::{Access, Work};
 
 impl<P> Machine<P> {
     /// Phantoms and cancellations reach their stages.
@@ -210,7 +210,7 @@ impl<P> Machine<P> {
             match queues.bank.pop(pipeline) {
                 Some(Popped::Packet(entry)) => {
                     has_moved = true;
-                    self.process(entry.flight, stage, pipeline, Some(entry.index), work, recorder);
+                    self.process(entry.flight, stage, pipeline, Some(entry.access), work, recorder);
                 }
                 Some(Popped::Cancelled(entry)) => {
                     has_moved = true;
@@ -270,7 +270,7 @@ impl<P> Machine<P> {
         let cycle = self.cycle;
         let Some(queues) = &mut self.banks[stage] else { return 0 };
         let has_place = if !self.design.has_phantoms {
-            let content = Content::Packet { since: cycle };
+            let content = Content::Packet { since: cycle as u32 };
             let entry = Entry {
                 stamp: self.next_stamp,
                 flight: slot,
@@ -286,7 +286,7 @@ impl<P> Machine<P> {
         } else if self.design.mechanisms.directory {
             match planned.place {
                 Some(place) => {
-                    to = usize::from(place.pipeline);
+                    to = place.pipeline();
                     queues.bank.insert(place, cycle);
                     true
                 }
@@ -399,7 +399,8 @@ impl<P> Machine<P> {
     fn is_starving(&self, stage: usize, pipeline: usize) -> bool {
         let Some(threshold) = self.design.starvation_threshold else { return false };
         let Some(queues) = &self.banks[stage] else { return false };
-        queues.bank.waits_since(pipeline).is_some_and(|since| self.cycle - since > threshold)
+        let waited = |since| u64::from((self.cycle as u32).wrapping_sub(since));
+        queues.bank.waits_since(pipeline).is_some_and(|since| waited(since) > threshold)
     }
 
     /// Processes a packet in a stage of a pipeline.
@@ -409,7 +410,7 @@ impl<P> Machine<P> {
         slot: u32,
         stage: usize,
         pipeline: usize,
-        index: Option<u8>,
+        access: Option<Access>,
         work: &mut W,
         recorder: &mut impl Recorder,
     ) {
@@ -417,13 +418,7 @@ impl<P> Machine<P> {
         let Some(packet) = &mut flight.packet else { return };
         let outcome = work.run(stage, pipeline, packet);
         let sequence = flight.sequence;
-        let mut access = None;
-        if let Some(index) = index {
-            let planned = &mut flight.accesses[usize::from(index)];
-            (planned.state, planned.is_released) = (State::Done, true);
-            planned.place = None;
-            let made = planned.access;
-            access = Some(made);
+        if let Some(made) = access {
             let group = &mut self.groups[made.group as usize];
             group.release(made.cell);
             if group.access(made.cell, sequence) && !flight.is_reordered {
@@ -444,7 +439,7 @@ impl<P> Machine<P> {
             let sends = self.design.mechanisms.cancel;
             self.cancel_accesses(slot, stage, 0, outcome.cancelled, sends, recorder);
         }
-        if index.is_some() || outcome.cancelled != 0 {
+        if access.is_some() || outcome.cancelled != 0 {
             self.flights.get_mut(slot).seek(stage as u16 + 1);
         }
         self.registers[(stage + 1) * self.settings.pipelines + pipeline] = slot;
