@@ -76,11 +76,15 @@ impl Agent {
         is_loaded
     }
 
-    /// The calls of a dialogue: those of the reactions that are due.
-    pub(super) fn due_calls(&self, now_ps: u64) -> Calling {
+    /// The reactions that are due.
+    pub(super) fn due_reactions(&self, now_ps: u64) -> Vec<usize> {
         let all = 0..self.interface.reactions.len();
-        let due = all.filter(|index| self.due_ps[*index] <= now_ps);
-        self.calls_of(due.map(Called::Reaction).collect())
+        all.filter(|index| self.due_ps[*index] <= now_ps).collect()
+    }
+
+    /// The calls of a dialogue.
+    pub(super) fn due_calls(&self) -> Calling {
+        self.calls_of(self.due.iter().copied().map(Called::Reaction).collect())
     }
 
     /// The calls of a dialogue in which only `init` is called.

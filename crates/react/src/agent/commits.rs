@@ -15,57 +15,60 @@ impl Agent {
         }
     }
 
-    /// The copy that is read.
-    pub(super) fn read_copy(&self) -> u64 {
+    /// The copy of each group of measurements that is read.
+    pub(super) fn read_copies(&self) -> Vec<u64> {
         match self.mistake {
-            Mistake::NoFlip => self.working_copy,
-            _ => self.working_copy ^ 1,
+            Mistake::NoFlip => self.working_copies.clone(),
+            _ => self.working_copies.iter().map(|copy| copy ^ 1).collect(),
         }
     }
 
-    /// The batch that flips the working copy of measuring pipelines; `None` if there is none, or the last commit flipped it.
+    /// The batch that flips the working copies of what the reactions of this dialogue take; `None` if there is none, or the
+    /// last commit flipped them.
     pub(super) fn flip(&mut self) -> Option<Batch> {
-        if !self.measurements.is_needed() || self.is_flipped {
+        let groups = self.measurements.groups_of(&self.due);
+        if groups.is_empty() || self.is_flipped {
             return None;
         }
-        self.begin_copy();
-        let flips = self.inits.iter().filter(|init| init.is_measuring);
+        self.flip_copies(&groups);
+        let flips = self.inits.iter().filter(|init| init.measures(&groups));
         let items: Vec<Update> =
-            flips.map(|init| init.update(&self.committed, self.working_copy)).collect();
+            flips.map(|init| init.update(&self.committed, &self.working_copies)).collect();
         Some(Batch::of(items).with(Atomicity::RollbackOnError))
     }
 
-    /// Makes the other copy the one that packets write next. Legacy writes so far take effect before it.
-    fn begin_copy(&mut self) {
-        self.working_copy ^= 1;
+    /// Makes the other copies of these groups those that packets write next. Legacy writes so far take effect before them.
+    fn flip_copies(&mut self, groups: &[usize]) {
+        for group in groups {
+            self.working_copies[*group] ^= 1;
+        }
         for (register, cells) in self.legacy.take() {
             self.measurements.note_legacy(register, cells);
         }
+        self.measurements.begin_copies(groups);
     }
 
-    /// The batch of a commit; `None` if nothing changed.
-    pub(super) fn commit_batch(&mut self, decided: &Decided, flips: bool) -> Option<Batch> {
+    /// The batch of a commit, which flips the working copies of these groups too; `None` if nothing changed.
+    pub(super) fn commit_batch(&mut self, decided: &Decided, flips: &[usize]) -> Option<Batch> {
         let has_changed = decided.malleables != self.committed;
         if !has_changed && decided.updates.is_empty() {
             return None;
         }
-        if flips {
-            self.begin_copy();
+        if !flips.is_empty() {
+            self.flip_copies(flips);
         }
         let mut items: Vec<Update> = decided.updates.clone();
         for init in &self.inits {
-            let is_changed = init.parameters.iter().any(|(malleable, _)| {
-                malleable.is_some_and(|index| decided.malleables[index] != self.committed[index])
-            });
-            if is_changed || (flips && init.is_measuring) {
-                items.push(init.update(&decided.malleables, self.working_copy));
+            let is_changed = init.differs(&decided.malleables, &self.committed);
+            if is_changed || init.measures(flips) {
+                items.push(init.update(&decided.malleables, &self.working_copies));
             }
         }
         Some(Batch::of(items).with(Atomicity::RollbackOnError))
     }
 
-    /// Records the outcome of a commit, which flipped the working copy or did not.
-    pub(super) fn record_commit(&mut self, decided: &Decided, outcome: &Outcome, flips: bool) {
+    /// Records the outcome of a commit, which flipped the working copies of these groups.
+    pub(super) fn record_commit(&mut self, decided: &Decided, outcome: &Outcome, flips: &[usize]) {
         match outcome.first_fault() {
             None => {
                 self.statistics.commits += 1;
@@ -75,9 +78,9 @@ impl Agent {
             }
             Some((_, fault)) => {
                 self.statistics.failed_commits += 1;
-                if flips {
+                if !flips.is_empty() {
                     self.is_flipped = false;
-                    self.working_copy ^= 1;
+                    flips.iter().for_each(|group| self.working_copies[*group] ^= 1);
                 }
                 self.tables.forget();
                 let cause = fault.to_string();

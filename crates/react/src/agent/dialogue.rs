@@ -31,8 +31,8 @@ pub(super) enum Phase {
     Calling(Calling),
     /// The reactions' time passes; then this is committed.
     Computing(u64, Decided),
-    /// The decisions are being committed, with a flip of the working copy or without.
-    Committing(Ticket, Decided, bool),
+    /// The decisions are being committed, with a flip of the working copies of these groups.
+    Committing(Ticket, Decided, Vec<usize>),
     /// A reaction crashed or did not return, for this reason.
     Dead(String),
 }
@@ -87,6 +87,9 @@ impl Agent {
                     if self.interface.reactions.is_empty() {
                         return Ok(None);
                     }
+                    if !self.is_flipped {
+                        self.due = self.due_reactions(now_ps);
+                    }
                     let flip = if self.mistake == Mistake::LateFlip { None } else { self.flip() };
                     self.phase = match flip {
                         Some(batch) => Phase::Flipping(switch.submit(batch, now_ps)),
@@ -129,7 +132,7 @@ impl Agent {
                     Some(outcome) => {
                         self.current.read_ps = outcome.known_ps.max(now_ps);
                         self.take_reads(&outcome)?;
-                        self.phase = Phase::Calling(self.due_calls(now_ps));
+                        self.phase = Phase::Calling(self.due_calls());
                     }
                 },
                 Phase::Calling(mut calling) => match self.advance(&mut calling, now_ps) {
@@ -149,13 +152,17 @@ impl Agent {
                 }
                 Phase::Computing(_, decided) => {
                     self.current.computed_ps = now_ps;
-                    // A copy that `init` finds flipped is read first.
-                    let flips = self.next_due_ps() <= now_ps
-                        && self.measurements.is_needed()
-                        && !self.is_flipped;
-                    match self.commit_batch(&decided, flips) {
+                    let next = self.due_reactions(now_ps);
+                    // Copies that `init` finds flipped are read first.
+                    let flips = match self.is_flipped {
+                        true => Vec::new(),
+                        false => self.measurements.groups_of(&next),
+                    };
+                    match self.commit_batch(&decided, &flips) {
                         Some(batch) => {
-                            self.is_flipped |= flips;
+                            if !flips.is_empty() {
+                                (self.is_flipped, self.due) = (true, next);
+                            }
                             let ticket = switch.submit(batch, now_ps);
                             self.phase = Phase::Committing(ticket, decided, flips);
                         }
@@ -168,7 +175,7 @@ impl Agent {
                         return Ok(Some(next_look_ps(switch, now_ps)));
                     }
                     Some(outcome) => {
-                        self.record_commit(&decided, &outcome, flips);
+                        self.record_commit(&decided, &outcome, &flips);
                         self.end(now_ps.max(outcome.known_ps));
                         // A dialogue without time would never let packets run.
                         if let Phase::Idle(due_ps) = &mut self.phase {
@@ -202,7 +209,7 @@ impl Agent {
         let changed = self.subscription.as_ref().map(Subscription::take).unwrap_or_default();
         let tables: Vec<TableId> = changed.iter().map(|change| change.table).collect();
         let mut items: Vec<Item> = self.tables.reads(&tables);
-        items.extend(self.measurements.reads(self.read_copy()));
+        items.extend(self.measurements.reads(&self.read_copies(), &self.due));
         Batch { items, ..Batch::default() }
     }
 
@@ -210,7 +217,8 @@ impl Agent {
         self.check(outcome)?;
         let mut replies = outcome.results.iter();
         self.tables.take_reads(&mut replies);
-        self.measurements.take_reads(self.read_copy(), &mut replies);
+        let copies = self.read_copies();
+        self.measurements.take_reads(&copies, &self.due, &mut replies);
         Ok(())
     }
 

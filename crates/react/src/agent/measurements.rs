@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the agent has read: packed fields by their sequence numbers, registers by the write counts of their cells
-//! (Mantis §5.2). A copy that no packet has written since it was read last has nothing new.
+//! (Mantis §5.2). A copy that no packet has written since it was read last has nothing new. What the same reactions take is a
+//! group; the agent flips and reads groups.
 
 use super::Mistake;
 use crate::compiler::{MeasuredPack, MeasuredRegister, Plan};
@@ -35,7 +36,9 @@ struct Register {
     /// The write counts of both copies when they were read last.
     seen: [Vec<u64>; 2],
     cached: Vec<Bits>,
-    /// Cells that a legacy controller wrote before the copy began that packets write now.
+    /// Cells that a legacy controller wrote while packets wrote the copy that they write now.
+    pending: Vec<bool>,
+    /// Cells that it wrote before that copy began.
     legacy: Vec<bool>,
     /// Values of such cells, read while packets wrote the copy that is read next.
     originals: Vec<Option<Bits>>,
@@ -57,6 +60,8 @@ impl Register {
 pub(super) struct Measurements {
     packs: Vec<Pack>,
     registers: Vec<Register>,
+    /// The reactions that take each group.
+    groups: Vec<Vec<usize>>,
     interface: Arc<Interface>,
     mistake: Mistake,
     reads: u64,
@@ -107,21 +112,30 @@ impl Measurements {
                 count,
                 seen: [vec![0; count as usize], vec![0; count as usize]],
                 cached: vec![Bits::zero(width_bits); count as usize],
+                pending: vec![false; count as usize],
                 legacy: vec![false; count as usize],
                 originals: vec![None; count as usize],
                 plan: measured.clone(),
             });
         }
-        Ok(Measurements { packs, registers, interface, mistake: Mistake::None, reads: 0 })
+        let (groups, mistake) = (plan.groups.clone(), Mistake::None);
+        Ok(Measurements { packs, registers, groups, interface, mistake, reads: 0 })
     }
 
     pub(super) fn set_mistake(&mut self, mistake: Mistake) {
         self.mistake = mistake;
     }
 
-    /// Whether there is anything to measure.
-    pub(super) fn is_needed(&self) -> bool {
-        !self.packs.is_empty() || !self.registers.is_empty()
+    /// The groups of which these reactions take something.
+    pub(super) fn groups_of(&self, reactions: &[usize]) -> Vec<usize> {
+        let all = self.groups.iter().enumerate();
+        let taken = all.filter(|(_, own)| own.iter().any(|reaction| reactions.contains(reaction)));
+        taken.map(|(group, _)| group).collect()
+    }
+
+    /// Whether one of these reactions takes something of a group.
+    fn is_taken(&self, group: usize, reactions: &[usize]) -> bool {
+        self.groups[group].iter().any(|reaction| reactions.contains(reaction))
     }
 
     /// Reads of the registers themselves, for the values before the first packet.
@@ -143,10 +157,11 @@ impl Measurements {
         }
     }
 
-    /// Reads of a copy, in the order of [`Measurements::take_reads`].
-    pub(super) fn reads(&self, copy: u64) -> Vec<Item> {
+    /// Reads of what these reactions take, each of the copy of its group, in the order of [`Measurements::take_reads`].
+    pub(super) fn reads(&self, copies: &[u64], reactions: &[usize]) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::new();
-        for pack in &self.packs {
+        for pack in self.packs.iter().filter(|pack| self.is_taken(pack.plan.group, reactions)) {
+            let copy = copies[pack.plan.group];
             for register in pack.words.iter().chain([&pack.sequence]) {
                 items.push(
                     Read::Register { register: *register, cells: CellRange::one(copy) }.into(),
@@ -154,7 +169,10 @@ impl Measurements {
             }
         }
         for register in &self.registers {
-            let first = copy * register.plan.copy_cells + register.first;
+            if !self.is_taken(register.plan.group, reactions) {
+                continue;
+            }
+            let first = copies[register.plan.group] * register.plan.copy_cells + register.first;
             let cells = CellRange::range(first, register.count);
             for register in [register.copies].into_iter().chain(register.times) {
                 items.push(Read::Register { register, cells }.into());
@@ -167,19 +185,21 @@ impl Measurements {
         items
     }
 
-    /// Takes the replies to the reads of a copy.
+    /// Takes the replies to the reads of what these reactions take.
     pub(super) fn take_reads<'r>(
         &mut self,
-        copy: u64,
+        copies: &[u64],
+        reactions: &[usize],
         replies: &mut impl Iterator<Item = &'r Result<Reply, Fault>>,
     ) {
         let mut values = || match replies.next() {
             Some(Ok(Reply::State(StateReply::Registers(values)))) => values.as_slice(),
             _ => &[],
         };
-        let copy = copy as usize;
+        let groups = self.groups_of(reactions);
         self.reads += 1;
-        for pack in &mut self.packs {
+        for pack in self.packs.iter_mut().filter(|pack| groups.contains(&pack.plan.group)) {
+            let copy = copies[pack.plan.group] as usize;
             let words: Vec<u64> =
                 pack.words.iter().map(|_| values().first().map_or(0, Bits::low_u64)).collect();
             let sequence = values().first().map_or(0, Bits::low_u64);
@@ -188,7 +208,8 @@ impl Measurements {
                 pack.cached = words;
             }
         }
-        for register in &mut self.registers {
+        for register in self.registers.iter_mut().filter(|one| groups.contains(&one.plan.group)) {
+            let copy = copies[register.plan.group] as usize;
             let split: (Vec<Bits>, Vec<Bits>);
             let (cells, times) = match register.times {
                 Some(_) => (values(), values()),
@@ -229,14 +250,23 @@ impl Measurements {
         }
     }
 
-    /// Records that a legacy controller writes cells of a measured register before the next flip. The copies lack the
-    /// writes, so the original is read after that flip; its value counts if no packet writes the cell until the flip
+    /// Records that a legacy controller writes cells of a measured register before the next flip of its group. The copies lack
+    /// the writes, so the original is read after that flip; its value counts if no packet writes the cell until the flip
     /// behind it.
     pub(super) fn note_legacy(&mut self, register: usize, cells: CellRange) {
         let Some(register) = self.registers.get_mut(register) else { return };
         let end = cells.count.map_or(u64::MAX, |count| cells.first.saturating_add(count));
-        for (index, is_written) in (register.first..).zip(&mut register.legacy) {
+        for (index, is_written) in (register.first..).zip(&mut register.pending) {
             *is_written |= (cells.first..end).contains(&index);
+        }
+    }
+
+    /// Begins the other copies of these groups: the legacy writes so far precede them.
+    pub(super) fn begin_copies(&mut self, groups: &[usize]) {
+        for register in self.registers.iter_mut().filter(|one| groups.contains(&one.plan.group)) {
+            for (is_legacy, is_pending) in register.legacy.iter_mut().zip(&mut register.pending) {
+                *is_legacy |= std::mem::take(is_pending);
+            }
         }
     }
 

@@ -47,13 +47,15 @@ pub struct Agent {
     tables: Tables,
     subscription: Option<Subscription>,
     legacy: LegacyWrites,
-    /// The copy that packets write.
-    working_copy: u64,
+    /// The copy of each group of measurements that packets write.
+    working_copies: Vec<u64>,
     /// The malleables that are committed.
     committed: Vec<u64>,
     /// When each reaction is due.
     due_ps: Vec<u64>,
-    /// Whether the last commit flipped the working copy too.
+    /// The reactions of this dialogue: those that were due when the working copies of what they take were flipped.
+    due: Vec<usize>,
+    /// Whether the last commit flipped working copies for the next dialogue too.
     is_flipped: bool,
     /// Whether `init` runs before the next dialogue.
     init_is_due: bool,
@@ -103,7 +105,8 @@ impl Agent {
             inits,
             subscription: None,
             legacy,
-            working_copy: 0,
+            working_copies: vec![0; compiled.plan.groups.len()],
+            due: Vec::new(),
             is_flipped: false,
             init_is_due: false,
             reloads: VecDeque::new(),
@@ -172,9 +175,9 @@ impl Agent {
                     break decided;
                 }
             };
-            if let Some(batch) = self.commit_batch(&decided, false) {
+            if let Some(batch) = self.commit_batch(&decided, &[]) {
                 let outcome = switch.execute(batch);
-                self.record_commit(&decided, &outcome, false);
+                self.record_commit(&decided, &outcome, &[]);
                 if let Some((_, fault)) = outcome.first_fault() {
                     return Err(format!("`init` could not be committed: {fault}"));
                 }

@@ -29,14 +29,23 @@ pub(super) struct ExpandedAction {
     pub(super) default_only: bool,
 }
 
+/// The actions of a control that are made once for all tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SpecialisedActions {
+    /// The fields that actions use.
+    pub(super) fields: BTreeMap<NodeId, Vec<usize>>,
+    /// The actions made so far, by the action as written.
+    pub(super) made: BTreeMap<NodeId, Vec<(NodeId, String)>>,
+    /// The declarations of the control so far.
+    pub(super) locals: Vec<Declaration>,
+}
+
 impl Translator<'_> {
     /// Makes the actions for the combinations of alternatives of an action's fields, once for all tables.
     pub(super) fn specialise(
         &mut self,
         reference: &ActionRef,
-        action_fields: &BTreeMap<NodeId, Vec<usize>>,
-        made: &mut BTreeMap<NodeId, Vec<(NodeId, String)>>,
-        locals: &mut Vec<Declaration>,
+        actions: &mut SpecialisedActions,
     ) -> Option<ExpandedAction> {
         let action = match self.program.typed.calls.get(&reference.id).map(|call| call.callee) {
             Some(Callee::Action(node)) => node,
@@ -46,11 +55,10 @@ impl Translator<'_> {
             },
         };
         let has = |name: &str| reference.annotations.iter().any(|one| &*one.name.text == name);
-        let (fields, specialised) =
-            match self.specialise_action(action, action_fields, made, locals) {
-                Some(made) => made,
-                None => (Vec::new(), vec![(action, reference.path.name.text.to_string())]),
-            };
+        let (fields, specialised) = match self.specialise_action(action, actions) {
+            Some(made) => made,
+            None => (Vec::new(), vec![(action, reference.path.name.text.to_string())]),
+        };
         let (table_only, default_only) = (has("tableonly"), has("defaultonly"));
         let reference = reference.clone();
         Some(ExpandedAction { action, reference, fields, specialised, table_only, default_only })
@@ -81,18 +89,16 @@ impl Translator<'_> {
     pub(super) fn specialise_action(
         &mut self,
         action: NodeId,
-        action_fields: &BTreeMap<NodeId, Vec<usize>>,
-        made: &mut BTreeMap<NodeId, Vec<(NodeId, String)>>,
-        locals: &mut Vec<Declaration>,
+        actions: &mut SpecialisedActions,
     ) -> Option<Specialised> {
-        let fields = action_fields.get(&action).filter(|fields| !fields.is_empty())?.clone();
+        let fields = actions.fields.get(&action).filter(|fields| !fields.is_empty())?.clone();
         if self.combinations(&fields) > self.limits.combinations {
             return None;
         }
-        if let Some(specialised) = made.get(&action) {
+        if let Some(specialised) = actions.made.get(&action) {
             return Some((fields, specialised.clone()));
         }
-        let original = locals.iter().find(|local| local.id == action)?.clone();
+        let original = actions.locals.iter().find(|local| local.id == action)?.clone();
         let mut specialised = Vec::new();
         for index in 0..self.combinations(&fields) {
             let choice = self.choice(&fields, index);
@@ -102,9 +108,9 @@ impl Translator<'_> {
             copy.annotations.retain(|one| !matches!(&*one.name.text, "name" | "id"));
             self.replace_references(&mut copy, &choice, true);
             specialised.push((copy.id, copy.name.text.to_string()));
-            locals.push(copy);
+            actions.locals.push(copy);
         }
-        made.insert(action, specialised.clone());
+        actions.made.insert(action, specialised.clone());
         Some((fields, specialised))
     }
 }

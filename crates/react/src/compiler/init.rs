@@ -4,12 +4,11 @@
 
 use super::Mode;
 use super::architectures::Style;
+use super::names::{CELL_TYPE, LEFT, STATE, STATE_TYPE, VERSION, working_copy};
 use super::packing::sorted_first_fit;
 use super::plan::{InitParameter, InitTable, PipelinePlan};
 use super::tables::MISS;
-use super::translator::{
-    CELL_TYPE, LEFT, STATE, STATE_TYPE, Translator, VERSION, WORKING_COPY, selector_name,
-};
+use super::translator::{Translator, selector_name};
 use crate::language::Gress;
 use p4::ast::{ControlDeclaration, Declaration, Statement};
 use source::Span;
@@ -29,7 +28,11 @@ impl Translator<'_> {
                 fields.push_str(&format!("bit<{bits}> {name}; "));
             }
         }
-        fields.push_str(&format!("bit<1> {WORKING_COPY}; bit<1> {VERSION}; "));
+        // A program without measurements has a working copy too.
+        for group in 0..self.usage.groups.count().max(1) {
+            fields.push_str(&format!("bit<1> {}; ", working_copy(group)));
+        }
+        fields.push_str(&format!("bit<1> {VERSION}; "));
         let mut cell = String::new();
         if self.style == Style::Tna {
             fields.push_str(&format!("bit<1> {LEFT}; {}", self.remembered_fields()));
@@ -44,8 +47,8 @@ impl Translator<'_> {
         if mode == Mode::Run && self.usage.versioned.contains(&gress) {
             parameters.push((InitParameter::Version, 1, 0));
         }
-        if self.usage.measuring.contains(&gress) {
-            parameters.push((InitParameter::WorkingCopy, 1, 0));
+        for group in self.usage.measuring.get(&gress).into_iter().flatten() {
+            parameters.push((InitParameter::WorkingCopy(*group), 1, 0));
         }
         let interface = &self.program.interface;
         let is_used =
@@ -68,7 +71,7 @@ impl Translator<'_> {
     fn parameter_name(&self, parameter: InitParameter) -> String {
         match parameter {
             InitParameter::Version => VERSION.to_string(),
-            InitParameter::WorkingCopy => WORKING_COPY.to_string(),
+            InitParameter::WorkingCopy(group) => working_copy(group),
             InitParameter::Value(index) => self.program.interface.values[index].name.to_string(),
             InitParameter::Selector(index) => {
                 selector_name(&self.program.declarations.fields[index].name.text)
@@ -87,7 +90,7 @@ impl Translator<'_> {
         let mut parameters = self.init_parameters(gress, mode);
         let widths: Vec<u32> = parameters.iter().map(|(_, width, _)| *width).collect();
         let is_pinned = |parameter: &InitParameter| {
-            matches!(parameter, InitParameter::Version | InitParameter::WorkingCopy)
+            matches!(parameter, InitParameter::Version | InitParameter::WorkingCopy(_))
         };
         let pinned = parameters.iter().filter(|(parameter, ..)| is_pinned(parameter)).count();
         let mut bins = match mode {

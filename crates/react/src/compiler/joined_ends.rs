@@ -2,7 +2,8 @@
 //! The ends of a pipeline's control on Tofino: all packets reach the last statement, so that one access of each array
 //! measures them. `return` and `exit` become a flag, and what follows them is skipped where it is set.
 
-use super::translator::{LEFT, STATE, Translator};
+use super::names::{LEFT, STATE};
+use super::translator::Translator;
 use crate::language::{Gress, codes};
 use p4::ast::{
     Block, ControlDeclaration, DeclarationKind, Expression, ExpressionKind, Statement,

@@ -5,9 +5,10 @@
 use super::architectures::Style;
 use super::ends::{Ends, Exits};
 use super::finishing::measures_fields;
+use super::names::{STATE, working_copy};
 use super::packing::{BinLimits, sorted_first_fit};
 use super::plan::{MeasuredBits, MeasuredPack, MeasuredValue};
-use super::translator::{Beginning, STATE, Translator, WORKING_COPY};
+use super::translator::{Beginning, Translator};
 use crate::interface::{ArgumentKind, Scalar, path_text};
 use crate::language::{ArgumentSource, Gress, codes};
 use p4::ast::{ControlDeclaration, Declaration, DeclarationKind, NodeId, Statement, StatementKind};
@@ -81,6 +82,7 @@ impl Layout {
     /// The declarations of the registers, and statements that write them, on v1model.
     fn writes(&self) -> (String, String) {
         let (mut declarations, mut text) = (String::new(), String::new());
+        let copy = working_copy(self.pack.group);
         for (name, parts) in self.pack.words.iter().zip(&self.words) {
             let unused = WORD_BITS - parts.iter().map(|part| part.width).sum::<u32>();
             let mut pieces: Vec<String> = Vec::new();
@@ -92,15 +94,13 @@ impl Layout {
             );
             let expression = pieces.join(" ++ ");
             declarations.push_str(&format!("register<bit<32>>(2) {name}; "));
-            text.push_str(&format!(
-                "{name}.write((bit<32>){STATE}.{WORKING_COPY}, {expression}); "
-            ));
+            text.push_str(&format!("{name}.write((bit<32>){STATE}.{copy}, {expression}); "));
         }
         let sequence = &self.pack.sequence;
         declarations.push_str(&format!("register<bit<32>>(2) {sequence}; "));
         text.push_str(&format!(
-            "{{ bit<32> p4r_count; {sequence}.read(p4r_count, (bit<32>){STATE}.{WORKING_COPY}); \
-             {sequence}.write((bit<32>){STATE}.{WORKING_COPY}, p4r_count + 1); }} "
+            "{{ bit<32> p4r_count; {sequence}.read(p4r_count, (bit<32>){STATE}.{copy}); \
+             {sequence}.write((bit<32>){STATE}.{copy}, p4r_count + 1); }} "
         ));
         (declarations, text)
     }
@@ -109,6 +109,7 @@ impl Layout {
     /// each array is accessed once.
     fn actions(&self) -> (String, String, Beginning) {
         let (mut declarations, mut beginning) = (String::new(), Beginning::default());
+        let copy = working_copy(self.pack.group);
         let mut guarded: Vec<(String, String)> = Vec::new();
         let (mut plain, mut chains, mut executes) = (String::new(), String::new(), String::new());
         let action = |name: &str, body: &str| {
@@ -139,11 +140,11 @@ impl Layout {
                     choices => chains.push_str(&chain(choices, assign)),
                 }
             }
-            executes.push_str(&format!("{name}_put.execute({STATE}.{WORKING_COPY}); "));
+            executes.push_str(&format!("{name}_put.execute({STATE}.{copy}); "));
         }
         let sequence = &self.pack.sequence;
         declarations.push_str(&action(sequence, "word = word + 1;"));
-        executes.push_str(&format!("{sequence}_put.execute({STATE}.{WORKING_COPY}); "));
+        executes.push_str(&format!("{sequence}_put.execute({STATE}.{copy}); "));
         let guarded =
             guarded.iter().map(|(condition, body)| format!("if ({condition}) {{ {body} }} "));
         let guarded: String = guarded.collect();
@@ -193,6 +194,7 @@ impl Translator<'_> {
             });
             let pack = MeasuredPack {
                 reaction,
+                group: self.usage.groups.of_fields(reaction),
                 gress,
                 words: (0..words.len()).map(|word| format!("{stem}_word{word}").into()).collect(),
                 sequence: format!("{stem}_sequence").into(),
@@ -357,7 +359,7 @@ impl Translator<'_> {
         let is_pipeline = self.program.pipelines.iter().any(|one| one.control == control);
         let reactions = &self.program.declarations.reactions;
         let measures = |gress: &Gress| {
-            (self.style == Style::Tna && self.usage.measuring.contains(gress))
+            (self.style == Style::Tna && self.usage.measuring.contains_key(gress))
                 || self.usage.copied.get(gress).is_some_and(|names| !names.is_empty())
                 || reactions.iter().any(|reaction| measures_fields(reaction, *gress))
         };

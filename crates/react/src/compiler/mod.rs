@@ -10,6 +10,7 @@ pub mod architectures;
 mod ends;
 mod entries;
 mod finishing;
+mod groups;
 mod init;
 mod joined_ends;
 mod loads;
@@ -31,6 +32,8 @@ use crate::interface::Interface;
 use crate::language::{Gress, P4rProgram};
 use finishing as finish_control;
 use ir::ready::ReadyProgram;
+pub(crate) use names::working_copy_group;
+use names::{STATE, STATE_TYPE};
 use p4::ast::{Argument, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId};
 use p4::compile::Compilation;
 use p4::rewrite::Rewritten;
@@ -41,7 +44,7 @@ pub use plan::*;
 use source::{Diagnostics, SourceMap, Span};
 use std::collections::BTreeSet;
 use tables::ExpandedTable;
-use translator::{Choice, STATE, STATE_TYPE, Translator};
+use translator::{Choice, Translator};
 
 /// Which program to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +102,12 @@ pub struct CompiledProgram {
 /// One translated program.
 struct Translation {
     rewritten: Rewritten,
+    parts: PlannedParts,
+}
+
+/// What the controls and registers of a program become, by local names.
+#[derive(Default)]
+struct PlannedParts {
     tables: Vec<ExpandedTable>,
     pipelines: Vec<PipelinePlan>,
     packs: Vec<MeasuredPack>,
@@ -167,7 +176,7 @@ fn translate(
     if translator.style == architectures::Style::Tna {
         translator.refuse_wide_cells();
     }
-    let mut done = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut parts = PlannedParts::default();
     let all: Vec<Declaration> = program.typed.program.declarations.clone();
     let mut is_first = true;
     for declaration in &all {
@@ -185,7 +194,7 @@ fn translate(
                     let put = translator.rewriter.insert_before(declaration.id, state);
                     debug_assert!(put.is_ok(), "{put:?}");
                 }
-                translate_control(&mut translator, declaration, mode, &mut done);
+                translate_control(&mut translator, declaration, mode, &mut parts);
             }
             DeclarationKind::Control(_) => translator.read_copies(declaration),
             DeclarationKind::Struct(_) => translator.add_copies(declaration),
@@ -200,7 +209,7 @@ fn translate(
                     let copies = translator.declarations(Span::NONE, &text);
                     let put = translator.rewriter.insert_after(declaration.id, copies);
                     debug_assert!(put.is_ok(), "{put:?}");
-                    done.3.push((node, register));
+                    parts.registers.push((node, register));
                 }
             }
             _ => {}
@@ -214,18 +223,14 @@ fn translate(
         return Err((all, map));
     }
     let rewritten = rewriter.finish()?;
-    let (tables, pipelines, packs, registers) = done;
-    Ok(Translation { rewritten, tables, pipelines, packs, registers })
+    Ok(Translation { rewritten, parts })
 }
-
-type Done =
-    (Vec<ExpandedTable>, Vec<PipelinePlan>, Vec<MeasuredPack>, Vec<(NodeId, MeasuredRegister)>);
 
 fn translate_control(
     translator: &mut Translator<'_>,
     declaration: &Declaration,
     mode: Mode,
-    done: &mut Done,
+    parts: &mut PlannedParts,
 ) {
     let id = declaration.id;
     let mut changed = declaration.clone();
@@ -239,7 +244,7 @@ fn translate_control(
             }
             Mode::Written => finish_control::name_keys(translator, control),
         }
-        done.3.extend(translator.mirror_registers(control));
+        parts.registers.extend(translator.mirror_registers(control));
     }
     translator.replace_references(&mut changed, &Choice::new(), false);
     translator.declare_variables(&mut changed);
@@ -251,8 +256,8 @@ fn translate_control(
     if let DeclarationKind::Control(control) = &mut changed.kind {
         match pipelines.first() {
             Some(gress) => {
-                done.2.extend(translator.add_measurements(*gress, control));
-                done.1.push(translator.add_init(*gress, control, mode));
+                parts.packs.extend(translator.add_measurements(*gress, control));
+                parts.pipelines.push(translator.add_init(*gress, control, mode));
             }
             None => {
                 let text = format!("control x(inout {STATE_TYPE} {STATE}) {{ apply {{ }} }}");
@@ -264,7 +269,7 @@ fn translate_control(
         }
         finish_control::remove_unused_actions(control, &expanded);
     }
-    done.0.extend(expanded);
+    parts.tables.extend(expanded);
     let replaced = translator.rewriter.replace(id, changed);
     debug_assert!(replaced.is_ok(), "{replaced:?}");
 }

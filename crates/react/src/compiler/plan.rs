@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub enum InitParameter {
     /// The version of malleable tables (`vv`, Mantis §5.1).
     Version,
-    /// The working copy of measurements (`mv`, Mantis §5.2).
-    WorkingCopy,
+    /// The working copy of the group of measurements with this number (`mv`, Mantis §5.2).
+    WorkingCopy(usize),
     /// The malleable value of this index.
     Value(usize),
     /// The selector of the malleable field of this index.
@@ -54,6 +54,8 @@ pub struct MeasuredValue {
 pub struct MeasuredPack {
     /// The reaction.
     pub reaction: usize,
+    /// The group of measurements that it belongs to.
+    pub group: usize,
     /// Whose packets.
     pub gress: Gress,
     /// Registers of two cells, one for each copy, of 32 bits.
@@ -71,6 +73,8 @@ pub struct MeasuredRegister {
     pub register: Arc<str>,
     /// The name of its declaration.
     pub name: Arc<str>,
+    /// The group of measurements that it belongs to.
+    pub group: usize,
     /// Whose packets write it.
     pub gress: Gress,
     /// The register of both copies.
@@ -155,6 +159,8 @@ pub struct Plan {
     pub packs: Vec<MeasuredPack>,
     /// Measured registers.
     pub registers: Vec<MeasuredRegister>,
+    /// The reactions that take the measurements of each group. Measurements of a group have one working copy.
+    pub groups: Vec<Vec<usize>>,
     /// The number of alternatives of each malleable field.
     pub alternatives: Vec<usize>,
 }

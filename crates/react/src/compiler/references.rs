@@ -5,7 +5,8 @@
 
 use super::Mode;
 use super::architectures::Style;
-use super::translator::{Choice, STATE, Specialised, Translator};
+use super::names::STATE;
+use super::translator::{Choice, Specialised, Translator};
 use crate::language::dialect::referred;
 use p4::ast::{
     Argument, Block, Declaration, DeclarationKind, Direction, Expression, ExpressionKind,

@@ -3,9 +3,10 @@
 //! action writes is its result; with the index it is remembered to the end of the pipeline, where one access writes both the
 //! value and a count of writes to a cell of the copies.
 
+use super::names::{CELL_TYPE, STATE, working_copy};
 use super::plan::MeasuredRegister;
 use super::registers::{Cells, RegisterAction, apply_function, executed, own_expressions};
-use super::translator::{CELL_TYPE, STATE, Translator, WORKING_COPY};
+use super::translator::Translator;
 use super::usage::written_register;
 use crate::language::{Gress, codes};
 use p4::ast::{
@@ -76,7 +77,7 @@ impl Translator<'_> {
             ));
             let index = format!("{STATE}.{stem}_index");
             let at = match bits {
-                0 => format!("{STATE}.{WORKING_COPY}"),
+                0 => format!("{STATE}.{}", working_copy(cells.group)),
                 _ => format!("{STATE}.{stem}_place"),
             };
             let bound = match (bits < *index_bits, *size == cells.copy_cells()) {
@@ -99,6 +100,7 @@ impl Translator<'_> {
         Some(MeasuredRegister {
             register: cells.name.clone(),
             name: cells.name.clone(),
+            group: cells.group,
             gress: Gress::Ingress,
             copies: format!("{}_copies", cells.stem).into(),
             times: None,

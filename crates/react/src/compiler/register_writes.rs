@@ -3,9 +3,10 @@
 //! cell.
 
 use super::architectures::Style;
+use super::names::{STATE, working_copy};
 use super::plan::MeasuredRegister;
 use super::registers::{all_declarations, type_arguments};
-use super::translator::{STATE, Translator, WORKING_COPY};
+use super::translator::Translator;
 use super::usage::written_register;
 use crate::language::Gress;
 use crate::language::arguments::register_shape;
@@ -69,6 +70,7 @@ impl Translator<'_> {
         let register = MeasuredRegister {
             register: name.clone(),
             name,
+            group: self.usage.groups.of_register(declaration.id),
             gress,
             copies: copies.into(),
             times: Some(times.into()),
@@ -113,8 +115,9 @@ impl VisitMut for Mirror<'_, '_> {
         let [index, value] = call.arguments.as_slice() else { return };
         let cells = size.max(1).next_power_of_two();
         let bits = cells.trailing_zeros();
+        let copy = working_copy(self.translator.usage.groups.of_register(node));
         let index_text = format!(
-            "p4r_index < {size} ? (p4r_index | ((bit<32>){STATE}.{WORKING_COPY} << {bits})) : {}",
+            "p4r_index < {size} ? (p4r_index | ((bit<32>){STATE}.{copy} << {bits})) : {}",
             2 * cells
         );
         let text = format!(

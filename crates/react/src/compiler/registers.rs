@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The registers that reactions take, and the register actions of Tofino on them.
 
-use super::names::{STATE, WORKING_COPY};
+use super::groups::Groups;
+use super::names::{STATE, working_copy};
 use crate::language::arguments::register_shape;
 use crate::language::paths::{declaration, scalar};
 use p4::ast::{
@@ -29,6 +30,8 @@ pub(super) struct Cells {
     pub(super) index: String,
     pub(super) index_bits: u32,
     pub(super) size: u64,
+    /// Its group of measurements.
+    pub(super) group: usize,
 }
 
 impl Cells {
@@ -51,7 +54,7 @@ impl Cells {
             bits if bits <= self.index_bits => format!("{index}[{}:0]", bits - 1),
             bits => format!("{}w0 ++ {index}", bits - self.index_bits),
         };
-        format!("{STATE}.{stem}_place = {STATE}.{WORKING_COPY} ++ {at}; ")
+        format!("{STATE}.{stem}_place = {STATE}.{} ++ {at}; ", working_copy(self.group))
     }
 }
 
@@ -77,11 +80,11 @@ pub(super) fn all_declarations(typed: &TypedProgram) -> impl Iterator<Item = &De
     })
 }
 
-/// The cells of these registers, in their order.
-pub(super) fn cells(typed: &TypedProgram, registers: &[NodeId]) -> Vec<Cells> {
+/// The cells of the registers that are arguments, in their order.
+pub(super) fn cells(typed: &TypedProgram, groups: &Groups) -> Vec<Cells> {
     let mut all: Vec<Cells> = Vec::new();
-    for register in registers {
-        let Some(found) = all_declarations(typed).find(|one| one.id == *register) else { continue };
+    for register in groups.registers() {
+        let Some(found) = all_declarations(typed).find(|one| one.id == register) else { continue };
         let Some((ty, size)) = register_shape(typed, found) else { continue };
         let written = type_arguments(found);
         let Some(cell) = written.first() else { continue };
@@ -93,7 +96,8 @@ pub(super) fn cells(typed: &TypedProgram, registers: &[NodeId]) -> Vec<Cells> {
         let name = found.name.text.clone();
         let number = all.iter().filter(|one| one.name == name).count();
         all.push(Cells {
-            register: *register,
+            register,
+            group: groups.of_register(register),
             stem: match number {
                 0 => format!("p4r_{name}"),
                 number => format!("p4r_{name}{number}"),

@@ -39,8 +39,9 @@ pub(super) fn resolve(
     let registers = || as_run.registers.iter().map(|register| &register.name);
     let alternatives =
         program.declarations.fields.iter().map(|field| field.alternatives.len()).collect();
-    let mut plan = Plan { alternatives, ..Plan::default() };
-    for pipeline in &run.pipelines {
+    let groups = super::groups::Groups::of(program).reactions();
+    let mut plan = Plan { alternatives, groups, ..Plan::default() };
+    for pipeline in &run.parts.pipelines {
         let inits = pipeline.inits.iter().map(|init| super::InitTable {
             table: full_name(as_run.tables.iter().map(|table| &table.name), &init.table),
             action: full_name(as_run.actions.iter().map(|action| &action.name), &init.action),
@@ -48,7 +49,7 @@ pub(super) fn resolve(
         });
         plan.pipelines.push(PipelinePlan { gress: pipeline.gress, inits: inits.collect() });
     }
-    for pack in &run.packs {
+    for pack in &run.parts.packs {
         plan.packs.push(MeasuredPack {
             words: pack.words.iter().map(|word| full_name(registers(), word)).collect(),
             sequence: full_name(registers(), &pack.sequence),
@@ -56,7 +57,7 @@ pub(super) fn resolve(
         });
     }
     let mut found = Diagnostics::new();
-    for (node, register) in &run.registers {
+    for (node, register) in &run.parts.registers {
         let mut all = as_run.registers.iter();
         let own = all.find(|one| node_of(as_run, one.origin) == Some(*node));
         let Some(gress) = writer(program, *node, &mut found) else { continue };
@@ -71,7 +72,7 @@ pub(super) fn resolve(
     let mut interface = program.interface.clone();
     for table in &as_written.tables {
         let node = node_of(as_written, table.origin);
-        let Some(expanded) = run.tables.iter().find(|one| Some(one.table) == node) else {
+        let Some(expanded) = run.parts.tables.iter().find(|one| Some(one.table) == node) else {
             continue;
         };
         let planned = plan_table(program, expanded, table, as_written, as_run);

@@ -4,9 +4,10 @@
 //! join the key. A default action that uses fields, or that a reaction may set, moves to a table that is applied on a
 //! miss; `applies` changes the places where tables are applied.
 
-use super::actions::{ExpandedAction, action_fields, listed};
+use super::actions::{ExpandedAction, SpecialisedActions, action_fields, listed};
+use super::names::{STATE, VERSION};
 use super::plan::KeyPlan;
-use super::translator::{Choice, STATE, Translator, VERSION};
+use super::translator::{Choice, Translator};
 use super::usage::malleables;
 use crate::language::check::is_malleable;
 use p4::ast::{
@@ -40,13 +41,12 @@ impl Translator<'_> {
     /// Expands the tables of a control.
     pub(super) fn expand_tables(&mut self, control: &mut ControlDeclaration) -> Vec<ExpandedTable> {
         let mut expanded = Vec::new();
-        let mut made: BTreeMap<NodeId, Vec<(NodeId, String)>> = BTreeMap::new();
-        let mut locals = Vec::with_capacity(control.locals.len());
-        let actions = action_fields(self, control);
+        let fields = action_fields(self, control);
+        let mut actions = SpecialisedActions { fields, ..SpecialisedActions::default() };
         let called = self.called_actions(control);
         for mut local in std::mem::take(&mut control.locals) {
             if !matches!(local.kind, DeclarationKind::Table(_)) {
-                locals.push(local);
+                actions.locals.push(local);
                 continue;
             }
             let is_malleable = is_malleable(&local.annotations);
@@ -54,30 +54,23 @@ impl Translator<'_> {
             let name = local.name.text.to_string();
             let is_changed = is_malleable
                 || !malleables(&local).is_empty()
-                || listed(self, &local).iter().any(|action| actions.contains_key(action));
+                || listed(self, &local).iter().any(|action| actions.fields.contains_key(action));
             let DeclarationKind::Table(table) = &mut local.kind else { continue };
             if !is_changed {
-                locals.push(local);
+                actions.locals.push(local);
                 continue;
             }
-            let outcome = self.expand_table(
-                local.id,
-                &name,
-                is_malleable,
-                table,
-                &actions,
-                &mut made,
-                &mut locals,
-            );
-            locals.push(local);
-            locals.extend(outcome.1);
+            let outcome = self.expand_table(local.id, &name, is_malleable, table, &mut actions);
+            actions.locals.push(local);
+            actions.locals.extend(outcome.1);
             expanded.push(outcome.0);
         }
         for action in called {
-            self.specialise_action(action, &actions, &mut made, &mut locals);
+            self.specialise_action(action, &mut actions);
         }
+        let SpecialisedActions { fields, made, mut locals } = actions;
         for (action, names) in made {
-            if let Some(fields) = actions.get(&action) {
+            if let Some(fields) = fields.get(&action) {
                 self.specialised.insert(action, (fields.clone(), names));
             }
         }
@@ -91,16 +84,13 @@ impl Translator<'_> {
     }
 
     /// Expands one table; also returns the table that is applied on a miss.
-    #[allow(clippy::too_many_arguments, reason = "the state of one pass over a control")]
     fn expand_table(
         &mut self,
         id: NodeId,
         name: &str,
         is_malleable: bool,
         table: &mut TableDeclaration,
-        action_fields: &BTreeMap<NodeId, Vec<usize>>,
-        made: &mut BTreeMap<NodeId, Vec<(NodeId, String)>>,
-        locals: &mut Vec<Declaration>,
+        specialised: &mut SpecialisedActions,
     ) -> (ExpandedTable, Option<Declaration>) {
         let mut keys = Vec::new();
         let mut actions = Vec::new();
@@ -108,7 +98,7 @@ impl Translator<'_> {
         for property in &table.properties {
             if let TablePropertyKind::Actions(refs) = &property.kind {
                 for action in refs {
-                    let expanded = self.specialise(action, action_fields, made, locals);
+                    let expanded = self.specialise(action, specialised);
                     actions.extend(expanded);
                 }
             }

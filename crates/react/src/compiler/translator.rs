@@ -2,7 +2,7 @@
 //! [`Translator`]: the tree that the passes of the compiler change, and the pieces of P4_16 that they put in.
 
 use super::architectures::Style;
-pub(super) use super::names::{CELL_TYPE, LEFT, STATE, STATE_TYPE, VERSION, WORKING_COPY};
+use super::names::STATE;
 use super::plan::combination;
 use super::registers::{Cells, RegisterAction, cells, register_actions};
 use super::usage::Usage;
@@ -80,7 +80,7 @@ impl<'p> Translator<'p> {
             limits,
             loads: Loads::default(),
             specialised: BTreeMap::new(),
-            cells: cells(&program.typed, &usage.measured_registers),
+            cells: cells(&program.typed, &usage.groups),
             actions: register_actions(&program.typed),
             beginnings: BTreeMap::new(),
             rewriter: Rewriter::of(&program.typed, program.map.clone()),

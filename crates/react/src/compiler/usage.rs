@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which controls need malleables, which pipeline applies them, and which malleables a part of the tree names.
 
+use super::groups::Groups;
 use super::registers::{RegisterAction, executed, register_actions};
 use crate::language::dialect::referred;
 use crate::language::{ArgumentSource, Gress, P4rProgram, check::is_malleable};
@@ -59,8 +60,10 @@ pub(super) struct Usage {
     pub(super) copied: BTreeMap<Gress, BTreeSet<Arc<str>>>,
     /// Declarations of the registers that are arguments of reactions.
     pub(super) measured_registers: Vec<NodeId>,
-    /// Pipelines with something to measure.
-    pub(super) measuring: BTreeSet<Gress>,
+    /// The groups of measurements.
+    pub(super) groups: Groups,
+    /// Pipelines with something to measure, and the groups that they measure.
+    pub(super) measuring: BTreeMap<Gress, BTreeSet<usize>>,
     /// Pipelines with malleable tables.
     pub(super) versioned: BTreeSet<Gress>,
     /// The registers that each control writes.
@@ -70,10 +73,12 @@ pub(super) struct Usage {
 impl Usage {
     pub(super) fn of(program: &P4rProgram) -> Usage {
         let typed = &program.typed;
-        let mut usage = Usage::default();
-        for reaction in &program.declarations.reactions {
+        let groups = Groups::of(program);
+        let measured_registers = groups.registers().collect();
+        let mut usage = Usage { groups, measured_registers, ..Usage::default() };
+        for (number, reaction) in program.declarations.reactions.iter().enumerate() {
             for argument in &reaction.arguments {
-                usage.argument(program, &argument.source);
+                usage.argument(number, &argument.source);
             }
         }
         let mut direct: BTreeMap<NodeId, Parts> = BTreeMap::new();
@@ -100,9 +105,12 @@ impl Usage {
                 if parts.has_malleable_table {
                     usage.versioned.insert(pipeline.gress);
                 }
-                let measured = &usage.measured_registers;
-                if parts.written.iter().any(|register| measured.contains(register)) {
-                    usage.measuring.insert(pipeline.gress);
+                let measured = usage.measured_registers.iter();
+                let written = measured.filter(|register| parts.written.contains(register));
+                let groups: Vec<usize> =
+                    written.map(|register| usage.groups.of_register(*register)).collect();
+                if !groups.is_empty() {
+                    usage.measuring.entry(pipeline.gress).or_default().extend(groups);
                 }
             }
         }
@@ -146,7 +154,7 @@ impl Usage {
 
     /// Whether a pipeline loads or measures anything.
     pub(super) fn is_active(&self, gress: Gress) -> bool {
-        self.measuring.contains(&gress)
+        self.measuring.contains_key(&gress)
             || self.versioned.contains(&gress)
             || self.used.get(&gress).is_some_and(|names| !names.is_empty())
     }
@@ -163,26 +171,19 @@ impl Usage {
             .collect()
     }
 
-    fn argument(&mut self, program: &P4rProgram, source: &ArgumentSource) {
+    fn argument(&mut self, reaction: usize, source: &ArgumentSource) {
         let gress = |in_egress: bool| if in_egress { Gress::Egress } else { Gress::Ingress };
-        match source {
-            ArgumentSource::Packet { in_egress, .. } => {
-                self.measuring.insert(gress(*in_egress));
-            }
+        let gress = match source {
+            ArgumentSource::Packet { in_egress, .. } => gress(*in_egress),
             ArgumentSource::Malleable { in_egress, name } => {
-                self.measuring.insert(gress(*in_egress));
-                self.used.entry(gress(*in_egress)).or_default().insert(name.clone());
+                let gress = gress(*in_egress);
+                self.used.entry(gress).or_default().insert(name.clone());
+                gress
             }
-            ArgumentSource::Register { path, .. } => {
-                let found = crate::language::arguments::register(program, path);
-                if let Some((declaration, _)) = found
-                    && !self.measured_registers.contains(&declaration.id)
-                {
-                    self.measured_registers.push(declaration.id);
-                }
-            }
-            ArgumentSource::Constant(_) => {}
-        }
+            ArgumentSource::Register { .. } | ArgumentSource::Constant(_) => return,
+        };
+        let group = self.groups.of_fields(reaction);
+        self.measuring.entry(gress).or_default().insert(group);
     }
 }
 

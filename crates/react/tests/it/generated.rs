@@ -426,10 +426,18 @@ pub fn program(choices: &mut Choices, writes: Writes, target: Target) -> Generat
         Target::V1model => "V1Switch(P(), V(), I(), E(), C(), D()) main;",
         Target::Tna => "Pipeline(P(), I(), D(), Q(), E(), F()) pipe;\nSwitch(pipe) main;",
     };
-    let _ = writeln!(
-        text,
-        "reaction react(ing hdr.d.id, ing hdr.d.a, ing hdr.d.p, ing hdr.d.seen, reg r[2:9]{fields}{egress}) {{ }}\n{main}"
-    );
+    // A second reaction, of another rate, that takes the register too, or takes it alone.
+    let own = "ing hdr.d.id, ing hdr.d.a, ing hdr.d.p, ing hdr.d.seen";
+    let (first, second) = match generator.choices.below(4) {
+        0 | 1 => (", reg r[2:9]", ""),
+        2 => (", reg r[2:9]", ", reg r[2:9]"),
+        _ => ("", ", reg r[2:9]"),
+    };
+    let _ = writeln!(text, "reaction react({own}{first}{fields}{egress}) {{ }}");
+    if !second.is_empty() {
+        let _ = writeln!(text, "@rate(\"8us\")\nreaction slow({own}{second}) {{ }}");
+    }
+    let _ = writeln!(text, "{main}");
     GeneratedProgram { text }
 }
 

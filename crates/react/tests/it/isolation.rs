@@ -29,6 +29,8 @@ struct Counts {
     legacy: usize,
     cells: usize,
     calls: usize,
+    /// Calls of the reaction with a rate of its own.
+    slow_calls: usize,
 }
 
 fn judged(seed: u64, mistakes: Mistakes, architecture: Architecture) -> (Option<String>, Counts) {
@@ -50,6 +52,7 @@ fn judged(seed: u64, mistakes: Mistakes, architecture: Architecture) -> (Option<
         legacy: done.filter(|commit| !commit.is_agent).count(),
         cells: history.cells.len(),
         calls: history.calls.len(),
+        slow_calls: history.calls.iter().filter(|call| call.reaction == 1).count(),
     };
     (fault, counts)
 }
@@ -75,17 +78,22 @@ fn check(architecture: Architecture) {
         all.legacy += own.legacy;
         all.cells += own.cells;
         all.calls += own.calls;
+        all.slow_calls += own.slow_calls;
+    }
+    if all.histories == HISTORIES {
+        assert!(all.slow_calls > 20 && all.slow_calls < all.calls / 3, "{all:?}");
     }
     println!(
         "{} histories, {} packets, {} commits of agents, {} of legacy controllers, {} that failed, {} legacy writes of \
-         registers, {} measurements",
+         registers, {} measurements, {} of them of slow reactions",
         all.histories,
         all.histories * u64::from(PACKETS),
         all.commits,
         all.legacy,
         all.failed,
         all.cells,
-        all.calls
+        all.calls,
+        all.slow_calls
     );
 }
 

@@ -6,9 +6,10 @@ use react::module::Module;
 use std::sync::{Arc, Mutex};
 use testing::Choices;
 
-/// A call of a reaction: device time, and its input.
+/// A call of a reaction: its index, device time, and its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
+    pub reaction: usize,
     pub at_ns: u64,
     pub input: Vec<u64>,
 }
@@ -108,12 +109,12 @@ impl Module for Script {}
 impl Reactions for Script {
     fn call(
         &mut self,
-        _: usize,
+        reaction: usize,
         input: &[u64],
         malleables: &mut [u64],
         host: &mut dyn Host,
     ) -> Result<(), Stopped> {
-        let call = Call { at_ns: host.now_ns(), input: input.to_vec() };
+        let call = Call { reaction, at_ns: host.now_ns(), input: input.to_vec() };
         self.calls.lock().expect("no thread panics").push(call);
         let values = self.interface.values.len();
         for (at, word) in malleables.iter_mut().enumerate() {

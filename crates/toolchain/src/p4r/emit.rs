@@ -78,7 +78,7 @@ fn control_map(compiled: &CompiledProgram) -> String {
     let interface = &compiled.interface;
     let parameter = |parameter: &InitParameter| match parameter {
         InitParameter::Version => "version".to_string(),
-        InitParameter::WorkingCopy => "working copy".to_string(),
+        InitParameter::WorkingCopy(group) => format!("working copy {group}"),
         InitParameter::Value(index) => format!("value {}", interface.values[*index].name),
         InitParameter::Selector(index) => format!("field {}", interface.fields[*index].name),
     };
@@ -112,12 +112,14 @@ fn control_map(compiled: &CompiledProgram) -> String {
         })).collect::<Vec<_>>(),
         "measured_fields": packs.iter().map(|pack| json!({
             "reaction": *interface.reactions[pack.reaction].name,
+            "working_copy": pack.group,
             "pipeline": pack.gress.name(),
             "words": pack.words.iter().map(|name| name.to_string()).collect::<Vec<_>>(),
             "sequence": *pack.sequence,
         })).collect::<Vec<_>>(),
         "measured_registers": registers.iter().map(|register| json!({
             "register": *register.register,
+            "working_copy": register.group,
             "copies": *register.copies,
             "times": register.times.as_deref(),
             "copy_cells": register.copy_cells,

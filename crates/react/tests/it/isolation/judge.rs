@@ -5,10 +5,12 @@
 
 use super::history::{CellWrite, Commit, History, counted};
 use crate::generated::Target as Architecture;
+use crate::script::Call;
 use control::target::{Batch, Item};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::{Bits, RegisterId, TableId};
 use react::compiler::CompiledProgram;
+use react::interface::{Argument, ArgumentKind, Reaction};
 use state::{BatchItem, BoundAction, CellRange, CellValues, Read, Reply, Update};
 use std::collections::{BTreeSet, HashMap};
 
@@ -226,9 +228,20 @@ pub fn fault(
             }
         });
     }
-    measured_fields(history)
-        .or_else(|| measured_cells(history, &written))
-        .or_else(|| counted_packets(history, &hits))
+    let reactions = compiled.interface.reactions.iter().enumerate();
+    let measured = |(number, reaction): (usize, &Reaction)| {
+        let own = history.calls.iter().filter(|call| call.reaction == number);
+        let calls: Vec<&Call> = own.collect();
+        let has_register = |argument: &Argument| matches!(&argument.kind, ArgumentKind::Register { register, .. } if &**register == "r");
+        let of_cells = || match reaction.arguments.iter().any(has_register) {
+            true => measured_cells(history, &calls, &written),
+            false => None,
+        };
+        let fault = measured_fields(history, &calls).or_else(of_cells);
+        fault.map(|fault| format!("reaction {}, {fault}", reaction.name))
+    };
+    let found = { reactions }.find_map(measured);
+    found.or_else(|| counted_packets(history, &hits))
 }
 
 /// Why direct counters have not counted the packets that hit entries. Counts of deleted entries are lost.
@@ -254,9 +267,9 @@ fn packets_in(input: &[u64]) -> usize {
 }
 
 /// Why fields do not come from one packet, and from later and later ones.
-fn measured_fields(history: &History) -> Option<String> {
+fn measured_fields(history: &History, calls: &[&Call]) -> Option<String> {
     let mut last = 0;
-    for (number, call) in history.calls.iter().enumerate() {
+    for (number, call) in calls.iter().enumerate() {
         let count = packets_in(&call.input);
         if count < last {
             let [now, before] = [count, last].map(|count| count as i64 - 1);
@@ -277,18 +290,22 @@ fn measured_fields(history: &History) -> Option<String> {
 }
 
 /// Why cells have no order.
-fn measured_cells(history: &History, written: &[Vec<Option<u64>>]) -> Option<String> {
+fn measured_cells(
+    history: &History,
+    all: &[&Call],
+    written: &[Vec<Option<u64>>],
+) -> Option<String> {
     let [before, after] = &history.registers;
     for (cell, (initial, last)) in before.iter().zip(after).enumerate() {
         let mut events = Vec::new();
-        let mut calls = history.calls.iter().enumerate().peekable();
+        let mut calls = all.iter().enumerate().peekable();
         for (id, packet) in history.packets.iter().map(Some).chain([None]).enumerate() {
             while let Some((number, call)) =
                 calls.next_if(|(_, call)| packets_in(&call.input) == id)
                 && (2..=9).contains(&cell)
             {
                 // Two dialogues begin after what is known two calls before.
-                let since = number.checked_sub(2).map_or(0, |at| history.calls[at].at_ns * 1000);
+                let since = number.checked_sub(2).map_or(0, |at| all[at].at_ns * 1000);
                 events.push(CellEvent::Measured {
                     since_ps: since,
                     at_ps: (call.at_ns + 1) * 1000,
