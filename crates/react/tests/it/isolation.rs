@@ -8,6 +8,7 @@ mod driver;
 mod history;
 mod judge;
 mod legacy;
+mod log;
 
 use crate::compiled::compiled_with;
 use crate::generated::{Target as Architecture, Writes, program};

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Histories: passes that take time, a driver that applies one operation after the other, random reactions, legacy updates
-//! and traffic. Nothing here knows versions.
+//! and traffic. Nothing here knows versions. `log` has what controllers wrote.
 
 use super::broken_map::{self, BrokenMap};
 use super::driver::{self, Driver};
 use super::legacy::Legacy;
+use super::log::{CellWrite, Commit, Logged, SharedLog, lock};
 use crate::generated::{Target as Architecture, packet};
 use crate::script::{Call, Script};
 use control::latency::{BarrierKind, LatencyModel};
 use control::map::{Mapped, Translation, Virtual};
-use control::target::{Batch, Item, Notification, Outcome, Target, Ticket, Visibility};
+use control::target::{Batch, Outcome, Target, Ticket};
 use device::{Device, DeviceOptions, DeviceTarget, EngineChoice, PassTiming};
 use ir::{Bits, Program, RegisterId, TableId};
 use react::agent::{self, Agent, AgentOptions};
 use react::compiler::CompiledProgram;
 use react::map::MalleableMap;
-use state::{
-    Atomicity, BatchItem, CellRange, CellValues, Configuration, Read, Reply, Subscription, Update,
-};
-use std::sync::{Arc, Mutex, MutexGuard};
+use state::{Atomicity, CellRange, Configuration, Read, Reply, Update};
+use std::sync::{Arc, Mutex};
 use testing::Choices;
 
 /// From one stage to the next.
@@ -48,130 +47,6 @@ pub struct Mistakes {
     pub driver: driver::Mistake,
     pub agent: agent::Mistake,
     pub legacy: LegacyMistake,
-}
-
-/// A batch with writes of the program as written, and when it took effect at the earliest and at the latest.
-#[derive(Clone, Debug)]
-pub struct Commit {
-    pub batch: Batch,
-    pub submitted_ps: u64,
-    pub known_ps: Option<u64>,
-    pub is_ok: bool,
-    /// Whether the agent made it.
-    pub is_agent: bool,
-    ticket: Option<Ticket>,
-}
-
-/// A legacy write of a cell of the measured register.
-#[derive(Clone, Debug)]
-pub struct CellWrite {
-    pub cell: u64,
-    pub value: u64,
-    pub submitted_ps: u64,
-    pub known_ps: Option<u64>,
-    ticket: Ticket,
-}
-
-/// What controllers wrote.
-#[derive(Debug, Default)]
-struct Log {
-    commits: Vec<Commit>,
-    cells: Vec<CellWrite>,
-}
-
-type SharedLog = Arc<Mutex<Log>>;
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().expect("no thread panics")
-}
-
-/// Logs the batches of one controller.
-struct Logged<T> {
-    target: T,
-    log: SharedLog,
-    is_agent: bool,
-}
-
-impl<T: Target> Target for Logged<T> {
-    fn program(&self) -> Arc<Program> {
-        self.target.program()
-    }
-
-    fn now_ps(&self) -> u64 {
-        self.target.now_ps()
-    }
-
-    fn visibility(&self) -> Visibility {
-        self.target.visibility()
-    }
-
-    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        let (copy, submitted_ps) = (batch.clone(), self.target.now_ps());
-        if copy.only_reads() {
-            return self.target.submit(batch, at_ps);
-        }
-        // Controllers take turns, so the log has the order of the map.
-        let log = self.log.clone();
-        let mut log = lock(&log);
-        let ticket = self.target.submit(batch, at_ps);
-        match copy.items.as_slice() {
-            [Item::State(BatchItem::Update(Update::WriteRegister { cells, values, .. }))] => {
-                let CellValues::Same(value) = values else { panic!("one value") };
-                let (cell, value) = (cells.first, value.low_u64());
-                log.cells.push(CellWrite { cell, value, submitted_ps, known_ps: None, ticket });
-            }
-            _ => {
-                let (batch, is_agent, ticket) = (copy, self.is_agent, Some(ticket));
-                let commit =
-                    Commit { batch, submitted_ps, known_ps: None, is_ok: false, is_agent, ticket };
-                log.commits.push(commit);
-            }
-        }
-        ticket
-    }
-
-    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        self.target.reserve(batch, at_ps)
-    }
-
-    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
-        self.target.commit(reservation, at_ps)
-    }
-
-    fn release(&mut self, reservation: Ticket) {
-        self.target.release(reservation);
-    }
-
-    fn barrier(&mut self, at_ps: u64) -> Ticket {
-        self.target.barrier(at_ps)
-    }
-
-    fn next_event_ps(&self) -> Option<u64> {
-        self.target.next_event_ps()
-    }
-
-    fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
-        let outcome = self.target.poll(ticket)?;
-        let mut log = lock(&self.log);
-        let known_ps = Some(self.target.now_ps());
-        let is_it = |commit: &&mut Commit| commit.ticket == Some(ticket);
-        if let Some(commit) = log.commits.iter_mut().find(is_it) {
-            commit.known_ps = known_ps;
-            commit.is_ok = outcome.first_fault().is_none();
-        } else if let Some(write) = log.cells.iter_mut().find(|write| write.ticket == ticket) {
-            assert_eq!(outcome.first_fault(), None);
-            write.known_ps = known_ps;
-        }
-        Some(outcome)
-    }
-
-    fn notifications(&mut self) -> Vec<Notification> {
-        self.target.notifications()
-    }
-
-    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
-        self.target.subscribe(tables)
-    }
 }
 
 /// A packet on its way.

@@ -3,7 +3,8 @@
 //! program as written makes it with one committed configuration, configurations never go back, fields come from one
 //! packet, and each cell of a register is what the packets and legacy writes up to that moment made of it.
 
-use super::history::{CellWrite, Commit, History, counted};
+use super::history::{History, counted};
+use super::log::{CellWrite, Commit};
 use crate::generated::Target as Architecture;
 use crate::script::Call;
 use control::target::{Batch, Item};
