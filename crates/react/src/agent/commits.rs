@@ -3,7 +3,7 @@
 
 use super::host::Decided;
 use super::{Agent, Mistake};
-use control::target::{Batch, Outcome, Target, Ticket};
+use control::target::{Batch, Fault, Outcome, Target, Ticket};
 use state::{Atomicity, Update};
 
 impl Agent {
@@ -80,16 +80,26 @@ impl Agent {
                 self.statistics.failed_commits += 1;
                 if !flips.is_empty() {
                     self.is_flipped = false;
-                    flips.iter().for_each(|group| self.working_copies[*group] ^= 1);
+                    self.undo_flip(flips);
                 }
                 self.tables.forget();
-                let cause = fault.to_string();
-                self.current.failure = Some(cause.clone());
-                if !self.failures.contains(&cause) {
-                    self.log.push(format!("a commit failed: {cause}"));
-                    self.failures.push(cause);
-                }
+                self.note_failure("a commit failed", fault);
             }
         }
+    }
+
+    /// Packets still write the copies of these groups that they wrote before a flip that failed.
+    pub(super) fn undo_flip(&mut self, groups: &[usize]) {
+        groups.iter().for_each(|group| self.working_copies[*group] ^= 1);
+    }
+
+    /// Records why the dialogue failed, and logs it if it is new.
+    pub(super) fn note_failure(&mut self, what: &str, fault: &Fault) {
+        let line = format!("{what}: {fault}");
+        if !self.failures.contains(&line) {
+            self.failures.push(line.clone());
+            self.log.push(line);
+        }
+        self.current.failure = Some(fault.to_string());
     }
 }

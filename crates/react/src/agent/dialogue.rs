@@ -5,7 +5,7 @@
 use super::calls::Calling;
 use super::host::Decided;
 use super::{Agent, Dialogue, Mistake, StopEnds};
-use control::target::{Batch, Item, Outcome, Target, Ticket};
+use control::target::{Batch, Fault, Item, Outcome, Target, Ticket};
 use ir::TableId;
 use state::Subscription;
 use std::time::Duration;
@@ -102,8 +102,10 @@ impl Agent {
                         self.phase = Phase::Flipping(ticket);
                         return Ok(Some(next_look_ps(switch, now_ps)));
                     }
+                    Some(outcome) if outcome.first_fault().is_some() => {
+                        self.fail_flip(&outcome, now_ps)?;
+                    }
                     Some(outcome) => {
-                        self.check(&outcome)?;
                         self.current.flipped_ps = outcome.known_ps;
                         self.phase = Phase::Leaving(self.wait(switch, now_ps));
                     }
@@ -176,14 +178,32 @@ impl Agent {
                     }
                     Some(outcome) => {
                         self.record_commit(&decided, &outcome, &flips);
-                        self.end(now_ps.max(outcome.known_ps));
-                        // A dialogue without time would never let packets run.
-                        if let Phase::Idle(due_ps) = &mut self.phase {
-                            *due_ps = (*due_ps).max(now_ps + 1);
-                        }
+                        self.end_later(now_ps.max(outcome.known_ps), now_ps);
                     }
                 },
             }
+        }
+    }
+
+    /// Ends a dialogue whose flip the switch refused: nothing was measured, and the reactions stay due.
+    fn fail_flip(&mut self, outcome: &Outcome, now_ps: u64) -> Result<(), String> {
+        if let Some((_, fault)) = outcome.first_fault() {
+            if *fault == Fault::Gone {
+                self.check(outcome)?;
+            }
+            let groups = self.measurements.groups_of(&self.due);
+            self.undo_flip(&groups);
+            self.note_failure("a measurement failed", fault);
+        }
+        self.end_later(now_ps.max(outcome.known_ps), now_ps);
+        Ok(())
+    }
+
+    /// Ends a dialogue; the next one begins after `now_ps`. A dialogue without time would never let packets run.
+    fn end_later(&mut self, end_ps: u64, now_ps: u64) {
+        self.end(end_ps);
+        if let Phase::Idle(due_ps) = &mut self.phase {
+            *due_ps = (*due_ps).max(now_ps + 1);
         }
     }
 
