@@ -428,10 +428,10 @@ pub fn program(choices: &mut Choices, writes: Writes, target: Target) -> Generat
     };
     // A second reaction, of another rate, that takes the register too, or takes it alone.
     let own = "ing hdr.d.id, ing hdr.d.a, ing hdr.d.p, ing hdr.d.seen";
-    let (first, second) = match generator.choices.below(4) {
-        0 | 1 => (", reg r[2:9]", ""),
-        2 => (", reg r[2:9]", ", reg r[2:9]"),
-        _ => ("", ", reg r[2:9]"),
+    let (first, second) = match generator.choices.below(3) {
+        0 => (", reg r[2:9]", ""),
+        1 => ("", ", reg r[2:9]"),
+        _ => (", reg r[2:9]", ", reg r[2:9]"),
     };
     let _ = writeln!(text, "reaction react({own}{first}{fields}{egress}) {{ }}");
     if !second.is_empty() {
