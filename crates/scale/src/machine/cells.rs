@@ -102,3 +102,39 @@ impl GroupCells {
         known.map(|count| u64::from(*count)).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_counters_stay_full() {
+        let mut group = GroupCells::new(0, vec![0, 1], 2);
+        for _ in 0..70_000 {
+            group.resolve(1);
+        }
+        assert_eq!(group.accesses, [0, u16::MAX]);
+        assert!(group.is_pinned(1) && !group.is_pinned(0));
+        assert_eq!(group.pinned, [1]);
+        for _ in 0..70_000 {
+            group.release(1);
+        }
+        assert!(group.is_pinned(1) && !group.is_idle(1) && group.is_idle(0));
+        assert_eq!(group.total_in_flight(), 0);
+    }
+
+    #[test]
+    fn counters_below_their_limit_count() {
+        let mut group = GroupCells::new(0, vec![0, 1], 2);
+        for _ in 0..254 {
+            group.resolve(0);
+        }
+        assert_eq!((group.total_in_flight(), group.load.clone()), (254, vec![254, 0]));
+        group.activate(0, 1);
+        for _ in 0..254 {
+            group.release(0);
+        }
+        assert!(group.is_idle(0) && group.pinned.is_empty());
+        assert_eq!(group.load, [0, 0]);
+    }
+}

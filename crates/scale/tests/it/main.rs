@@ -3,6 +3,7 @@
 
 mod checker;
 mod controls;
+mod designs;
 mod equivalence;
 mod figure3;
 mod generate;
@@ -10,4 +11,5 @@ mod mechanisms;
 mod programs;
 mod resolution;
 mod rules;
+mod traffic;
 mod v1model;
