@@ -20,6 +20,7 @@ module mp5_crossbar #(
     // Lost packets by source.
     output logic [PIPELINES-1:0]                 lost
 );
+  /* verilator no_inline_module */
   for (genvar source = 0; source < PIPELINES; source++) begin : sources
     logic [PIPELINES-1:0] found_at;
     assign pass[source] = in_valid[source] && !in_stateful[source];

@@ -39,6 +39,7 @@ module mp5_queue #(
     output logic [NOTE-1:0]            popped_note,
     output logic [WIDTH-1:0]           popped_packet
 );
+  /* verilator no_inline_module */
   logic [PIPELINES-1:0]           head_valid;
   logic [PIPELINES-1:0]           head_ready;
   logic [PIPELINES-1:0]           head_cancelled;

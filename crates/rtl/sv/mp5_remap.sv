@@ -31,6 +31,7 @@ module mp5_remap #(
     output logic [LANE-1:0]            move_from,
     output logic [LANE-1:0]            move_to
 );
+  /* verilator no_inline_module */
   localparam int TIMER = $clog2(EVERY + 1);
   localparam int SUM = COUNT + CELL;
 

@@ -37,6 +37,7 @@ module mp5_ring #(
     output logic [NOTE-1:0]            head_note,
     output logic [WIDTH-1:0]           head_packet
 );
+  /* verilator no_inline_module */
   localparam int ADDRESS = DEPTH > 1 ? $clog2(DEPTH) : 1;
   localparam int USED = $clog2(DEPTH + 1);
 

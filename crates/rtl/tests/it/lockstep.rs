@@ -2,10 +2,11 @@
 //! The emitted machine beside the simulator, cycle by cycle: which packet is where, entries, losses, drops, remaps, contents of packets
 //! that leave, and at the end the map and every cell.
 
-use crate::synthetic::{self, ARRAYS, Packet, STAGES, Synthetic};
+use crate::synthetic::{self, ARRAYS, Packet, Synthetic};
 use crate::tools;
 use arithmetic::random::keyed;
 use rtl::machine::ID_BITS;
+use rtl::{File, Plan};
 use scale::design::{Design, Remap};
 use scale::machine::outcome::{Arrival, Cause};
 use scale::machine::{Machine, Settings};
@@ -14,11 +15,22 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The shape of a test.
-struct Case {
+pub struct Case {
     pipelines: usize,
     depth: usize,
     remap_every: Option<u64>,
     cycles: u64,
+}
+
+impl Case {
+    /// Small rings, so that they are full at times.
+    pub const TWO_PIPELINES: Case =
+        Case { pipelines: 2, depth: 4, remap_every: Some(100), cycles: 12_000 };
+
+    /// The plan of the synthetic program.
+    pub fn plan(&self) -> Plan {
+        synthetic::plan(self.pipelines, self.depth, self.remap_every)
+    }
 }
 
 /// What both machines say happened, by cycle, each cycle's lines in alphabetical order.
@@ -175,27 +187,44 @@ fn difference(hardware: &Events, simulator: &Events, until: u64) -> Option<Strin
     })
 }
 
+/// How a machine compares with the simulator.
+pub struct Compared {
+    /// The first difference.
+    pub difference: Option<String>,
+    /// Events of the simulator by kind.
+    pub counts: BTreeMap<char, usize>,
+    /// Warnings of Verilator.
+    pub warnings: String,
+}
+
+/// Compiles files and compares them with the simulator.
+pub fn compare(case: &Case, files: &[File]) -> Compared {
+    let folder = tempfile::tempdir().unwrap();
+    let warnings = tools::verilate(folder.path(), files, "mp5_bench");
+    // The machine drains at the end.
+    let packets = packets(case.pipelines, case.cycles - 1_000, 1);
+    let arrivals = arrivals(&packets, case.pipelines);
+    let trace = tools::simulate(folder.path(), &arrivals, case.cycles + 10);
+    let (hardware, hardware_end) = hardware(&trace);
+    let (simulator, simulator_end, counts) = simulator(case, &packets);
+    let difference = difference(&hardware, &simulator, case.cycles).or_else(|| {
+        let mut pairs = hardware_end.iter().zip(&simulator_end);
+        let differing = pairs.find(|(ours, theirs)| ours != theirs);
+        differing.map(|(ours, theirs)| format!("at the end hardware {ours}, simulator {theirs}"))
+    });
+    assert_eq!(hardware_end.len(), simulator_end.len());
+    Compared { difference, counts, warnings }
+}
+
 #[test]
 fn machine_agrees_with_simulator_in_every_cycle() {
     if !tools::has_tool("verilator", "hardware beside the simulator") {
         return;
     }
-    let case = Case { pipelines: 2, depth: 4, remap_every: Some(100), cycles: 12_000 };
-    let plan = synthetic::plan(case.pipelines, case.depth, case.remap_every);
-    assert_eq!(plan.stages.len(), STAGES);
-    let folder = tempfile::tempdir().unwrap();
-    tools::verilate(folder.path(), &rtl::files(&plan), "mp5_bench");
-    // The machine drains at the end.
-    let packets = packets(case.pipelines, case.cycles - 1_000, 1);
-    let margin = 10;
-    let trace =
-        tools::simulate(folder.path(), &arrivals(&packets, case.pipelines), case.cycles + margin);
-    let (hardware, hardware_end) = hardware(&trace);
-    let (simulator, simulator_end, counts) = simulator(&case, &packets);
-    if let Some(difference) = difference(&hardware, &simulator, case.cycles) {
-        panic!("{difference}");
-    }
-    assert_eq!(hardware_end, simulator_end);
+    let case = Case::TWO_PIPELINES;
+    let Compared { difference, counts, warnings } = compare(&case, &rtl::files(&case.plan()));
+    assert_eq!(warnings, "");
+    assert_eq!(difference, None);
     println!("{counts:?}");
     for kind in "PWQRLDO".chars() {
         assert!(counts.get(&kind).is_some_and(|count| *count > 10), "{kind}: {counts:?}");

@@ -2,5 +2,6 @@
 //! Tests of the emitted hardware in Verilator and Yosys. Without the tools they print NOT RUN.
 
 mod lockstep;
+mod mutations;
 mod synthetic;
 mod tools;
