@@ -13,11 +13,15 @@
 //! counts neither, so what a stage does in the simulator's cycle `c` happens in the hardware's cycle `c + 2`.
 
 pub mod bench;
+pub mod codes;
+pub mod logic;
 pub mod machine;
 pub mod modules;
 pub mod plan;
+pub mod program;
 mod text;
 
+pub use codes::EXPLANATIONS;
 pub use plan::{Array, Group, Plan, Stage};
 
 /// A file of the emitted design.

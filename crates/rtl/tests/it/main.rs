@@ -2,6 +2,7 @@
 //! Tests of the emitted hardware in Verilator and Yosys. Without the tools they print NOT RUN.
 
 mod lockstep;
+mod logic;
 mod mutations;
 mod synthetic;
 mod tools;

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From a program of the IR to a [`Plan`]: a control that is cut into stages, its address resolution, and the groups of its arrays.
+
+use crate::codes;
+use crate::logic::{Header, Logic, Port, constant};
+use crate::plan::{Array, Group, Plan, Stage, index_bits};
+use ir::{Operation, Place, Program, RegionId, RegisterId, SlotId};
+use source::{Diagnostic, Diagnostics, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A program to make hardware of.
+#[derive(Clone, Debug)]
+pub struct Source<'p> {
+    /// For people.
+    pub name: String,
+    /// The program whose control is one region a stage.
+    pub program: &'p Program,
+    /// The regions of the stages.
+    pub stages: Vec<RegionId>,
+    /// What resolves addresses.
+    pub resolution: Resolution<'p>,
+    /// The groups, in ascending order of stages.
+    pub groups: Vec<SourceGroup>,
+}
+
+/// What resolves addresses: code, or nothing if every packet accesses every group, all in one pipeline.
+#[derive(Clone, Debug)]
+pub enum Resolution<'p> {
+    /// Every packet accesses cell 0 of every group.
+    Always,
+    /// Code.
+    Code {
+        /// The program. Its first slots are those that the uncut control has.
+        program: &'p Program,
+        /// The code's region.
+        region: RegionId,
+        /// The number of slots that both programs have.
+        shared_slots: usize,
+        /// For each group the slot that says whether a packet accesses it, and the slot of the cell.
+        answers: Vec<(SlotId, Option<SlotId>)>,
+    },
+}
+
+/// A group of arrays.
+#[derive(Clone, Debug)]
+pub struct SourceGroup {
+    /// For people.
+    pub name: String,
+    /// The stage that accesses it.
+    pub stage: usize,
+    /// The number of cells that are sharded; 1 for a group that lies in one pipeline.
+    pub cells: u32,
+    /// Its arrays.
+    pub registers: Vec<RegisterId>,
+}
+
+/// The shape of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of pipelines.
+    pub pipelines: usize,
+    /// The entries of a ring.
+    pub depth: usize,
+    /// Cycles between two remaps; nothing if cells stay.
+    pub remap_every: Option<u64>,
+}
+
+/// The entries of a ring in MP5 §4.2.
+pub const PAPER_DEPTH: usize = 8;
+/// The most pipelines.
+const MAX_PIPELINES: usize = 64;
+/// The most entries of a ring.
+const MAX_DEPTH: usize = 4096;
+
+impl Shape {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    ///
+    /// A diagnostic for each number that hardware does not have.
+    pub fn check(&self) -> Result<(), Diagnostics> {
+        let mut found = Diagnostics::new();
+        let mut refuse = |is_wrong: bool, message: String, help: &str| {
+            if is_wrong {
+                found.push(Diagnostic::error(codes::SHAPE, Span::NONE, message).help(help));
+            }
+        };
+        refuse(
+            !(1..=MAX_PIPELINES).contains(&self.pipelines),
+            format!("a machine has no {} pipelines", self.pipelines),
+            "write a number from 1 to 64",
+        );
+        refuse(
+            !(1..=MAX_DEPTH).contains(&self.depth),
+            format!("a ring has no {} entries", self.depth),
+            "write a number from 1 to 4096; the paper's rings have 8",
+        );
+        refuse(
+            self.remap_every.is_some_and(|every| !(2..1 << 31).contains(&every)),
+            "the cycles between two remaps are out of range".to_owned(),
+            "write a number from 2 to 2147483647",
+        );
+        if found.is_empty() { Ok(()) } else { Err(found) }
+    }
+}
+
+/// The slots that a region and the actions of its tables load and store.
+fn slots_of(program: &Program, region: RegionId, slots: &mut BTreeSet<SlotId>) {
+    for instruction in program.regions[region.index()].blocks.iter().flat_map(|it| &it.instructions)
+    {
+        match &instruction.operation {
+            Operation::Load { place, .. } | Operation::Store { place, .. } => match place {
+                Place::Slot(slot) => {
+                    slots.insert(*slot);
+                }
+                Place::Element { stack, member, field, .. } => {
+                    let declared = &program.stacks[stack.index()];
+                    slots.extend((0..declared.size).map(|element| {
+                        let header = declared.first_header.0
+                            + element * declared.headers_per_element
+                            + member;
+                        SlotId(program.headers[header as usize].first_slot.0 + field)
+                    }));
+                }
+            },
+            Operation::Apply { table, .. } => {
+                for listed in &program.tables[table.index()].actions {
+                    let action = &program.actions[listed.action.index()];
+                    slots.extend(action.parameters.iter().map(|parameter| parameter.slot));
+                    slots_of(program, action.region, slots);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Makes the plan of a program, and tells where packets carry which slots.
+///
+/// # Errors
+///
+/// What hardware cannot hold, all of it.
+pub fn plan(source: &Source<'_>, shape: Shape) -> Result<(Plan, Header), Diagnostics> {
+    let mut found = Diagnostics::new();
+    if let Err(errors) = shape.check() {
+        found.append(errors);
+    }
+    let mut slots = BTreeSet::new();
+    for region in &source.stages {
+        slots_of(source.program, *region, &mut slots);
+    }
+    if let Resolution::Code { program, region, shared_slots, .. } = &source.resolution {
+        let mut own = BTreeSet::new();
+        slots_of(program, *region, &mut own);
+        slots.extend(own.into_iter().filter(|slot| slot.index() < *shared_slots));
+    }
+    let mut header = Header::of(source.program, slots);
+    // A packet is at least one wire.
+    header.bits = header.bits.max(1);
+    let mut stages = Vec::new();
+    for (number, region) in source.stages.iter().enumerate() {
+        let mut ports = BTreeMap::new();
+        for (index, group) in source.groups.iter().enumerate() {
+            for (place, register) in group.registers.iter().enumerate() {
+                if group.stage == number {
+                    let size = source.program.registers[register.index()].size;
+                    let (name, index_bits) = (format!("g{index}_a{place}"), index_bits(size));
+                    ports.insert(*register, Port { name, index_bits });
+                }
+            }
+        }
+        match Logic::lower(source.program, *region, &header, &ports) {
+            Ok((mut body, ends)) => {
+                body += "assign dropped = 1'b0;\n";
+                body += &carried(&header, &ends);
+                stages.push(Stage { body, can_drop: false, cancels: Vec::new() });
+            }
+            Err(errors) => found.append(errors),
+        }
+    }
+    let resolution = match resolution(source, &header) {
+        Ok(text) => text,
+        Err(errors) => {
+            found.append(errors);
+            String::new()
+        }
+    };
+    if found.has_errors() {
+        return Err(found);
+    }
+    let groups = source.groups.iter().map(|group| Group {
+        name: group.name.clone(),
+        stage: group.stage,
+        cells: group.cells,
+        arrays: group
+            .registers
+            .iter()
+            .map(|register| {
+                let declared = &source.program.registers[register.index()];
+                Array {
+                    name: declared.name.to_string(),
+                    width: declared.width_bits as usize,
+                    cells: declared.size as u32,
+                    initial: constant(&declared.initial),
+                }
+            })
+            .collect(),
+    });
+    let plan = Plan {
+        program: source.name.clone(),
+        pipelines: shape.pipelines,
+        depth: shape.depth,
+        remap_every: shape.remap_every,
+        header_bits: header.bits,
+        groups: groups.collect(),
+        resolution,
+        stages,
+        functions: String::new(),
+    };
+    Ok((plan, header))
+}
+
+/// Drives the outgoing header.
+fn carried(header: &Header, ends: &BTreeMap<SlotId, String>) -> String {
+    let mut text = String::from("always_comb begin\n  header_out = header_in;\n");
+    for (slot, (first, width)) in &header.slots {
+        if let Some(value) = ends.get(slot) {
+            text += &format!("  header_out[{first} +: {width}] = {value};\n");
+        }
+    }
+    text + "end\n"
+}
+
+/// The body of address resolution.
+fn resolution(source: &Source<'_>, header: &Header) -> Result<String, Diagnostics> {
+    let mut text = String::new();
+    match &source.resolution {
+        Resolution::Always => {
+            text += "assign header_out = header_in;\n";
+            for index in 0..source.groups.len() {
+                text += &format!("assign g{index}_access = 1'b1;\nassign g{index}_cell = '0;\n");
+            }
+        }
+        Resolution::Code { program, region, shared_slots, answers } => {
+            let shared = header.slots.iter().filter(|(slot, _)| slot.index() < *shared_slots);
+            let shared = Header {
+                slots: shared.map(|(slot, place)| (*slot, *place)).collect(),
+                bits: header.bits,
+            };
+            let none = BTreeMap::new();
+            let (code, ends) = Logic::lower(program, *region, &shared, &none)?;
+            text += &code;
+            text += "assign header_out = header_in;\n";
+            for (index, (happens, cell)) in answers.iter().enumerate() {
+                let group = &source.groups[index];
+                let happens = ends.get(happens).map_or("1'b0", |wire| wire);
+                text += &format!("assign g{index}_access = {happens};\n");
+                let bits = group.cell_bits();
+                let value = cell.filter(|_| group.cells > 1).and_then(|slot| {
+                    let width = program.slots[slot.index()].ty.width_bits() as usize;
+                    let wire = ends.get(&slot)?;
+                    Some(match width {
+                        _ if width > bits => format!("{wire}[{}:0]", bits - 1),
+                        _ if width < bits => format!("{{{}'d0, {wire}}}", bits - width),
+                        _ => wire.clone(),
+                    })
+                });
+                let value = value.unwrap_or_else(|| "'0".to_owned());
+                text += &format!("assign g{index}_cell = {value};\n");
+            }
+        }
+    }
+    Ok(text)
+}
+
+impl SourceGroup {
+    fn cell_bits(&self) -> usize {
+        index_bits(u64::from(self.cells))
+    }
+}
