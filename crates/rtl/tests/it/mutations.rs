@@ -8,8 +8,8 @@ use crate::tools;
 const MUTATIONS: &[(&str, &str, &str)] = &[
     ("mp5_hop", "in_valid && !rst", "in_valid && !out_valid && !rst"),
     ("mp5_channel", "valids[HOPS]", "valids[0]"),
-    ("mp5_directory", "waiting[entry] && ids", "ids"),
-    ("mp5_directory", "[entry*ID +: ID] == id", "[entry*ID +: ID-8] == id[0 +: ID-8]"),
+    ("mp5_directory", " && ids[entry*ID +: ID] == id", ""),
+    ("mp5_directory", "valid && waiting", "waiting"),
     ("mp5_ring", "used != USED'(DEPTH) || pop;", "used != USED'(DEPTH);"),
     ("mp5_ring", "|| arriving[head] ||", "||"),
     ("mp5_ring", "cancelled <= cancelled | cancelling;", "cancelled <= cancelled;"),
