@@ -14,6 +14,7 @@ use frontend::{EmitTarget, Frontend};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use toolchain::registry;
+use toolchain::scaling::hardware;
 
 pub use atoms::{Atoms, AtomsFormat, ValueRange};
 pub use gencap::Gencap;
@@ -230,7 +231,9 @@ pub enum Engine {
 /// Parses the name of a target of some language.
 fn targets() -> PossibleValuesParser {
     let value = |target: EmitTarget| PossibleValue::new(target.name).help(target.description);
-    PossibleValuesParser::new(registry::targets().into_iter().map(value))
+    let hardware = PossibleValue::new(hardware::TARGET)
+        .help("SystemVerilog of MP5's machine, of programs of any language");
+    PossibleValuesParser::new(registry::targets().into_iter().map(value).chain([hardware]))
 }
 
 /// Returns the name that the command line has for a choice.
@@ -495,6 +498,18 @@ pub struct Emit {
     /// Print the program after this pass of the compiler instead; `list` lists the passes.
     #[arg(long, value_name = "PASS")]
     pub after: Option<String>,
+    /// With --target rtl: the number of pipelines, from 1 to 64.
+    #[arg(long, value_name = "K")]
+    pub pipelines: Option<u64>,
+    /// With --target rtl: the entries of a ring; a stage has a ring for each pipeline in each pipeline [default: 8].
+    #[arg(long, value_name = "D")]
+    pub depth: Option<u64>,
+    /// With --target rtl: the cycles between two remaps; 0 leaves cells where they are [default: 100].
+    #[arg(long, value_name = "T")]
+    pub remap_every: Option<u64>,
+    /// With --target rtl: the stages of a pipeline [default: those of the hardware model].
+    #[arg(long, value_name = "S")]
+    pub stages: Option<u64>,
     /// P4 of the user around the dispatcher.
     #[command(flatten)]
     pub user_p4: UserP4Files,

@@ -20,6 +20,9 @@ pub const VARBIT: Code = Code("RTL-E0107");
 /// A program whose controls hardware cannot spread.
 pub const CONTROL: Code = Code("RTL-E0108");
 
+/// Counters that the hardware does not have.
+pub const COUNTERS: Code = Code("RTL-W0101");
+
 /// What `plane explain` says about each.
 pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
@@ -42,7 +45,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: OPERATION,
         title: "an operation that the stages do not have",
         text: "A stage computes with header fields, constants and the cells of its arrays. It does not ask the device for \
-               clones or digests, draws no random numbers, reads no payload, counts in no counters or meters, and calls no \
+               clones or digests, draws no random numbers, reads no payload, has no meters, and calls no \
                externs. Compute the value in front of the machine and hand it over in a header field.",
         wrong: "",
         right: "",
@@ -82,6 +85,13 @@ pub const EXPLANATIONS: &[Explanation] = &[
         title: "a program without one control that can be spread",
         text: "The machine is one control with its register arrays: the stages of an ingress. Parsers and deparsers stand in \
                front of it and behind it. The control may not have loops, and its arrays must be registers.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: COUNTERS,
+        title: "counters that the hardware does not have",
+        text: "Counters change no packet, and the emitted machine leaves them out. A register array counts too, and stays.",
         wrong: "",
         right: "",
     },

@@ -14,11 +14,14 @@
 
 pub mod bench;
 pub mod codes;
+pub mod control;
+pub mod events;
 pub mod logic;
 pub mod machine;
 pub mod modules;
 pub mod plan;
 pub mod program;
+pub mod sram;
 mod text;
 
 pub use codes::EXPLANATIONS;

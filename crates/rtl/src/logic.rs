@@ -43,6 +43,22 @@ impl Header {
     }
 }
 
+impl Header {
+    /// The bits of a packet whose slots have values, the highest first.
+    pub fn digits(&self, value: impl Fn(SlotId) -> Bits) -> String {
+        let mut bits = vec!['0'; self.bits];
+        for (slot, (first, width)) in &self.slots {
+            let value = value(*slot);
+            for bit in 0..*width {
+                if value.bit(bit as u32) {
+                    bits[first + bit] = '1';
+                }
+            }
+        }
+        bits.iter().rev().collect()
+    }
+}
+
 /// The values of slots at a place: names of wires.
 type Slots = BTreeMap<SlotId, String>;
 
@@ -58,6 +74,7 @@ struct Reached {
 /// Code on the way to wires.
 pub struct Logic<'p> {
     program: &'p Program,
+    prefix: &'static str,
     text: String,
     wires: usize,
     /// Wires by width and value, so that equal values are one wire.
@@ -73,15 +90,39 @@ pub struct Logic<'p> {
 
 impl<'p> Logic<'p> {
     /// Lowers a region that begins with a packet's header. Returns the text of wires, and what slots hold at its end. Registers
-    /// without a port give the first value of their cells.
+    /// without a port give the first value of their cells. Wires have a prefix.
+    ///
+    /// # Errors
+    ///
+    /// What hardware cannot hold, all of it.
     pub fn lower(
         program: &'p Program,
         region: RegionId,
         header: &Header,
         ports: &'p BTreeMap<RegisterId, Port>,
     ) -> Result<(String, BTreeMap<SlotId, String>), Diagnostics> {
+        let start = header
+            .slots
+            .iter()
+            .map(|(slot, (first, width))| (*slot, format!("header_in[{first} +: {width}]")));
+        Logic::lower_from(program, region, start.collect(), ports, "n")
+    }
+
+    /// The same from values of slots, with a prefix of wires.
+    ///
+    /// # Errors
+    ///
+    /// What hardware cannot hold, all of it.
+    pub fn lower_from(
+        program: &'p Program,
+        region: RegionId,
+        start: BTreeMap<SlotId, String>,
+        ports: &'p BTreeMap<RegisterId, Port>,
+        prefix: &'static str,
+    ) -> Result<(String, BTreeMap<SlotId, String>), Diagnostics> {
         let mut logic = Logic {
             program,
+            prefix,
             text: String::new(),
             wires: 0,
             known: BTreeMap::new(),
@@ -92,11 +133,11 @@ impl<'p> Logic<'p> {
             found: Diagnostics::new(),
         };
         let mut slots = Slots::new();
-        for (slot, (first, width)) in &header.slots {
-            let name = &program.slots[slot.index()].name;
-            let _ = writeln!(logic.text, "// {name}");
-            let value = logic.wire(*width, &format!("header_in[{first} +: {width}]"));
-            slots.insert(*slot, value);
+        for (slot, value) in start {
+            let declared = &program.slots[slot.index()];
+            let _ = writeln!(logic.text, "// {}", declared.name);
+            let value = logic.wire(declared.ty.width_bits() as usize, &value);
+            slots.insert(slot, value);
         }
         let start = Reached { condition: logic.wire(1, "1'b1"), slots };
         let (mut ends, exits) = logic.region(region, start);
@@ -136,7 +177,7 @@ impl<'p> Logic<'p> {
         if let Some(name) = self.known.get(&key) {
             return name.clone();
         }
-        let name = format!("n{}", self.wires);
+        let name = format!("{}{}", self.prefix, self.wires);
         self.wires += 1;
         let high = width.max(1) - 1;
         let _ = writeln!(self.text, "logic [{high}:0] {name};\nassign {name} = {value};");

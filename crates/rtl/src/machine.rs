@@ -55,6 +55,7 @@ pub fn machine(plan: &Plan) -> String {
         "
 /* verilator lint_off UNUSEDSIGNAL */
 /* verilator lint_off PINCONNECTEMPTY */
+/* verilator lint_off UNUSEDPARAM */
 module mp5_machine #(
     parameter int PIPELINES = {},
     parameter int DEPTH = {}
@@ -92,7 +93,7 @@ for (genvar lane = 0; lane < PIPELINES; lane++) begin : outputs
 end"
     ));
     text.close(
-        "endmodule\n/* verilator lint_on PINCONNECTEMPTY */\n/* verilator lint_on UNUSEDSIGNAL */",
+        "endmodule\n/* verilator lint_on UNUSEDPARAM */\n/* verilator lint_on PINCONNECTEMPTY */\n/* verilator lint_on UNUSEDSIGNAL */",
     );
     text.finish()
 }

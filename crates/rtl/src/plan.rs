@@ -52,6 +52,8 @@ pub struct Array {
     pub cells: u32,
     /// The value of each cell at the start, as a SystemVerilog literal or `'0`.
     pub initial: String,
+    /// The values of the first cells at the start, as literals, where not all cells have one value.
+    pub first: Vec<String>,
 }
 
 /// A stage.

@@ -5,7 +5,10 @@ module mp5_cells #(
     parameter int WIDTH = 32,
     parameter int CELLS = 16,
     parameter int CELL = 4,
-    parameter logic [WIDTH-1:0] INITIAL = '0
+    parameter logic [WIDTH-1:0] INITIAL = '0,
+    // First values of the first cells, cell 0 in the low bits.
+    parameter int FIRSTS = 1,
+    parameter logic [FIRSTS*WIDTH-1:0] FIRST = {FIRSTS{INITIAL}}
 ) (
     input  logic             clk,
     input  logic [CELL-1:0]  cell_index,
@@ -21,6 +24,7 @@ module mp5_cells #(
 
   initial begin
     for (int index = 0; index < CELLS; index++) memory[index] = INITIAL;
+    for (int index = 0; index < FIRSTS; index++) memory[index] = FIRST[index*WIDTH +: WIDTH];
   end
 
   assign value = memory[cell_index];

@@ -21,6 +21,7 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(pisa::graph::EXPLANATIONS.iter());
     list.extend(pisa::greedy::EXPLANATIONS.iter());
     list.extend(scale::EXPLANATIONS.iter());
+    list.extend(rtl::EXPLANATIONS.iter());
     list.extend(file_kind::explanations().iter());
     list.sort_by_key(|explanation| explanation.code);
     list

@@ -2,6 +2,7 @@
 //! `plane scale`: programs of any language on several pipelines. Crate `scale` decides; here programs are compiled, laid
 //! out for their stages, and checked.
 
+pub mod hardware;
 mod muted;
 
 use crate::layouts::{self, TargetError};

@@ -37,7 +37,10 @@ impl Logic<'_> {
                 *place = found.place?;
             }
             // Nothing that leaves the machine depends on them.
-            Operation::Log { .. } | Operation::Assert { .. } => {}
+            Operation::Log { .. }
+            | Operation::Assert { .. }
+            | Operation::Count { .. }
+            | Operation::CountDirect { .. } => {}
             other => self.pure(other, types, origin),
         }
         Some(())
@@ -303,7 +306,6 @@ fn name(operation: &Operation) -> &'static str {
         Operation::PacketLength { .. } => "the packet's length",
         Operation::Emit { header: HeaderRef::Header(_) | HeaderRef::Element { .. } } => "deparsing",
         Operation::ShiftStack { .. } => "push and pop of header stacks",
-        Operation::Count { .. } | Operation::CountDirect { .. } => "counters",
         Operation::Meter { .. } | Operation::MeterDirect { .. } => "meters",
         Operation::ValueSetContains { .. } => "value sets",
         Operation::Random { .. } => "random numbers",

@@ -46,7 +46,14 @@ fn matches(key: &str, pattern: &KeyPattern) -> String {
             format!("(({key} & {}) == {})", constant(mask), constant(value))
         }
         KeyPattern::Range { low, high } => {
-            format!("({key} >= {} && {key} <= {})", constant(low), constant(high))
+            let mut tests = Vec::new();
+            if !low.is_zero() {
+                tests.push(format!("{key} >= {}", constant(low)));
+            }
+            if *high != ir::Bits::ones(high.width_bits()) {
+                tests.push(format!("{key} <= {}", constant(high)));
+            }
+            if tests.is_empty() { "1'b1".to_owned() } else { format!("({})", tests.join(" && ")) }
         }
     }
 }
@@ -67,9 +74,9 @@ impl Logic<'_> {
             let message = format!("the entries of table `{}` are written at run time", table.name);
             self.refuse(codes::TABLE, origin, message, help);
         }
-        if !table.direct_counters.is_empty() || !table.direct_meters.is_empty() {
-            let help = "leave the counters and meters to the program in front of the machine";
-            let message = format!("table `{}` has direct counters or meters", table.name);
+        if !table.direct_meters.is_empty() {
+            let help = "leave the meters to the program in front of the machine";
+            let message = format!("table `{}` has direct meters", table.name);
             self.refuse(codes::OPERATION, origin, message, help);
         }
         let mut calls = Vec::new();

@@ -359,6 +359,13 @@ assign g{index}_access = s{stage}_accesses[lane] && packet[G{index}_ACCESS];"
         for (place, array) in group.arrays.iter().enumerate() {
             let name = format!("g{index}_a{place}");
             let (width, bits) = (array.width, array.index_bits());
+            let first = match array.first.len() {
+                0 => String::new(),
+                count => {
+                    let values: Vec<&str> = array.first.iter().rev().map(|it| &**it).collect();
+                    format!(",\n    .FIRSTS({count}),\n    .FIRST({{{}}})", values.join(", "))
+                }
+            };
             let best = if group.cells > 1 { format!("g{index}_best") } else { "'0".to_owned() };
             text.lines(&format!(
                 "// {}
@@ -366,7 +373,12 @@ logic [{}:0] {name}_index;
 logic [{high}:0] {name}_value;
 logic {name}_write;
 logic [{high}:0] {name}_next;
-mp5_cells #(.WIDTH({width}), .CELLS({}), .CELL({bits}), .INITIAL({})) {name} (
+mp5_cells #(
+    .WIDTH({width}),
+    .CELLS({}),
+    .CELL({bits}),
+    .INITIAL({}){first}
+) {name} (
     .clk(clk),
     .cell_index({name}_index),
     .value({name}_value),

@@ -5,14 +5,13 @@
 use crate::synthetic::{self, ARRAYS, Packet, Synthetic};
 use crate::tools;
 use arithmetic::random::keyed;
-use rtl::machine::ID_BITS;
+use rtl::events::{self, Events};
 use rtl::{File, Plan};
 use scale::design::{Design, Remap};
-use scale::machine::outcome::{Arrival, Cause};
+use scale::machine::outcome::Arrival;
 use scale::machine::{Machine, Settings};
-use scale::trace::{Kind, Trace};
+use scale::trace::Trace;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// The shape of a test.
 pub struct Case {
@@ -32,9 +31,6 @@ impl Case {
         synthetic::plan(self.pipelines, self.depth, self.remap_every)
     }
 }
-
-/// What both machines say happened, by cycle, each cycle's lines in alphabetical order.
-type Events = BTreeMap<u64, Vec<String>>;
 
 /// Packets in phases of 500 cycles: quiet, full load on all cells, full load on few cells, mostly stateless.
 fn packets(pipelines: usize, cycles: u64, seed: u64) -> Vec<Vec<Packet>> {
@@ -71,38 +67,15 @@ fn packets(pipelines: usize, cycles: u64, seed: u64) -> Vec<Vec<Packet>> {
 /// The bench's file of arrivals.
 fn arrivals(packets: &[Vec<Packet>], pipelines: usize) -> String {
     let bits = synthetic::header_bits();
-    let mut text = String::new();
-    for packets in packets {
-        let valid = (1_u64 << packets.len()) - 1;
-        let mut header = String::new();
-        for port in (0..pipelines).rev() {
-            let packet = packets.get(port).cloned().unwrap_or_default();
-            let digits = packet.header();
-            let value = u128::from_str_radix(&digits, 16).unwrap();
-            let _ = write!(header, "{value:0bits$b}");
-        }
-        let _ = writeln!(text, "{valid:0pipelines$b} {}", tools::hexadecimal(&header));
-    }
-    text
-}
-
-/// The events of the bench's trace, and its lines about the end.
-fn hardware(trace: &str) -> (Events, Vec<String>) {
-    let (mut events, mut end) = (Events::new(), Vec::new());
-    for line in trace.lines() {
-        match line.split_once(' ') {
-            Some((cycle, event)) if cycle.bytes().all(|byte| byte.is_ascii_digit()) => {
-                events.entry(cycle.parse().unwrap()).or_default().push(event.to_owned());
-            }
-            _ => end.push(line.to_owned()),
-        }
-    }
-    events.values_mut().for_each(|lines| lines.sort());
-    (events, end)
+    let lines = packets.iter().map(|packets| {
+        let headers: Vec<String> = packets.iter().map(Packet::digits).collect();
+        events::arrivals(&headers, pipelines, bits)
+    });
+    lines.collect()
 }
 
 /// What the simulator does with the same packets.
-fn simulator(case: &Case, packets: &[Vec<Packet>]) -> (Events, Vec<String>, BTreeMap<char, usize>) {
+fn simulator(case: &Case, packets: &[Vec<Packet>]) -> Events {
     let mut work = Synthetic::new(case.pipelines);
     let settings = Settings { depth: Some(case.depth), ..Settings::new(case.pipelines) };
     let remap = case.remap_every.map_or(Remap::Never, |every| Remap::Scan { every });
@@ -117,63 +90,16 @@ fn simulator(case: &Case, packets: &[Vec<Packet>]) -> (Events, Vec<String>, BTre
     for _ in 0..case.cycles {
         machine.step(&mut work, &mut trace);
     }
-    let outcome = machine.finish();
-    let name = |packet: u64| packet % (1 << ID_BITS);
-    let mut events = Events::new();
-    let mut counts = BTreeMap::new();
-    let mut tell = |cycle: u64, event: String| {
-        *counts.entry(event.chars().next().unwrap()).or_default() += 1;
-        events.entry(cycle).or_default().push(event);
-    };
-    for event in &trace.events {
-        let line = match event.kind {
-            Kind::Processed { packet, stage, pipeline, access } => {
-                format!("P {stage} {pipeline} {} {}", name(packet), u8::from(access.is_some()))
-            }
-            Kind::Wasted { stage, pipeline } => format!("W {stage} {pipeline}"),
-            Kind::PhantomQueued { packet, stage, .. } => format!("Q {stage} {}", name(packet)),
-            Kind::Remapped { access, from, to } => {
-                format!("R {} {} {from} {to}", access.group, access.cell)
-            }
-            _ => continue,
-        };
-        tell(event.cycle, line);
-    }
-    for dropped in &outcome.dropped {
-        let kind = if dropped.cause == Cause::Program { 'D' } else { 'L' };
-        tell(dropped.cycle, format!("{kind} {} {}", dropped.stage, name(dropped.sequence)));
-    }
-    for departure in &outcome.departures {
-        let header = departure.packet.header();
-        tell(departure.cycle - 1, format!("O {} {header}", name(departure.sequence)));
-    }
-    events.values_mut().for_each(|lines| lines.sort());
-    let mut end = Vec::new();
-    for (group, map) in outcome.map.iter().enumerate() {
-        for (cell, pipeline) in map.iter().enumerate() {
-            end.push(format!("M {group} {cell} {pipeline}"));
-        }
-        for pipeline in 0..case.pipelines {
-            for (cell, value) in work.cells[pipeline][group].iter().enumerate() {
-                end.push(format!("C {group} 0 {pipeline} {cell} {value:04x}"));
+    let header = |packet: &Packet| events::hexadecimal(&packet.digits());
+    let mut events = Events::of_simulator(&trace, &machine.finish(), header);
+    for (pipeline, arrays) in work.cells.iter().enumerate() {
+        for (group, values) in arrays.iter().enumerate() {
+            for (cell, value) in values.iter().enumerate() {
+                events.end.push(format!("C {group} 0 {pipeline} {cell} {value:04x}"));
             }
         }
     }
-    (events, end, counts)
-}
-
-/// The first difference, with the lines around it.
-fn difference(hardware: &Events, simulator: &Events, until: u64) -> Option<String> {
-    let none = Vec::new();
-    (0..until).find_map(|cycle| {
-        let (ours, theirs) =
-            (hardware.get(&cycle).unwrap_or(&none), simulator.get(&cycle).unwrap_or(&none));
-        (ours != theirs).then(|| {
-            let extra: Vec<_> = ours.iter().filter(|line| !theirs.contains(line)).collect();
-            let missing: Vec<_> = theirs.iter().filter(|line| !ours.contains(line)).collect();
-            format!("cycle {cycle}: only hardware {extra:?}, only simulator {missing:?}")
-        })
-    })
+    events
 }
 
 /// How a machine compares with the simulator.
@@ -194,16 +120,19 @@ pub fn compare(case: &Case, files: &[File]) -> Compared {
     let packets = packets(case.pipelines, case.cycles - 1_000, 1);
     let arrivals = arrivals(&packets, case.pipelines);
     let trace = tools::simulate(folder.path(), &arrivals, case.cycles + 10);
-    let (hardware, hardware_end) = hardware(&trace);
-    let (simulator, simulator_end, counts) = simulator(case, &packets);
-    let difference = difference(&hardware, &simulator, case.cycles).or_else(|| {
-        let mut pairs = hardware_end.iter().zip(&simulator_end);
+    let mut hardware = Events::of_bench(&trace);
+    let mut simulator = simulator(case, &packets);
+    hardware.end.sort();
+    simulator.end.sort();
+    let difference = hardware.difference(&simulator, case.cycles).or_else(|| {
+        let mut pairs = hardware.end.iter().zip(&simulator.end);
         let differing = pairs.find(|(ours, theirs)| ours != theirs);
         let found =
             differing.map(|(ours, theirs)| format!("at the end: {ours}, simulator {theirs}"));
-        let is_longer = hardware_end.len() != simulator_end.len();
+        let is_longer = hardware.end.len() != simulator.end.len();
         found.or_else(|| is_longer.then(|| "the ends have different lengths".to_owned()))
     });
+    let counts = simulator.counts();
     Compared { difference, counts, warnings }
 }
 

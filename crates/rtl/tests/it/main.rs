@@ -4,5 +4,7 @@
 mod lockstep;
 mod logic;
 mod mutations;
+mod refusals;
+mod synthesis;
 mod synthetic;
 mod tools;

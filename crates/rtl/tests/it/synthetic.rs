@@ -28,8 +28,8 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Its header as a hexadecimal number, most significant digit first.
-    pub fn header(&self) -> String {
+    /// The binary digits of its header, the highest bit first.
+    pub fn digits(&self) -> String {
         let mut bits = u128::from(self.value) | u128::from(self.id) << VALUE_BITS;
         let mut place = 2 * VALUE_BITS;
         for (cell, (_, cells)) in self.cells.iter().zip(ARRAYS) {
@@ -39,7 +39,7 @@ impl Packet {
         }
         bits |= u128::from(self.is_conditional) << place;
         bits |= u128::from(self.is_droppable) << (place + 1);
-        format!("{bits:0digits$x}", digits = header_bits().div_ceil(4))
+        format!("{bits:0digits$b}", digits = header_bits())
     }
 }
 
@@ -186,6 +186,7 @@ pub fn plan(pipelines: usize, depth: usize, remap_every: Option<u64>) -> Plan {
             width: VALUE_BITS,
             cells: *cells,
             initial: "'0".to_owned(),
+            first: Vec::new(),
         }],
     });
     Plan {

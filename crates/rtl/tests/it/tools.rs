@@ -68,14 +68,3 @@ pub fn simulate(folder: &Path, arrivals: &str, cycles: u64) -> String {
     run(command.arg(format!("+cycles={cycles}")));
     std::fs::read_to_string(folder.join("trace")).unwrap()
 }
-
-/// Binary digits as hexadecimal ones.
-pub fn hexadecimal(bits: &str) -> String {
-    let padded = format!("{}{bits}", "0".repeat(bits.len().next_multiple_of(4) - bits.len()));
-    padded
-        .as_bytes()
-        .chunks(4)
-        .map(|digit| digit.iter().fold(0, |value, bit| value * 2 + u32::from(bit - b'0')))
-        .map(|digit| char::from_digit(digit, 16).unwrap())
-        .collect()
-}
