@@ -5,7 +5,6 @@ mod architecture_words;
 mod computing_extern;
 mod controllers;
 mod file_circles;
-mod hardware;
 mod lucid;
 mod recording;
 mod rewrites;
