@@ -361,6 +361,7 @@ pub fn run<W: Work>(
         return recirculation::run(work, arrivals, settings, design);
     }
     let mut machine = Machine::new(work, settings, design, recorder);
+    machine.departures.reserve(arrivals.len());
     for arrival in arrivals {
         machine.offer(arrival);
     }
