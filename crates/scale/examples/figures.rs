@@ -46,6 +46,7 @@ fn main() {
         sharing: Sharing::Own,
         traces: None,
         folder: "pipelines",
+        depth: None,
         threads: 2,
     };
     let mut chosen: Option<String> = None;

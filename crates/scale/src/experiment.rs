@@ -33,6 +33,8 @@ pub struct Sample {
     pub latency: f64,
     /// The run equals one pipeline.
     pub is_equivalent: bool,
+    /// The number of packets that were lost.
+    pub lost: usize,
     /// The machine's measures.
     pub measures: Measures,
 }
@@ -45,6 +47,7 @@ impl Sample {
             steady: 1.0,
             latency: 0.0,
             is_equivalent: true,
+            lost: 0,
             measures: Measures::default(),
         }
     }
@@ -86,6 +89,7 @@ impl Experiment {
             steady: outcome.steady(&self.reference.arrivals, self.all_send_until),
             latency: outcome.mean_latency(),
             is_equivalent: verdict.is_equivalent(),
+            lost: verdict.lost.len(),
             measures: outcome.measures,
         }
     }

@@ -52,6 +52,7 @@ pub const FIGURES: &[(&str, Measure)] = &[
     ("long", better::long),
     ("everywhere", better::everywhere),
     ("arrays", better::arrays),
+    ("depth", better::depth),
 ];
 
 /// Threads that measure.
@@ -70,6 +71,7 @@ fn sweep<'a>(measuring: &Measuring<'_>, options: &Options<'a>, folder: &'a str) 
         sharing: Sharing::Own,
         traces: options.traces,
         folder,
+        depth: None,
         threads: THREADS,
     }
 }

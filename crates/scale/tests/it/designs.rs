@@ -21,6 +21,7 @@ fn sweep() -> Sweep<'static> {
         sharing: Sharing::Random { flows: 60 },
         traces: None,
         folder: "",
+        depth: None,
         threads: 2,
     }
 }
