@@ -14,6 +14,7 @@ pub mod queue;
 mod recirculation;
 mod remap;
 pub mod scan;
+pub mod single;
 mod stages;
 
 use crate::design::{Design, Entry, FirstMap, Path};

@@ -4,7 +4,8 @@
 use crate::generate::{case, design};
 use scale::bound::bound;
 use scale::experiment::Experiment;
-use scale::judge::reference;
+use scale::judge::{judge, reference};
+use scale::machine::single::run_single;
 use scale::machine::{Settings, run};
 use scale::presets::{PRESETS, Preset};
 use scale::sweep::{BOUND, DEFAULT, Point, Sweep};
@@ -92,4 +93,32 @@ fn sweeps_do_not_depend_on_threads() {
     });
     assert_eq!(found[0], found[1]);
     assert_eq!(found[0].len(), 8);
+}
+
+/// A single pipeline with a faster clock equals the run of one packet after the other, and takes as many packets a cycle as the others.
+#[test]
+fn a_single_pipeline_takes_as_many_packets() {
+    for seed in testing::seeds(40) {
+        let case = case(&mut Choices::from_seed(seed));
+        let mut single = Synthetic::new(case.program.clone(), 1);
+        let expected = reference(&mut single, &case.arrivals);
+        let mut work = Synthetic::new(case.program.clone(), 1);
+        let rate = case.pipelines as u64;
+        let outcome = run_single(&mut work, case.arrivals.clone(), rate);
+        assert!(judge(&work, &outcome, &mut single, &expected).is_equivalent(), "seed {seed}");
+        // Behind the entry nothing waits: as many stages as the program has, in the faster clock.
+        let stages = (case.program.stages as u64).div_ceil(rate);
+        let (mut entry, mut entered) = (0, 0);
+        let mut latest = 0;
+        for cycle in &expected.arrivals {
+            if *cycle > entry {
+                (entry, entered) = (*cycle, 0);
+            } else if entered == rate {
+                (entry, entered) = (entry + 1, 0);
+            }
+            entered += 1;
+            latest = entry + stages + 1;
+        }
+        assert!(outcome.measures.last_departure <= latest, "seed {seed}");
+    }
 }
