@@ -4,7 +4,7 @@
 
 use crate::codelet::{Codelet, Point};
 use crate::refute::{Refutation, refutes};
-use crate::samples::{visit_all, visit_samples};
+use crate::samples::{points, visit_all, visit_samples};
 use crate::setting::{Domain, Setting};
 use crate::synthesis::Verdict;
 use crate::template::{Configuration, Hole, Template};
@@ -75,29 +75,26 @@ fn run(
         return Check::Invalid;
     }
     let (codelet, words) = (setting.pad(codelet, template), setting.words);
-    let (mut points, mut difference) = (0, None);
+    let (mut tried, mut difference) = (0, None);
     let mut visit = |point: Point| {
-        points += 1;
+        tried += 1;
         if template.next(configuration, words, &point) != codelet.next(words, &point) {
             difference = Some(point);
         }
         difference.is_none()
     };
-    let states = codelet.states.len();
-    let count = states + codelet.inputs.len();
+    let (count, point) = points(setting, &codelet);
     let domain = setting.values.intersect(Domain::full(words));
     let all = domain.count().checked_pow(count as u32).is_some_and(|all| all <= MAX_ALL);
     if all {
         let numbers: Vec<u32> =
             (domain.low..=domain.high).map(|number| words.word(number)).collect();
-        visit_all(&vec![numbers; count], &mut |values| {
-            visit(Point { states: values[..states].to_vec(), inputs: values[states..].to_vec() })
-        });
+        visit_all(&vec![numbers; count], &mut |values| visit(point(values)));
     } else {
         visit_samples(setting, &codelet, SAMPLES, visit);
     }
     match difference {
         Some(point) => Check::Differs(point),
-        None => Check::Served { points, all },
+        None => Check::Served { points: tried, all },
     }
 }

@@ -14,6 +14,8 @@ pub struct Codelet {
     pub states: Vec<String>,
     /// The names of the packet fields.
     pub inputs: Vec<String>,
+    /// The inputs that stages before compute from other inputs, with their values over inputs that are not computed.
+    pub computed: Vec<(usize, NodeId)>,
     /// The expressions, without holes.
     pub graph: Graph,
     /// The next value of each state variable, in the order of `states`.
@@ -39,6 +41,7 @@ impl Codelet {
             name: name.to_owned(),
             states: owned(states),
             inputs: owned(inputs),
+            computed: Vec::new(),
             graph,
             updates,
         }
@@ -49,6 +52,24 @@ impl Codelet {
         let mut values = Vec::new();
         self.graph.evaluate(words, &point.states, &point.inputs, &[], &mut values);
         self.updates.iter().map(|update| values[update.index()]).collect()
+    }
+
+    /// Returns the inputs that are not computed, in order.
+    pub fn free_inputs(&self) -> Vec<usize> {
+        let is_computed = |input: &usize| self.computed.iter().any(|(one, _)| one == input);
+        (0..self.inputs.len()).filter(|input| !is_computed(input)).collect()
+    }
+
+    /// Sets the computed inputs of a point to their values.
+    pub fn compute_inputs(&self, words: Words, point: &mut Point) {
+        if self.computed.is_empty() {
+            return;
+        }
+        let mut values = Vec::new();
+        self.graph.evaluate(words, &point.states, &point.inputs, &[], &mut values);
+        for (input, value) in &self.computed {
+            point.inputs[*input] = values[value.index()];
+        }
     }
 
     /// Returns the codelet with at least that many state variables and inputs. The added state variables keep their

@@ -43,6 +43,14 @@ pub fn refutes(
     points: &[Point],
 ) -> Refutation {
     let codelet = setting.pad(codelet, template);
+    let is_possible = |point: &Point| {
+        let mut computed = point.clone();
+        codelet.compute_inputs(setting.words, &mut computed);
+        computed == *point
+    };
+    if !points.iter().all(is_possible) {
+        return Refutation::Fails;
+    }
     let changing: Vec<bool> = (0..codelet.states.len())
         .map(|state| {
             let changes =

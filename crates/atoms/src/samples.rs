@@ -35,21 +35,17 @@ pub fn visit_samples(
     mut visit: impl FnMut(Point) -> bool,
 ) {
     let numbers = notable(setting, codelet, setting.values);
-    let (states, count) = (codelet.states.len(), codelet.states.len() + codelet.inputs.len());
-    let point = |values: Vec<u32>| Point {
-        states: values[..states].to_vec(),
-        inputs: values[states..].to_vec(),
-    };
+    let (count, point) = points(setting, codelet);
     let combinations = (numbers.len() as u64).checked_pow(count as u32);
     if combinations.is_some_and(|combinations| combinations <= MAX_LISTED)
-        && !visit_all(&vec![numbers.clone(); count], &mut |values| visit(point(values.to_vec())))
+        && !visit_all(&vec![numbers.clone(); count], &mut |values| visit(point(values)))
     {
         return;
     }
     let mut numbers_of = SplitMix64::new(count as u64);
     let domain = setting.values.intersect(Domain::full(setting.words));
     for _ in 0..random {
-        let values = (0..count)
+        let values: Vec<u32> = (0..count)
             .map(|_| {
                 let number = numbers_of.next_number();
                 match number % 3 {
@@ -58,10 +54,25 @@ pub fn visit_samples(
                 }
             })
             .collect();
-        if !visit(point(values)) {
+        if !visit(point(&values)) {
             return;
         }
     }
+}
+
+/// Returns how many numbers a point takes, one for each state variable and each input that is not computed, and a function
+/// that makes the point of them.
+pub fn points(setting: &Setting, codelet: &Codelet) -> (usize, impl Fn(&[u32]) -> Point) {
+    let (words, states, free) = (setting.words, codelet.states.len(), codelet.free_inputs());
+    let count = states + free.len();
+    let point = move |values: &[u32]| {
+        let mut inputs = vec![0; codelet.inputs.len()];
+        free.iter().zip(&values[states..]).for_each(|(input, value)| inputs[*input] = *value);
+        let mut point = Point { states: values[..states].to_vec(), inputs };
+        codelet.compute_inputs(words, &mut point);
+        point
+    };
+    (count, point)
 }
 
 /// Calls `visit` with every choice of one number from each list until it returns false; whether it never did.

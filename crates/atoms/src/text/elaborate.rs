@@ -54,7 +54,8 @@ pub fn elaborate(trees: &[Item], diagnostics: &mut Diagnostics) -> Items {
         if tree.is_atom {
             items.templates.push(Template { name, states, inputs, graph, holes, body, updates });
         } else {
-            items.codelets.push(Codelet { name, states, inputs, graph, updates });
+            let computed = Vec::new();
+            items.codelets.push(Codelet { name, states, inputs, computed, graph, updates });
         }
     }
     items

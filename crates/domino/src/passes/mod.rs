@@ -9,6 +9,7 @@ mod branches;
 pub mod codelets;
 mod common_subexpressions;
 mod flanks;
+mod inputs;
 mod names;
 mod print;
 mod propagate;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Stateful codelets as questions to atoms: the next value of each global as an expression over the globals of the codelet
 //! and the values that other codelets compute. Helpers and hashes of state stand in place of their calls; those of other
-//! values are inputs, because a stage before can compute them.
+//! values are inputs, because a stage before can compute them. Inputs that follow from others are so described.
 
 use super::codelets::Codelet;
+use super::inputs::Definitions;
 use super::print_statement;
 use crate::codes::check::NOT_FOR_ATOMS;
 use crate::core::{Callee, Core, Expression, Statement, StatementKind, Variable, flatten_helper};
@@ -11,7 +12,7 @@ use crate::program::Operation;
 use crate::syntax::ast::{BinaryOperator, LogicalOperator, UnaryOperator};
 use atoms::{Binary, Graph, Node, NodeId, Unary, Words};
 use source::{Diagnostic, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest number of parts of a codelet, with helpers in place.
 const MAX_PARTS: usize = 4096;
@@ -52,12 +53,16 @@ pub fn transaction(core: &Core, codelet: &Codelet) -> Result<Transaction, Box<Di
         reads_state: Vec::new(),
         updates: BTreeMap::new(),
         inputs: Vec::new(),
+        definitions: Definitions::of(core),
+        at: 0,
         span,
     };
     let mut values = Values { known: BTreeMap::new(), is_helper: false };
-    for statement in statements() {
-        builder.statement(statement, &mut values)?;
+    for at in &codelet.statements {
+        builder.at = *at;
+        builder.statement(&core.body[*at], &mut values)?;
     }
+    let computed = builder.computed();
     let updates: Vec<NodeId> = (0..names.len())
         .map(|state| match builder.updates.get(&state) {
             Some(update) => *update,
@@ -70,6 +75,7 @@ pub fn transaction(core: &Core, codelet: &Codelet) -> Result<Transaction, Box<Di
         name: names.join("+"),
         states: names.iter().map(|name| (*name).to_string()).collect(),
         inputs: inputs.iter().map(|variable| name(core, *variable)).collect(),
+        computed,
         graph,
         updates,
     };
@@ -102,6 +108,9 @@ struct Builder<'c> {
     /// The new values of state variables.
     updates: BTreeMap<usize, NodeId>,
     inputs: Vec<Variable>,
+    definitions: Definitions<'c>,
+    /// The statement of the program that is being stated.
+    at: usize,
     /// Where the codelet stands.
     span: Span,
 }
@@ -147,6 +156,29 @@ impl Builder<'_> {
 
     fn binary(&mut self, operator: Binary, one: NodeId, two: NodeId) -> NodeId {
         self.add(Node::Binary(operator, one, two))
+    }
+
+    /// Describes the inputs that follow from others; these become inputs too.
+    fn computed(&mut self) -> Vec<(usize, NodeId)> {
+        let direct: BTreeSet<Variable> = self.inputs.iter().copied().collect();
+        let chosen = self.definitions.determined(&direct);
+        let is_chosen = |variable: &Variable| chosen.contains_key(variable);
+        let computed: Vec<Variable> = self.inputs.iter().copied().filter(is_chosen).collect();
+        let values = computed.iter().map(|variable| self.follow(*variable, &chosen));
+        let values: Vec<NodeId> = values.collect();
+        let place = |variable: &Variable| self.inputs.iter().position(|one| one == variable);
+        computed.iter().filter_map(place).zip(values).collect()
+    }
+
+    /// Returns the value of a variable over those that have no chosen definition.
+    fn follow(&mut self, variable: Variable, chosen: &BTreeMap<Variable, &Expression>) -> NodeId {
+        let Some(value) = chosen.get(&variable) else { return self.input(variable) };
+        let mut operands = BTreeSet::new();
+        value.each_variable(&mut |operand| operands.extend([operand]));
+        operands.retain(|operand| !self.definitions.is_zero_in(*operand, variable));
+        let known = operands.into_iter().map(|one| (one, self.follow(one, chosen))).collect();
+        // What is not known is 0, as in a helper.
+        self.expression(value, &mut Values { known, is_helper: true })
     }
 
     /// Returns an input, the value of a variable that another codelet computes.
@@ -280,7 +312,9 @@ impl Builder<'_> {
             Expression::Constant(number) => self.literal(*number),
             Expression::Variable(variable) => match values.known.get(variable) {
                 Some(value) => *value,
-                None if values.is_helper => self.literal(0),
+                None if values.is_helper || self.definitions.is_zero(*variable, self.at) => {
+                    self.literal(0)
+                }
                 None => self.input(*variable),
             },
             Expression::Unary(operator, one) => {

@@ -96,6 +96,9 @@ fn check_transactions(name: &str, text: &str, checked: &Checked, core: &Core) ->
             // Each variable has one definition, so its value at the end is the only one.
             let inputs = transaction.inputs.iter().map(|variable| values[variable.index()]);
             let point = Point { states: old.clone(), inputs: inputs.collect() };
+            let mut computed = point.clone();
+            transaction.codelet.compute_inputs(words, &mut computed);
+            assert_eq!(computed, point, "{name}\n{}\n{text}", passes::print(core));
             let found = transaction.codelet.next(words, &point);
             assert_eq!(found, new, "{name}: {point:?}\n{}\n{text}", transaction.text);
             compared += 1;

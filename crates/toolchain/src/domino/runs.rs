@@ -4,7 +4,7 @@
 
 use crate::{control_files, files};
 use control::session::Session;
-use device::{Device, DeviceOptions, EngineChoice};
+use device::{Burst, Device, DeviceOptions, EngineChoice};
 use domino::compiler::{self, Layout};
 use domino::interpreter::{State, run as interpret};
 use domino::{Checked, csv, state_json};
@@ -14,8 +14,11 @@ use frontend::{
 use ir::RegisterId;
 use source::SourceMap;
 
-/// Time between packets, in picoseconds of the device's clock.
-const PACKET_GAP_PS: u64 = 1_000_000;
+/// Packets that enter the device together. They run one after the other.
+const BURST: usize = 1024;
+
+/// Bytes of a field in a frame.
+const WORD_BYTES: usize = 4;
 
 /// The packets that left, in the order of those that entered, and the state. A dropped packet is `None`.
 struct Ran {
@@ -171,21 +174,22 @@ fn on_device(
     }
     let spinner = console.spinner(Work::Packets, console.is_quiet());
     let mut left: Vec<Option<Vec<u32>>> = vec![None; packets.len()];
-    for (at, packet) in packets.iter().enumerate() {
-        let bytes: Vec<u8> = packet.iter().flat_map(|word| word.to_be_bytes()).collect();
-        let time_ps = (at as u64 + 1) * PACKET_GAP_PS;
-        device.inject(0, time_ps, bytes).map_err(|error| error.to_string())?;
-        if at % 1024 == 1023 || at + 1 == packets.len() {
-            device.run_to_completion().map_err(|error| error.to_string())?;
-            for sent in device.drain_transmitted() {
-                if let Some(place) =
-                    usize::try_from(sent.packet).ok().and_then(|at| left.get_mut(at))
-                {
-                    *place = Some(words(&sent.bytes));
-                }
-            }
-            spinner.set_position(at as u64 + 1);
+    let mut done = 0;
+    let mut burst = Burst::new(BURST, checked.program.fields.len() * WORD_BYTES);
+    let mut frame = Vec::new();
+    for (packets, left) in packets.chunks(BURST).zip(left.chunks_mut(BURST)) {
+        burst.clear();
+        for packet in packets {
+            frame.clear();
+            packet.iter().for_each(|word| frame.extend(word.to_be_bytes()));
+            burst.push(0, &frame).map_err(|error| error.to_string())?;
         }
+        device.forward(&mut burst).map_err(|error| error.to_string())?;
+        for output in burst.outputs() {
+            left[output.packet] = Some(words(output.bytes));
+        }
+        done += packets.len() as u64;
+        spinner.set_position(done);
     }
     drop(spinner);
     let mut state = State::initial(&checked.program);
