@@ -155,18 +155,26 @@ fn fastest(mut measure: impl FnMut() -> f64) -> f64 {
     (0..ROUNDS).map(|_| measure()).fold(f64::INFINITY, f64::min)
 }
 
+/// `hashes.h` with a table of 256 words.
 const HASHES: &str = "
-static int crc(const int *values, int count) {
-  unsigned crc = 0;
-  for (int at = 0; at < count; at++)
-    for (int byte = 0; byte < 32; byte += 8) {
-      crc ^= ((unsigned) values[at] >> byte) & 0xffu;
+struct Table {
+  unsigned short of[256];
+  Table() {
+    for (int byte = 0; byte < 256; byte++) {
+      unsigned crc = byte;
       for (int bit = 0; bit < 8; bit++) crc = (crc & 1u) ? (crc >> 1) ^ 0xa001u : crc >> 1;
+      of[byte] = crc;
     }
-  return (int) crc;
+  }
+};
+static const Table table;
+static inline unsigned step(unsigned crc, unsigned value) {
+  for (int byte = 0; byte < 32; byte += 8)
+    crc = (crc >> 8) ^ table.of[(crc ^ (value >> byte)) & 0xffu];
+  return crc;
 }
-static int hash2(int a, int b) { int values[2] = {a, b}; return crc(values, 2); }
-static int hash3(int a, int b, int c) { int values[3] = {a, b, c}; return crc(values, 3); }
+static inline int hash2(int a, int b) { return step(step(0, a), b); }
+static inline int hash3(int a, int b, int c) { return step(step(step(0, a), b), c); }
 ";
 
 /// Returns nanoseconds a packet: on frames of big-endian words, and on structs.
