@@ -6,8 +6,6 @@
 pub mod campaign;
 pub mod case;
 pub mod coverage;
-pub mod cuts;
-pub mod draw;
 pub mod edits;
 pub mod forms;
 pub mod garbage;

@@ -10,6 +10,7 @@ use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_p
 use super::waiting_frames::WaitingFrames;
 use arithmetic::random::stream::Stream;
 use device::{Device, DeviceOptions, EngineChoice};
+use ir::Program;
 use lucid::core::GlobalId;
 use lucid_compiler::Compiled;
 use lucid_reference::interpreter::State;
@@ -93,10 +94,26 @@ impl CompiledSimulation {
         engine: EngineChoice,
         change: &dyn Fn(&mut DeviceOptions),
     ) -> Result<CompiledSimulation, LoadError> {
+        CompiledSimulation::with_program(setup, compiled, engine, change, &|_| {})
+    }
+
+    /// The same, with the lowered program changed by a pass that keeps its meaning.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CompiledSimulation::new`].
+    pub fn with_program(
+        setup: Arc<Setup>,
+        compiled: Arc<Compiled>,
+        engine: EngineChoice,
+        change: &dyn Fn(&mut DeviceOptions),
+        pass: &dyn Fn(&mut Program),
+    ) -> Result<CompiledSimulation, LoadError> {
         if let Some(wrong) = check_ports(&setup).iter().next() {
             return Err(LoadError { switch: 0, message: wrong.message.clone() });
         }
-        let pipeline = ready_with_probes(&compiled)?.program().clone();
+        let mut pipeline = ready_with_probes(&compiled)?.program().clone();
+        pass(Arc::make_mut(&mut pipeline));
         let mut switches: Vec<Switch> = Vec::new();
         for number in 0..setup.switches() {
             let place =

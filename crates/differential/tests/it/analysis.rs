@@ -3,6 +3,7 @@
 //! live ones does; what an observer of the interpreter sees is among the effects of the statement that it comes
 //! from; names of state accesses are kept by the passes.
 
+use crate::programs::{EXAMPLES, example};
 use control::session::Session;
 use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice};
@@ -17,12 +18,10 @@ use ir::analysis::{Analysis, StatementTree};
 use ir::effects::{Effects, Location};
 use ir::ready::ReadyProgram;
 use ir::{Bits, OriginId, Program};
-use network::capture::CaptureReader;
 use p4::ast::NodeId;
 use state::{Cells, CloneSession, MulticastGroup, Replica, Update};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use testing::Choices;
@@ -106,32 +105,6 @@ fn garbage_in_live_slots_is_found() {
     // Many are on paths that no packet takes.
     assert!(tried == 50 && found > 8, "{found} of {tried}");
 }
-
-/// A program of the examples, whose captures give the packets.
-fn example(name: &str) -> (Forms, Vec<Stimulus>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-    let text = std::fs::read_to_string(folder.join(format!("{name}.p4"))).expect("it is there");
-    let forms = Forms::of_text(&text).expect("it compiles");
-    let mut stimuli = Vec::new();
-    if let Ok(commands) = std::fs::read_to_string(folder.join("commands.txt")) {
-        stimuli.extend(commands.lines().map(|line| Stimulus::Command(line.to_string())));
-    }
-    for port in 1..=4 {
-        let file = folder.join("captures").join(format!("host{port}.pcap"));
-        if !file.exists() {
-            continue;
-        }
-        let packets = CaptureReader::open(&file).expect("it is a capture");
-        for packet in packets.take(30) {
-            let bytes = packet.expect("it is whole").data;
-            stimuli.push(Stimulus::Packet { port, gap_ps: 1_000_000, bytes });
-        }
-    }
-    (forms, stimuli)
-}
-
-const EXAMPLES: [&str; 5] =
-    ["learning_switch", "meter_police", "router", "source_routing", "stateful_firewall"];
 
 #[test]
 fn garbage_in_dead_slots_changes_nothing_in_the_examples() {

@@ -3,4 +3,6 @@
 
 mod agreement;
 mod analysis;
+mod programs;
+mod samples;
 mod stages;

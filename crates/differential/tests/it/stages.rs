@@ -2,13 +2,14 @@
 //! Controls cut into stages by drawn assignments mean the same as whole ones, on both engines: generated programs of
 //! the whole language and generated programs about state. A planted mistake in the constraints is found.
 
+use crate::programs::{EXAMPLES, example};
 use differential::campaign::{self, Failure};
-use differential::cuts::{CutCounts, cut_controls};
 use differential::forms::Forms;
 use differential::runner::{Difference, compare};
 use differential::subject::{DeviceSubject, Stimulus};
 use std::cell::RefCell;
 use std::rc::Rc;
+use testing::cuts::{CutCounts, cut_controls};
 use testing::p4::Knobs;
 use testing::p4::stateful::{StatefulCase, stateful};
 use testing::{Choices, cases, tape};
@@ -31,7 +32,7 @@ fn agree(name: &str, first: u64, programs: u64) -> CutCounts {
     let knobs = Knobs { size: 2, random: true, calls: false };
     let mut all = CutCounts::default();
     for seed in first..first + cases(programs) {
-        let (mut cut, counts) = cut_subject(name, 4 + (seed % 8) as u32, seed);
+        let (mut cut, counts) = cut_subject(name, 6 + (seed % 11) as u32, seed);
         let mut choices = Choices::from_seed(seed);
         let outcome = campaign::run(&mut choices, knobs, 10, (&mut subject(name), &mut cut));
         match outcome {
@@ -86,7 +87,7 @@ fn agree_on_state(name: &str, first: u64, programs: u64) -> CutCounts {
     let mut all = CutCounts::default();
     for seed in first..first + cases(programs) {
         let tape = tape::from_seed(seed, TAPE_LENGTH);
-        let cut = (4 + (seed % 8) as u32, seed);
+        let cut = (6 + (seed % 11) as u32, seed);
         let make = |tape: &[u32]| stateful(&mut Choices::from_tape(tape.iter().copied()), 12);
         match compare_stateful(name, &make(&tape), cut) {
             Ok(counts) => all.include(&counts),
@@ -112,4 +113,23 @@ fn programs_about_state_mean_the_same_in_stages() {
 #[test]
 fn programs_about_state_mean_the_same_in_stages_of_machine_code() {
     agree_on_state("jit", 1000, 6);
+}
+
+#[test]
+fn examples_mean_the_same_in_stages() {
+    let mut all = CutCounts::default();
+    for (number, name) in (0..).zip(EXAMPLES) {
+        let (forms, stimuli) = example(name);
+        for engine in ["interpreter", "jit"] {
+            for seed in number..number + cases(2u64) {
+                let (mut cut, counts) = cut_subject(engine, 6 + (seed % 11) as u32, seed);
+                if let Err(difference) = compare(&forms, &stimuli, &mut subject(engine), &mut cut) {
+                    panic!("{name}, seed {seed}: {difference}");
+                }
+                all.include(&counts.borrow());
+            }
+        }
+    }
+    println!("examples: {all}");
+    assert!(all.cuts > 20 && all.refused.is_empty(), "{all}: {:?}", all.refused);
 }

@@ -9,7 +9,7 @@ use domino::Checked;
 use domino::interpreter::{State, run_observed};
 use std::path::Path;
 
-fn examples() -> Vec<(String, String, Checked)> {
+pub fn examples() -> Vec<(String, String, Checked)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/domino");
     let mut all = Vec::new();
     for file in std::fs::read_dir(folder).expect("examples/domino").flatten() {

@@ -12,4 +12,5 @@ mod oracle;
 mod packets;
 mod passes;
 mod program;
+mod stages;
 mod thirty;

@@ -6,9 +6,11 @@ use device::{Device, DeviceOptions, EngineChoice};
 use domino::Checked;
 use domino::compiler::{self, Layout};
 use domino::interpreter::State;
+use ir::Program;
 use ir::ready::ReadyProgram;
 use p4::compile::Compilation;
 use source::{RenderOptions, render_text};
+use std::sync::Arc;
 
 /// Compiles a program.
 pub fn compile(checked: &Checked) -> compiler::Compiled {
@@ -17,22 +19,33 @@ pub fn compile(checked: &Checked) -> compiler::Compiled {
     )
 }
 
-/// Runs packets; `None` are those that do not leave. Returns all cells at the end too.
-pub fn run(
+/// Packets as they leave, `None` for those that do not, and all cells at the end.
+pub type Run = (Vec<Option<Vec<u32>>>, Vec<Vec<u32>>);
+
+/// Runs packets.
+pub fn run(checked: &Checked, packets: &[Vec<u32>], is_interpreted: bool) -> Run {
+    run_changed(checked, packets, is_interpreted, |_| {})
+}
+
+/// Runs packets on the compiled program after a pass.
+pub fn run_changed(
     checked: &Checked,
     packets: &[Vec<u32>],
     is_interpreted: bool,
-) -> (Vec<Option<Vec<u32>>>, Vec<Vec<u32>>) {
+    pass: impl FnOnce(&mut Program),
+) -> Run {
     let compiler::Compiled { built, registers, commands } = compile(checked);
     let mut compilation = Compilation::from(built);
     let ready = ReadyProgram::of(&mut compilation).expect("the compiled program lowers");
     let engine = if is_interpreted { EngineChoice::Interpreter } else { EngineChoice::Jit };
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
-    let mut device = Device::new(ready.program().clone(), options).expect("a device");
+    let mut program = ready.program().clone();
+    pass(Arc::make_mut(&mut program));
+    let mut device = Device::new(program.clone(), options).expect("a device");
     let (commands, errors) = control::entries::read("first values", &commands);
     assert!(errors.is_empty(), "{errors:?}");
     let mut target = device.target();
-    for answer in Session::new(ready.program().clone()).apply_all(&commands, &mut target, None) {
+    for answer in Session::new(program).apply_all(&commands, &mut target, None) {
         answer.expect("a first value");
     }
     let mut left = vec![None; packets.len()];

@@ -18,6 +18,7 @@ mod payloads;
 mod ports;
 mod shipped;
 mod small;
+mod stages;
 mod tables;
 mod user;
 mod v1model;

@@ -36,11 +36,23 @@ pub fn judge(
 /// The same with a program that means something and another that is compiled in its place.
 pub fn judge_as(
     map: &SourceMap,
-    (program, compiled): (&Program, &Program),
+    programs: (&Program, &Program),
     run: &Run,
     folder: &Path,
     options: &Options,
     engine: EngineChoice,
+) -> Result<Judged, String> {
+    judge_after(map, programs, run, folder, (options, engine), &|_| {})
+}
+
+/// The same with a pass over the lowered program.
+pub fn judge_after(
+    map: &SourceMap,
+    (program, compiled): (&Program, &Program),
+    run: &Run,
+    folder: &Path,
+    (options, engine): (&Options, EngineChoice),
+    pass: &dyn Fn(&mut ir::Program),
 ) -> Result<Judged, String> {
     let mut captures = |name: &str| {
         std::fs::read(folder.join(name)).map_err(|error| format!("cannot read `{name}`: {error}"))
@@ -67,7 +79,8 @@ pub fn judge_as(
     let text = compiled.built.print();
     let warnings =
         render_text(&compiled.built.map, &compiled.built.warnings, RenderOptions::default());
-    let simulation = CompiledSimulation::new(Arc::new(setup), Arc::new(compiled), engine);
+    let (setup, compiled) = (Arc::new(setup), Arc::new(compiled));
+    let simulation = CompiledSimulation::with_program(setup, compiled, engine, &|_| {}, pass);
     let mut simulation = simulation.map_err(|error| format!("{error}\n{text}"))?;
     let verified = verify(&mut simulation, &mut NullObserver);
     match &verified.difference {

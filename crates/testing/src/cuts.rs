@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cuts the controls of a program by drawn assignments, and counts what the cuts were like.
 
+use crate::Choices;
 use crate::draw::{self, Draw};
 use ir::Program;
 use ir::analysis::Analysis;
 use ir::architecture::stages_of;
 use ir::stages::{Constraints, MovedActions, behind_tables, cut};
 use std::fmt;
-use testing::Choices;
 
 /// What cuts were like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

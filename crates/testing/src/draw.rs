@@ -7,9 +7,9 @@
 //! the past (Propp and Wilson 1996) from the lowest and the highest map gives exact draws. Where both do not meet
 //! within [`UPDATE_LIMIT`], the highest one of that long run is taken and the draw is not exact.
 
+use crate::Choices;
 use arithmetic::random::keyed;
 use ir::stages::{Assignment, Constraints};
-use testing::Choices;
 
 /// The maximum number of updates of single classes in a draw.
 pub const UPDATE_LIMIT: usize = 4_000_000;
