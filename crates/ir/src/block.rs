@@ -19,7 +19,8 @@ pub enum BlockKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// The role: the package parameter's name, dotted through nested packages (v1model: `p`, `vr`,
-    /// `ig`, `eg`, `ck`, `dep`).
+    /// `ig`, `eg`, `ck`, `dep`). A control that is cut into stages is several blocks with one role, which run in
+    /// order.
     pub role: Arc<str>,
     /// The name of the parser or control in the program.
     pub name: Arc<str>,

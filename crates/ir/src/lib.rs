@@ -37,7 +37,7 @@
 //!
 //! [`text`] prints and parses programs, [`verify()`] checks the invariants of programs, [`effects`] has reads and
 //! writes of operations, [`analysis`] data flow, [`passes`] simplify, [`transactions`] fuse register accesses,
-//! [`moments`] orders accesses to state in stages, [`architecture`] describes architectures, [`lowering`] makes
+//! [`moments`] orders accesses to state in stages, [`stages`] cuts controls into stages, [`architecture`] describes architectures, [`lowering`] makes
 //! programs from typed P4, [`lints`] warn about packages, [`ready`] runs lowering and passes in the one order that tools use.
 
 pub mod analysis;

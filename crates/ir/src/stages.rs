@@ -3,8 +3,9 @@
 //!
 //! 1. [`behind_tables`] moves code of actions behind their tables.
 //! 2. [`Constraints`] says which instructions of the control may be in which order of stages.
-//! 3. An [`Assignment`] gives each instruction a stage: drawn, made from a layout, or completed from a few that are
-//!    given ([`Constraints::complete`]). [`Constraints::violations`] checks it.
+//! 3. An [`Assignment`] gives each instruction a stage: completed from a few that are given
+//!    ([`Constraints::complete`]), or made from wanted stages ([`Constraints::at_least`]) that a layout or [`Hints`] of
+//!    the source language have. [`Constraints::violations`] checks it.
 //! 4. [`cut`] makes the blocks.
 //!
 //! Blocks with one role run in their order ([`crate::Program::blocks`]), on the same storage. State is not copied: a
@@ -16,6 +17,7 @@ mod assignment;
 mod carried;
 mod constraints;
 mod cut;
+mod hints;
 mod obstacles;
 mod pieces;
 mod tables;
@@ -23,5 +25,6 @@ mod tables;
 pub use assignment::{Assignment, Conflict, Violation};
 pub use constraints::{Constraints, Precedence, Reason};
 pub use cut::{Staged, cut};
+pub use hints::Hints;
 pub use pieces::Carried;
 pub use tables::{Moved, MovedActions, behind_tables};

@@ -7,6 +7,13 @@ use differential::campaign::{self, Failure};
 use differential::forms::Forms;
 use differential::runner::{Difference, compare};
 use differential::subject::{DeviceSubject, Stimulus};
+use ir::Program;
+use ir::stages::{Constraints, MovedActions, behind_tables, cut};
+use pisa::HardwareModel;
+use pisa::graph::graph_of;
+use pisa::greedy::greedy_unlimited;
+use pisa::stages::assignment_of;
+use source::Span;
 use std::cell::RefCell;
 use std::rc::Rc;
 use testing::cuts::{CutCounts, cut_controls};
@@ -50,13 +57,13 @@ fn agree(name: &str, first: u64, programs: u64) -> CutCounts {
 
 #[test]
 fn generated_programs_mean_the_same_in_stages() {
-    let all = agree("interpreter", 20_000, 25);
-    assert!(all.cuts > 20 && all.carried > 100, "{all}");
+    let all = agree("interpreter", 20_000, 14);
+    assert!(all.cuts > 14 && all.carried > 100, "{all}");
 }
 
 #[test]
 fn generated_programs_mean_the_same_in_stages_of_machine_code() {
-    agree("jit", 21_000, 4);
+    agree("jit", 21_000, 2);
 }
 
 fn stimuli(case: &StatefulCase) -> Vec<Stimulus> {
@@ -105,14 +112,91 @@ fn agree_on_state(name: &str, first: u64, programs: u64) -> CutCounts {
 
 #[test]
 fn programs_about_state_mean_the_same_in_stages() {
-    let all = agree_on_state("interpreter", 0, 60);
+    let all = agree_on_state("interpreter", 0, 30);
     assert!(all.with_four_stages * 10 >= all.cuts * 8, "{all}");
     assert!(all.refused.is_empty(), "{:?}", all.refused);
 }
 
 #[test]
 fn programs_about_state_mean_the_same_in_stages_of_machine_code() {
-    agree_on_state("jit", 1000, 6);
+    agree_on_state("jit", 1000, 3);
+}
+
+/// Cuts ingress by a layout for a target; returns how many stages have code.
+fn cut_by_layout(program: &mut Program, target: &HardwareModel) -> usize {
+    let graph = graph_of(program);
+    let layout = greedy_unlimited(&graph.problem, target).expect("each unit fits a stage");
+    let block = program.blocks_with_role("ig").start;
+    let moved = behind_tables(program, block, MovedActions::Stateful);
+    let constraints = Constraints::of(&moved.program, block).expect("it can be cut");
+    let assignment = assignment_of(&graph, &layout, &moved, &constraints);
+    assert!(assignment.count() as usize >= layout.stages.len());
+    let staged = cut(&moved.program, block, &assignment).expect("it is legal");
+    assert_eq!(ir::verify(&staged.program), Ok(()));
+    *program = staged.program;
+    assignment.used_stages()
+}
+
+#[test]
+fn programs_in_the_stages_of_layouts_mean_the_same() {
+    for name in ["tofino", "rmt"] {
+        let target = HardwareModel::named(name, Span::NONE).expect("a target");
+        let (mut programs, mut stages) = (0, Vec::new());
+        let mut check = |what: &str, forms: &Forms, stimuli: &[Stimulus]| {
+            let (used, model) = (Rc::new(RefCell::new(0)), target.clone());
+            let note = used.clone();
+            let mut cut = subject("interpreter")
+                .altered(move |program| *note.borrow_mut() = cut_by_layout(program, &model));
+            if let Err(difference) = compare(forms, stimuli, &mut subject("interpreter"), &mut cut)
+            {
+                panic!("{what} for {name}: {difference}");
+            }
+            programs += 1;
+            stages.push(*used.borrow());
+        };
+        for name in EXAMPLES {
+            let (forms, stimuli) = example(name);
+            check(name, &forms, &stimuli);
+        }
+        for seed in 0..cases(8u64) {
+            let tape = tape::from_seed(seed, TAPE_LENGTH);
+            let case = stateful(&mut Choices::from_tape(tape), 12);
+            let forms = Forms::of_text(&case.text).expect("it compiles");
+            check(&format!("seed {seed}"), &forms, &stimuli(&case));
+        }
+        println!("{name}: {programs} programs in stages of layouts: {stages:?}");
+    }
+}
+
+/// Exchanges two stages of a control that both have code.
+fn exchange_stages(program: &mut Program, seed: u64) {
+    cut_controls(program, 8, seed);
+    let stages: Vec<usize> = program
+        .blocks_with_role("ig")
+        .filter(|at| {
+            let region = &program.regions[program.blocks[*at].region.index()];
+            region.blocks.iter().any(|block| !block.instructions.is_empty())
+        })
+        .collect();
+    if let [first, .., last] = stages[..] {
+        program.blocks.swap(first, last);
+    }
+}
+
+#[test]
+fn stages_in_a_wrong_order_are_found() {
+    let mut found = 0;
+    let count = 20;
+    for seed in 0..count {
+        let case = stateful(&mut Choices::from_tape(tape::from_seed(seed, TAPE_LENGTH)), 12);
+        let forms = Forms::of_text(&case.text).expect("it compiles");
+        let mut wrong =
+            subject("interpreter").altered(move |program| exchange_stages(program, seed));
+        let outcome = compare(&forms, &stimuli(&case), &mut subject("interpreter"), &mut wrong);
+        found += u64::from(outcome.is_err());
+    }
+    println!("{found} of {count} wrong orders found");
+    assert!(found * 4 > count * 3, "{found} of {count}");
 }
 
 #[test]
@@ -121,7 +205,7 @@ fn examples_mean_the_same_in_stages() {
     for (number, name) in (0..).zip(EXAMPLES) {
         let (forms, stimuli) = example(name);
         for engine in ["interpreter", "jit"] {
-            for seed in number..number + cases(2u64) {
+            for seed in number..number + cases(1u64) {
                 let (mut cut, counts) = cut_subject(engine, 6 + (seed % 11) as u32, seed);
                 if let Err(difference) = compare(&forms, &stimuli, &mut subject(engine), &mut cut) {
                     panic!("{name}, seed {seed}: {difference}");
@@ -131,5 +215,5 @@ fn examples_mean_the_same_in_stages() {
         }
     }
     println!("examples: {all}");
-    assert!(all.cuts > 20 && all.refused.is_empty(), "{all}: {:?}", all.refused);
+    assert!(all.cuts >= 10 && all.refused.is_empty(), "{all}: {:?}", all.refused);
 }

@@ -4,6 +4,7 @@
 //! longest path to it. Statements without edges are left out, as in the paper's compiler.
 
 use crate::core::{Core, Expression, StatementKind, Variable};
+use source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A codelet.
@@ -37,6 +38,31 @@ impl Codelets {
         let mut widths = vec![0usize; self.stages()];
         self.codelets.iter().for_each(|codelet| widths[codelet.stage] += 1);
         widths.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// The stages of a program's codelets, by what compiled code still has of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeletStages {
+    /// For each global the stage of the codelet that accesses it; `None` for one that no statement writes.
+    pub globals: Vec<Option<usize>>,
+    /// Parts of the source text with the stages of the codelets that have statements of it.
+    pub spans: Vec<(Span, usize)>,
+}
+
+impl Codelets {
+    /// Returns the stages of globals and of parts of the source. The codelets are those of this program.
+    pub fn by_source(&self, core: &Core) -> CodeletStages {
+        let mut stages =
+            CodeletStages { globals: vec![None; core.globals.len()], spans: Vec::new() };
+        for codelet in &self.codelets {
+            for global in &codelet.states {
+                stages.globals[*global] = Some(codelet.stage);
+            }
+            let spans = codelet.statements.iter().map(|at| core.body[*at].span);
+            stages.spans.extend(spans.filter(|it| !it.is_none()).map(|it| (it, codelet.stage)));
+        }
+        stages
     }
 }
 

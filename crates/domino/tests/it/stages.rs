@@ -5,7 +5,14 @@
 use crate::packets::packets;
 use crate::{examples, on_device, thirty};
 use domino::Checked;
+use domino::core::flatten_with_calls;
 use domino::interpreter::{State, run};
+use domino::passes::{self, codelets::codelets};
+use ir::RegisterId;
+use ir::analysis::Analysis;
+use ir::effects::Location;
+use ir::stages::{Constraints, Hints, cut};
+use std::collections::BTreeMap;
 use testing::cases;
 use testing::cuts::{CutCounts, cut_controls};
 use testing::live::not_run;
@@ -38,6 +45,74 @@ fn cut(
         }
     }
     (all, ran)
+}
+
+/// Cuts a compiled program by the stages of its codelets, runs it on both engines, and returns how many arrays are in
+/// the stage of their codelet, how many there are, and how many stages have code.
+fn cut_by_codelets((name, text, checked): (&str, &str, &Checked)) -> (usize, usize, usize) {
+    let core = flatten_with_calls(&checked.program).expect("it is flat");
+    let core = passes::run(core, None).expect("a last pass").expect("it passes");
+    let stages = codelets(&core).by_source(&core);
+    let registers = on_device::compile(checked).registers;
+    let packets = packets(&checked.program, text, 60, 6);
+    let mut state = State::initial(&checked.program);
+    let ours = packets.iter().map(|packet| {
+        let mut packet = packet.clone();
+        run(&checked.program, &mut state, &mut packet);
+        Some(packet)
+    });
+    let ours: Vec<Option<Vec<u32>>> = ours.collect();
+    let mut found = (0, 0, 0);
+    for is_interpreted in [true, false] {
+        let (left, cells) = on_device::run_changed(checked, &packets, is_interpreted, |program| {
+            let block = program.blocks_with_role("ig").start;
+            let mut hints = Hints::default();
+            for (at, array) in (0..).zip(&program.registers) {
+                let is_it =
+                    |name: &Option<String>| name.as_deref() == array.name.rsplit('.').next();
+                let global = registers.iter().position(is_it);
+                let stage = global.and_then(|global| stages.globals[global]);
+                hints.registers.extend(stage.map(|stage| (RegisterId(at), stage as u32)));
+            }
+            hints.spans = stages.spans.iter().map(|(span, at)| (*span, *at as u32)).collect();
+            let constraints = Constraints::of(program, block).expect("it can be cut");
+            let wanted = hints.wanted(program, &constraints);
+            let assignment = constraints.at_least(&wanted, 1);
+            let analysis = Analysis::of(program);
+            let accesses = analysis.accesses().iter().filter_map(|access| {
+                let Location::Register(register) = access.object else { return None };
+                Some((register, assignment.stage(access.at)?))
+            });
+            let accesses: BTreeMap<RegisterId, u32> = accesses.collect();
+            let kept = accesses.iter().filter(|(at, stage)| hints.registers.get(at) == Some(stage));
+            found = (kept.count(), accesses.len(), assignment.used_stages());
+            *program = cut(program, block, &assignment).expect("it is legal").program;
+        });
+        assert_eq!(left, ours, "{name} by its codelets");
+        assert!(cells == state.cells, "{name} by its codelets: cells differ");
+    }
+    found
+}
+
+#[test]
+fn programs_in_the_stages_of_their_codelets_mean_the_same() {
+    let mut programs = examples::examples();
+    let thirty = thirty::examples().unwrap_or_default();
+    programs.extend(thirty.into_iter().map(|it| (it.name, it.text, it.checked)));
+    let (mut kept, mut all) = (0, 0);
+    for (name, text, checked) in &programs {
+        let (in_stage, arrays, stages) = cut_by_codelets((name, text, checked));
+        println!(
+            "{name}: {in_stage} of {arrays} arrays in the stage of their codelet, {stages} stages"
+        );
+        kept += in_stage;
+        all += arrays;
+    }
+    println!(
+        "{kept} of {all} arrays of {} programs in the stages of their codelets",
+        programs.len()
+    );
+    assert!(kept * 2 > all, "{kept} of {all}");
 }
 
 #[test]

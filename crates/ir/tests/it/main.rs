@@ -5,4 +5,5 @@ mod analysis;
 mod lints;
 mod meaning;
 mod reading;
+mod stages;
 mod text_files;

@@ -10,12 +10,15 @@ use std::cell::RefCell;
 use testing::cases;
 use testing::cuts::{CutCounts, cut_controls};
 
-/// Cuts the programs of all runs into some stages and judges them.
-fn run_in_stages(target: Backend, engine: EngineChoice, seeds: u64) -> CutCounts {
+/// Cuts the programs of runs into some stages and judges them. By default each of the three tests takes every third run;
+/// with `PLANEWRIGHT_CASES=N` it takes all of them, N times.
+fn run_in_stages(target: Backend, engine: EngineChoice, first: u64) -> CutCounts {
+    let seeds = cases(0u64);
     let all = RefCell::new(CutCounts::default());
     let (mut wrong, mut dispatches, mut cells) = (Vec::new(), 0, 0);
     for (number, shipped) in (0..).zip(runs()) {
-        for seed in number..number + seeds {
+        let is_mine = number % step == first;
+        for seed in number..number + seeds.max(u64::from(is_mine)) {
             let options = Options { target, ..Options::default() };
             let pass = |program: &mut ir::Program| {
                 all.borrow_mut().include(&cut_controls(program, 6 + (seed % 11) as u32, seed));
@@ -40,18 +43,18 @@ fn run_in_stages(target: Backend, engine: EngineChoice, seeds: u64) -> CutCounts
 
 #[test]
 fn shipped_programs_mean_the_same_in_stages() {
-    let all = run_in_stages(Backend::V1Model, EngineChoice::Interpreter, cases(1));
-    assert!(all.refused.is_empty() && all.cuts >= 17, "{all}: {:?}", all.refused);
-}
-
-#[test]
-fn shipped_programs_mean_the_same_in_stages_of_machine_code() {
-    let all = run_in_stages(Backend::V1Model, EngineChoice::Jit, cases(1));
-    assert!(all.refused.is_empty() && all.cuts >= 17, "{all}: {:?}", all.refused);
+    let all = run_in_stages(Backend::V1Model, EngineChoice::Jit, (0, 3));
+    assert!(all.refused.is_empty() && all.cuts >= 5, "{all}: {:?}", all.refused);
 }
 
 #[test]
 fn shipped_programs_for_tofino_mean_the_same_in_stages() {
-    let all = run_in_stages(Backend::Tna, EngineChoice::Interpreter, cases(1));
-    assert!(all.refused.is_empty() && all.cuts >= 17, "{all}: {:?}", all.refused);
+    let all = run_in_stages(Backend::Tna, EngineChoice::Jit, (1, 3));
+    assert!(all.refused.is_empty() && all.cuts >= 5, "{all}: {:?}", all.refused);
+}
+
+#[test]
+fn shipped_programs_mean_the_same_in_stages_of_the_interpreter() {
+    let all = run_in_stages(Backend::V1Model, EngineChoice::Interpreter, (2, 9));
+    assert!(all.refused.is_empty() && all.cuts >= 1, "{all}: {:?}", all.refused);
 }
