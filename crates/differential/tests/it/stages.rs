@@ -122,10 +122,11 @@ fn programs_about_state_mean_the_same_in_stages_of_machine_code() {
     agree_on_state("jit", 1000, 3);
 }
 
-/// Cuts ingress by a layout for a target; returns how many stages have code.
+/// Cuts ingress by a layout for a target; returns how many stages have code. 0 and the whole program if the target
+/// cannot run it, for example because it accesses an array twice.
 fn cut_by_layout(program: &mut Program, target: &HardwareModel) -> usize {
     let graph = graph_of(program);
-    let layout = greedy_unlimited(&graph.problem, target).expect("each unit fits a stage");
+    let Ok(layout) = greedy_unlimited(&graph.problem, target) else { return 0 };
     let block = program.blocks_with_role("ig").start;
     let moved = behind_tables(program, block, MovedActions::Stateful);
     let constraints = Constraints::of(&moved.program, block).expect("it can be cut");
@@ -141,7 +142,7 @@ fn cut_by_layout(program: &mut Program, target: &HardwareModel) -> usize {
 fn programs_in_the_stages_of_layouts_mean_the_same() {
     for name in ["tofino", "rmt"] {
         let target = HardwareModel::named(name, Span::NONE).expect("a target");
-        let (mut programs, mut stages) = (0, Vec::new());
+        let mut stages = Vec::new();
         let mut check = |what: &str, forms: &Forms, stimuli: &[Stimulus]| {
             let (used, model) = (Rc::new(RefCell::new(0)), target.clone());
             let note = used.clone();
@@ -151,20 +152,21 @@ fn programs_in_the_stages_of_layouts_mean_the_same() {
             {
                 panic!("{what} for {name}: {difference}");
             }
-            programs += 1;
             stages.push(*used.borrow());
         };
         for name in EXAMPLES {
             let (forms, stimuli) = example(name);
             check(name, &forms, &stimuli);
         }
-        for seed in 0..cases(8u64) {
+        for seed in 0..cases(12u64) {
             let tape = tape::from_seed(seed, TAPE_LENGTH);
             let case = stateful(&mut Choices::from_tape(tape), 12);
             let forms = Forms::of_text(&case.text).expect("it compiles");
             check(&format!("seed {seed}"), &forms, &stimuli(&case));
         }
-        println!("{name}: {programs} programs in stages of layouts: {stages:?}");
+        let cut = stages.iter().filter(|used| **used > 0).count();
+        println!("{name}: {cut} of {} programs in stages of layouts: {stages:?}", stages.len());
+        assert!(cut >= EXAMPLES.len(), "{cut} programs");
     }
 }
 

@@ -10,9 +10,9 @@ use std::cell::RefCell;
 use testing::cases;
 use testing::cuts::{CutCounts, cut_controls};
 
-/// Cuts the programs of runs into some stages and judges them. By default each of the three tests takes every third run;
-/// with `PLANEWRIGHT_CASES=N` it takes all of them, N times.
-fn run_in_stages(target: Backend, engine: EngineChoice, first: u64) -> CutCounts {
+/// Cuts the programs of some runs into stages and judges them: of every `step`-th run from `first` on, or with
+/// `PLANEWRIGHT_CASES=N` of all of them, N times.
+fn run_in_stages(target: Backend, engine: EngineChoice, (first, step): (u64, u64)) -> CutCounts {
     let seeds = cases(0u64);
     let all = RefCell::new(CutCounts::default());
     let (mut wrong, mut dispatches, mut cells) = (Vec::new(), 0, 0);
