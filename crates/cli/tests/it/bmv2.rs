@@ -33,18 +33,26 @@ impl Drop for Running {
     }
 }
 
-fn is_on_path(program: &str) -> bool {
+/// Whether a tool is not on PATH; says that the test is not run.
+pub fn is_missing(test: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    let is_there =
+        |tool: &&str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    let missing = ["p4c-bm2-ss", "simple_switch", "simple_switch_CLI"];
+    let missing = missing.into_iter().find(|tool| !is_there(tool));
+    if let Some(missing) = missing {
+        testing::live::not_run(test, &format!("`{missing}` is not on PATH"));
+    }
+    missing.is_some()
 }
 
 /// A packet that enters, and the commands that take effect before it.
-struct Step {
-    commands: Vec<String>,
-    port: u32,
-    bytes: Vec<u8>,
+pub struct Step {
+    pub commands: Vec<String>,
+    pub port: u32,
+    pub bytes: Vec<u8>,
     /// Packets that have left in our run once this one has.
-    sent: usize,
+    pub sent: usize,
 }
 
 /// The packets of a run with the recorded commands between them.
@@ -84,13 +92,13 @@ fn steps(run: &[String], recorded: &Path, expected: &BTreeMap<u32, Vec<Sent>>) -
 
 /// A packet that left.
 #[derive(Clone, Debug)]
-struct Sent {
+pub struct Sent {
     time_ps: i128,
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 /// The packets in a folder's `PORT.pcap`.
-fn sent_by_port(folder: &Path) -> BTreeMap<u32, Vec<Sent>> {
+pub fn sent_by_port(folder: &Path) -> BTreeMap<u32, Vec<Sent>> {
     let mut ports = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
@@ -123,7 +131,7 @@ fn capture_header() -> Vec<u8> {
 }
 
 /// BMv2 with a program, its command line, and the files by which packets enter and leave.
-struct Switch {
+pub struct Switch {
     folder: PathBuf,
     ports: u32,
     /// Pipes of the ports by which packets enter.
@@ -134,7 +142,7 @@ struct Switch {
 }
 
 impl Switch {
-    fn start(folder: &Path, json: &Path, inputs: &[u32], ports: u32) -> Switch {
+    pub fn start(folder: &Path, json: &Path, inputs: &[u32], ports: u32) -> Switch {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         let thrift = listener.local_addr().expect("an address").port().to_string();
         drop(listener);
@@ -188,7 +196,7 @@ impl Switch {
     }
 
     /// Runs commands and waits for the last of them.
-    fn run(&mut self, commands: &[String]) {
+    pub fn run(&mut self, commands: &[String]) {
         let (input, output) = &mut self.command_line;
         self.marks += 1;
         // The command line repeats unknown words.
@@ -211,7 +219,7 @@ impl Switch {
     }
 
     /// The packets that have left by each port.
-    fn sent(&self) -> BTreeMap<u32, Vec<Vec<u8>>> {
+    pub fn sent(&self) -> BTreeMap<u32, Vec<Vec<u8>>> {
         let read = |port: u32| {
             let path = self.folder.join(format!("p{port}_out.pcap"));
             (port, whole_packets(&std::fs::read(path).unwrap_or_default()))
@@ -231,7 +239,7 @@ impl Switch {
 
     /// Sends packets one after the other, with the commands before each. BMv2 takes the earliest of the first packets of
     /// all its files, and then reads the next packet of that file: this one is held back until the commands are done.
-    fn replay(&mut self, steps: &[Step]) {
+    pub fn replay(&mut self, steps: &[Step]) {
         let mut waiting: BTreeMap<u32, VecDeque<Vec<u8>>> = BTreeMap::new();
         for (number, step) in (1u32..).zip(steps) {
             let length = step.bytes.len() as u32;
@@ -273,12 +281,7 @@ impl Switch {
 
 #[test]
 fn examples_send_the_same_packets_on_bmv2() {
-    let tools = ["p4c-bm2-ss", "simple_switch", "simple_switch_CLI"];
-    if let Some(missing) = tools.iter().find(|tool| !is_on_path(tool)) {
-        testing::live::not_run(
-            "examples_send_the_same_packets_on_bmv2",
-            &format!("`{missing}` is not on PATH"),
-        );
+    if is_missing("examples_send_the_same_packets_on_bmv2") {
         return;
     }
     let mut failures = Vec::new();

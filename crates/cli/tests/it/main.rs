@@ -6,6 +6,8 @@ mod bmv2;
 mod conduct;
 mod documents;
 mod domino;
+mod domino_bmv2;
+mod domino_captures;
 mod engines;
 mod examples;
 mod gencap;
