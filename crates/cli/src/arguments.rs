@@ -420,6 +420,27 @@ pub struct Scale {
     /// Shard arrays that no packet writes, as the paper does; without this each pipeline has a copy of them.
     #[arg(long)]
     pub read_only_is_state: bool,
+    /// Run the packets of this CSV file on the machine, K a cycle in the order of lines, and compare with one pipeline.
+    #[arg(long, value_name = "IN.csv")]
+    pub packets: Option<PathBuf>,
+    /// Write the packets that leave, in the order of those that enter.
+    #[arg(long, value_name = "OUT.csv", requires = "packets")]
+    pub packets_out: Option<PathBuf>,
+    /// Write the state at the end as JSON.
+    #[arg(long, value_name = "STATE.json", requires = "packets")]
+    pub state_out: Option<PathBuf>,
+    /// The machine's design; docs/scale.md lists them.
+    #[arg(long, value_name = "NAME", default_value = "mp5", requires = "packets")]
+    pub design: String,
+    /// Entries of a ring; without this no queue is bounded.
+    #[arg(long, value_name = "ENTRIES", requires = "packets")]
+    pub depth: Option<u64>,
+    /// Cycles between two remaps.
+    #[arg(long, value_name = "CYCLES", default_value = "100", requires = "packets")]
+    pub remap_every: u64,
+    /// The seed of everything random.
+    #[arg(long, default_value = "0", requires = "packets")]
+    pub seed: u64,
     /// The form of the report.
     #[arg(long, default_value = "text")]
     pub format: ScaleFormat,

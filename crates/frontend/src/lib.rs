@@ -25,7 +25,7 @@ pub use controller::{
 };
 pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, EmitTarget, Emitter};
-pub use field_runs::{FieldExecution, FieldRun, FieldRuns};
+pub use field_runs::{FieldExecution, FieldProgram, FieldRun, FieldRuns, FieldWriter};
 pub use files::{Files, MemoryFiles};
 pub use language::{Architecture, Checked, Frontend, LayoutProblem, NO_FORMATTER};
 pub use networks::{

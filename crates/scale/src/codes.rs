@@ -11,6 +11,14 @@ pub const STAGES: Code = Code("SC-E0102");
 pub const MEMORY: Code = Code("SC-E0103");
 /// A program without a control that takes stages.
 pub const NO_CONTROL: Code = Code("SC-E0104");
+/// Queues without a place.
+pub const DEPTH: Code = Code("SC-E0105");
+/// Remaps that are no cycle apart.
+pub const REMAP: Code = Code("SC-E0106");
+/// A design that there is not.
+pub const DESIGN: Code = Code("SC-E0107");
+/// A program that no machine runs.
+pub const NOT_RUN: Code = Code("SC-E0108");
 /// A packet that accesses two cells of an array.
 pub const TWO_CELLS: Code = Code("SC-W0101");
 
@@ -45,6 +53,37 @@ pub const EXPLANATIONS: &[Explanation] = &[
         title: "a program without a control that takes stages",
         text: "Only the match-action controls of a package are spread over pipelines, and this program has none: its \
                architecture gives stages to no block.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: DEPTH,
+        title: "queues without a place",
+        text: "`--depth` is the number of entries of a ring; in front of each stage a pipeline has a ring for each pipeline. \
+               A packet needs at least one entry. Without the option no queue is bounded, and no packet is lost.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: REMAP,
+        title: "remaps that are no cycle apart",
+        text: "`--remap-every` is the number of cycles between two remaps of cells (MP5, Figure 6), at least one.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: DESIGN,
+        title: "a design that there is not",
+        text: "`--design` names a machine: `mp5` is the paper's. The message lists all names.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: NOT_RUN,
+        title: "a program that no machine runs",
+        text: "A machine runs the stages of ingress, and moves registers between pipelines. It cannot run programs whose \
+               ingress has meters or externs with state, an array that ingress and egress both access, or a loop. The \
+               report of `plane scale` says for each array what is in the way.",
         wrong: "",
         right: "",
     },

@@ -79,6 +79,11 @@ impl IrWork {
         &self.stages
     }
 
+    /// The tables, and the cells of a pipeline, for blocks that access no registers.
+    pub fn outside(&mut self) -> (&Configuration, &mut Cells) {
+        (&self.configuration, &mut self.cells[0])
+    }
+
     /// Why a block did not run to its end, if one did not: an assertion or an extern.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
@@ -126,7 +131,8 @@ fn copy(group: &crate::staged::StagedGroup, cell: u64, from: &Cells, to: &mut Ce
 }
 
 /// The services for a packet: everything is as at its arrival.
-struct Arrived {
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
     time_ps: u64,
     length_bytes: u64,
     random_key: RandomKey,
@@ -208,11 +214,6 @@ impl Work for IrWork {
             if decision.after != stage {
                 continue;
             }
-            let arrived = Arrived {
-                time_ps: packet.time_ps,
-                length_bytes: packet.length_bytes,
-                random_key: packet.random_key,
-            };
             let Some(front) = &mut packet.front else { continue };
             for slot in &control.reads {
                 front.set_slot(*slot, &packet.context.value(*slot));
@@ -243,7 +244,8 @@ impl Work for IrWork {
 }
 
 impl IrPacket {
-    fn arrived(&self) -> Arrived {
+    /// Returns the services for the packet.
+    pub fn arrived(&self) -> Arrived {
         Arrived {
             time_ps: self.time_ps,
             length_bytes: self.length_bytes,

@@ -3,10 +3,12 @@
 //! what the phantoms cost. [`report`] gathers it; `text`, `json` and `svg` print it.
 
 mod json;
+mod run;
 mod svg;
 mod text;
 
 pub use json::json;
+pub use run::RunReport;
 pub use svg::svg;
 pub use text::text;
 
@@ -155,6 +157,7 @@ pub fn report(
         remarks: subject.remarks.clone(),
         controls: controls
             .iter_mut()
+            .filter(|control| !control.arrays.is_empty() || !control.counters.is_empty())
             .map(|control| of_control(subject, program, control, &places))
             .collect(),
     }

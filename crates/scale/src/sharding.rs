@@ -106,7 +106,7 @@ pub struct ShardOptions {
     pub read_only_is_state: bool,
 }
 
-/// Returns the verdicts on all controls that take stages and access state. `graph` gives the stages of a half of the
+/// Returns the verdicts on all controls that take stages, in the order of the program's blocks. `graph` gives the stages of a half of the
 /// pipeline on one pipeline, if there is a layout; `most_stages` is how many stages of it there are.
 pub fn shard<'p>(
     program: &'p Program,
@@ -141,9 +141,7 @@ pub fn shard<'p>(
             }
             Err(_) => not_analysed(program, block, gress, &written),
         };
-        if !control.arrays.is_empty() || !control.counters.is_empty() {
-            found.push(control);
-        }
+        found.push(control);
     }
     found
 }

@@ -2,6 +2,7 @@
 //! `plane scale`: programs of any language on several pipelines. Crate `scale` decides; here programs are compiled, laid
 //! out for their stages, and checked.
 
+pub mod field_run;
 pub mod hardware;
 mod muted;
 
@@ -100,11 +101,29 @@ impl Scaled {
         if found.has_errors() {
             return Err(Failure::Found(SourceMap::new(), found));
         }
+        let compiled = language.compile(file, None)?;
+        console.warnings(&compiled.map, &compiled.warnings);
+        Scaled::of(compiled, language, file, request)
+    }
+
+    /// Lays out a program that is compiled.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the request.
+    pub fn of(
+        compiled: Compiled,
+        language: &dyn Frontend,
+        file: &ProgramFile<'_>,
+        request: &ScaleRequest<'_>,
+    ) -> Result<Scaled, Failure> {
+        let found = check(request);
+        if found.has_errors() {
+            return Err(Failure::Found(SourceMap::new(), found));
+        }
         let target = layouts::target(request.target.unwrap_or(language.hardware_model()));
         let target = target
             .map_err(|(TargetError::Unknown(failure) | TargetError::File(failure))| failure)?;
-        let compiled = language.compile(file, None)?;
-        console.warnings(&compiled.map, &compiled.warnings);
         let layout = match language.layout_problem(file, &Muted) {
             Ok(ready) => match pisa::greedy::greedy(&ready.problem, &target) {
                 Ok(layout) => Ok((ready.problem, layout)),

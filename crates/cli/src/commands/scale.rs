@@ -3,9 +3,11 @@
 
 use crate::arguments::{Scale, ScaleFormat};
 use crate::programs::{ended, language, on_disk};
-use frontend::{Console, ExitStatus, Failure};
+use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
 use scale::codes;
+use std::path::Path;
 use toolchain::files;
+use toolchain::scaling::field_run::{self, MachineRun};
 use toolchain::scaling::{self, ScaleRequest};
 
 /// Runs it.
@@ -26,27 +28,63 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
         target: arguments.target.as_deref(),
         read_only_is_state: arguments.read_only_is_state,
     };
-    let report = match scaling::report(language, &file, &request, console) {
-        Ok(report) => report,
+    let made = match &arguments.packets {
+        Some(packets) => run_packets(arguments, packets, (language, &file, &request), console),
+        None => scaling::report(language, &file, &request, console).map(|report| {
+            let text = match arguments.format {
+                ScaleFormat::Text => scale::report::text(&report),
+                ScaleFormat::Json => scale::report::json(&report),
+                ScaleFormat::Svg => scale::report::svg(&report),
+            };
+            (text, ExitStatus::Fine)
+        }),
+    };
+    let (text, status) = match made {
+        Ok(made) => made,
         Err(Failure::Found(map, found)) if found.iter().any(is_of_the_command_line) => {
             console.diagnostics(&map, &found);
             return Ok(ExitStatus::WrongUsage);
         }
         Err(failure) => return Err(failure),
     };
-    let text = match arguments.format {
-        ScaleFormat::Text => scale::report::text(&report),
-        ScaleFormat::Json => scale::report::json(&report),
-        ScaleFormat::Svg => scale::report::svg(&report),
-    };
     match &arguments.output {
         None => console.print(&text),
         Some(path) => files::write_text(path, &text)?,
     }
-    Ok(ExitStatus::Fine)
+    Ok(status)
+}
+
+/// Runs packets on the machine.
+fn run_packets(
+    arguments: &Scale,
+    packets: &Path,
+    (language, file, request): (&dyn Frontend, &ProgramFile<'_>, &ScaleRequest<'_>),
+    console: &dyn Console,
+) -> Result<(String, ExitStatus), Failure> {
+    let run = MachineRun {
+        packets,
+        packets_out: arguments.packets_out.as_deref(),
+        state_out: arguments.state_out.as_deref(),
+        design: &arguments.design,
+        depth: arguments.depth,
+        remap_every: arguments.remap_every,
+        seed: arguments.seed,
+    };
+    let is_picture = arguments.format == ScaleFormat::Svg;
+    if is_picture {
+        let message = "--format svg draws the report on arrays; with --packets write text or json";
+        return Err(Failure::Usage(message.to_string()));
+    }
+    let (report, status) = field_run::run_fields(language, file, (request, &run), console)?;
+    let text = match arguments.format {
+        ScaleFormat::Json => report.json(),
+        ScaleFormat::Text | ScaleFormat::Svg => report.text(),
+    };
+    Ok((text, status))
 }
 
 /// Whether the command line is what is wrong.
 fn is_of_the_command_line(found: &source::Diagnostic) -> bool {
-    [codes::PIPELINES, codes::STAGES].contains(&found.code)
+    [codes::PIPELINES, codes::STAGES, codes::DEPTH, codes::REMAP, codes::DESIGN]
+        .contains(&found.code)
 }

@@ -32,3 +32,4 @@ mod port_captures;
 mod reactions;
 mod recorded_commands;
 mod run_captures;
+mod scale;

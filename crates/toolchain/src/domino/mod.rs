@@ -14,7 +14,8 @@ use domino::core::{Core, flatten_with_calls};
 use domino::passes;
 use frontend::{
     Architecture, Checked, CodeletSource, Compiled, Console, Deployment, EmitRequest, EmitTarget,
-    Emitter, Failure, FieldRun, FieldRuns, Frontend, LayoutProblem, ProgramCodelets, ProgramFile,
+    Emitter, Failure, FieldProgram, FieldRun, FieldRuns, Frontend, LayoutProblem, ProgramCodelets,
+    ProgramFile,
 };
 use source::{Diagnostic, Diagnostics, Explanation, SourceMap};
 use std::path::Path;
@@ -176,5 +177,14 @@ impl FieldRuns for Domino {
         console: &dyn Console,
     ) -> Result<frontend::ExitStatus, Failure> {
         runs::run(program, run, console)
+    }
+
+    fn prepare(
+        &self,
+        program: &ProgramFile<'_>,
+        packets: &Path,
+        console: &dyn Console,
+    ) -> Result<FieldProgram, Failure> {
+        runs::prepare(program, packets, console)
     }
 }

@@ -9,10 +9,13 @@ use domino::compiler::{self, Layout};
 use domino::interpreter::{State, run as interpret};
 use domino::{Checked, csv, state_json};
 use frontend::{
-    Compiled, Console, ExitStatus, Failure, FieldExecution, FieldRun, ProgramFile, Work, count,
+    Compiled, Console, ExitStatus, Failure, FieldExecution, FieldProgram, FieldRun, FieldWriter,
+    ProgramFile, Work, count,
 };
 use ir::RegisterId;
 use source::SourceMap;
+use state::Cells;
+use std::path::Path;
 
 /// Packets that enter the device together. They run one after the other.
 const BURST: usize = 1024;
@@ -46,18 +49,7 @@ pub(super) fn run(
         files::not_overwritten(path, [file.path, run.packets].into_iter())?;
         files::check_output(path)?;
     }
-    let text = files::read_text(run.packets)?;
-    let mut map = SourceMap::new();
-    let name = if run.packets.as_os_str() == "-" {
-        "standard input".to_string()
-    } else {
-        run.packets.display().to_string()
-    };
-    let csv_file = map.add(name, text.as_str());
-    let packets = match csv::read(csv_file, &text, &checked.program.fields) {
-        Ok(packets) => packets,
-        Err(found) => return Err(Failure::Found(map, found)),
-    };
+    let packets = packets_of(&checked, run.packets)?;
     let drop_field = super::binding(file, &checked)?.and_then(|binding| binding.drop_field());
     let program = Program { file, checked: &checked, drop_field };
     let ran = match run.execution {
@@ -88,6 +80,76 @@ pub(super) fn run(
         console.note(&format!("{}, {dropped} dropped{verified}", count(packets.len(), "packet")));
     }
     Ok(ExitStatus::Fine)
+}
+
+/// Reads packets.
+fn packets_of(checked: &Checked, path: &Path) -> Result<Vec<Vec<u32>>, Failure> {
+    let text = files::read_text(path)?;
+    let mut map = SourceMap::new();
+    let name = match path.as_os_str() == "-" {
+        true => "standard input".to_string(),
+        false => path.display().to_string(),
+    };
+    let csv_file = map.add(name, text.as_str());
+    csv::read(csv_file, &text, &checked.program.fields).map_err(|found| Failure::Found(map, found))
+}
+
+/// Compiles a program for frames of words, and reads the packets.
+pub(super) fn prepare(
+    file: &ProgramFile<'_>,
+    packets: &Path,
+    console: &dyn Console,
+) -> Result<FieldProgram, Failure> {
+    let checked = super::read(file)?;
+    console.warnings(&checked.map, &checked.warnings);
+    let packets = packets_of(&checked, packets)?;
+    let drop_field = super::binding(file, &checked)?.and_then(|binding| binding.drop_field());
+    let compiled = super::compile_for(&checked, &Layout::Words { drop_field })?;
+    let compiler::Compiled { built, registers, commands } = compiled;
+    let compiled = Compiled::lower(built, file)?;
+    let frames = packets.iter().map(|packet| frame(packet)).collect();
+    let writer = Box::new(Writer { checked, registers });
+    Ok(FieldProgram { compiled, commands, frames, writer })
+}
+
+/// Writes packets and state of a program.
+struct Writer {
+    checked: Checked,
+    registers: Vec<Option<String>>,
+}
+
+impl FieldWriter for Writer {
+    fn packets(&self, frames: &[Option<Vec<u8>>]) -> String {
+        let packets: Vec<Option<Vec<u32>>> =
+            frames.iter().map(|frame| frame.as_deref().map(words)).collect();
+        csv::write(&self.checked.program.fields, packets.iter().map(Option::as_deref))
+    }
+
+    fn state(&self, program: &ir::Program, cells: &Cells) -> String {
+        let state = state_of(&self.checked, &self.registers, program, cells);
+        state_json::write(&self.checked.program, &state)
+    }
+}
+
+/// Returns the values of globals from the registers that hold them.
+fn state_of(
+    checked: &Checked,
+    registers: &[Option<String>],
+    program: &ir::Program,
+    cells: &Cells,
+) -> State {
+    let mut state = State::initial(&checked.program);
+    for (register, values) in registers.iter().zip(&mut state.cells) {
+        let Some(name) = register else { continue };
+        let is_it = |one: &&ir::RegisterArray| one.name.rsplit('.').next() == Some(name.as_str());
+        let Some(at) = program.registers.iter().position(|one| is_it(&one)) else { continue };
+        let Some(array) = cells.register(RegisterId(at as u32)) else { continue };
+        for (index, value) in values.iter_mut().enumerate() {
+            let bits = array.read(index as u64);
+            *value = bits.map_or(0, |bits| bits.low_u64() as u32);
+        }
+    }
+    state
 }
 
 /// Runs the reference interpreter.
@@ -192,19 +254,14 @@ fn on_device(
         spinner.set_position(done);
     }
     drop(spinner);
-    let mut state = State::initial(&checked.program);
     let (program, cells) = (device.program(), device.cells());
-    for (register, values) in registers.iter().zip(&mut state.cells) {
-        let Some(name) = register else { continue };
-        let is_it = |one: &&ir::RegisterArray| one.name.rsplit('.').next() == Some(name.as_str());
-        let Some(at) = program.registers.iter().position(|one| is_it(&one)) else { continue };
-        let Some(array) = cells.register(RegisterId(at as u32)) else { continue };
-        for (index, value) in values.iter_mut().enumerate() {
-            let bits = array.read(index as u64);
-            *value = bits.map_or(0, |bits| bits.low_u64() as u32);
-        }
-    }
+    let state = state_of(checked, &registers, &program, &cells);
     Ok(Ran { packets: left, state })
+}
+
+/// Returns the frame of a packet.
+fn frame(packet: &[u32]) -> Vec<u8> {
+    packet.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
 /// Returns the words of a frame.

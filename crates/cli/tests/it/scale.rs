@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane scale`: reports on programs of all languages against golden files, and packets on the machine.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn plane(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_plane"))
+        .args(words)
+        .current_dir(root())
+        .output()
+        .expect("plane starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn reports_are_golden() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/scale");
+    for (program, options) in [
+        ("domino/flowlets.domino", &[][..]),
+        ("domino/best_path.domino", &[]),
+        ("domino/fair_queueing.domino", &["--format", "json"]),
+        ("domino/sequencer.domino", &[]),
+        ("domino/two_paths.domino", &["--read-only-is-state"]),
+        ("domino/count_min.domino", &["--stages", "5"]),
+        ("lucid/starflow/starflow.dpt", &[]),
+        ("lucid/rip/rip.dpt", &[]),
+        ("stateful_firewall/stateful_firewall.p4", &[]),
+        ("meter_police/meter_police.p4", &[]),
+        ("telemetry/telemetry.p4", &[]),
+    ] {
+        let path = format!("examples/{program}");
+        let ran = plane(&[&["scale", &path, "--pipelines", "4", "--quiet"], options].concat());
+        assert_eq!(ran.status.code(), Some(0), "{path}: {}", text(&ran.stderr));
+        let name = program.rsplit('/').next().unwrap_or_default();
+        testing::golden::check(golden.join(format!("{name}.txt")), &text(&ran.stdout));
+    }
+}
+
+#[test]
+fn pictures_have_all_groups() {
+    let program = "examples/domino/flowlets.domino";
+    let ran = plane(&["scale", program, "--pipelines", "12", "--format", "svg", "--quiet"]);
+    let picture = text(&ran.stdout);
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{picture}");
+    for part in ["seen_at", "path_of", "stage 5", "addresses", "and 4 more"] {
+        assert!(picture.contains(part), "{part}");
+    }
+}
+
+/// Runs Figure 3 and returns status, report and final state.
+fn figure_3(design: &str) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let state = folder.path().join("state.json");
+    let program = "examples/domino/two_paths.domino";
+    let packets = "examples/domino/two_paths.csv";
+    let mut words = vec!["scale", program, "--pipelines", "2", "--read-only-is-state"];
+    words.extend(["--packets", packets, "--design", design, "--state-out"]);
+    words.push(state.to_str().expect("a path"));
+    let ran = plane(&words);
+    let said = text(&ran.stdout) + &text(&ran.stderr);
+    (ran.status.code(), said, std::fs::read_to_string(state).unwrap_or_default())
+}
+
+#[test]
+fn figure_3_needs_the_order_of_arrival() {
+    let (status, said, state) = figure_3("mp5");
+    assert!(said.contains("equal to one pipeline"), "{said}");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(state.contains("\"results\":[0,0,263,0]"), "{state}");
+    let (status, said, state) = figure_3("no-order");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("cells that differ from one pipeline: "), "{said}");
+    assert!(state.contains("\"results\":[0,0,284,0]"), "{state}");
+}
+
+#[test]
+fn packets_and_state_are_those_of_one_device() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = "examples/domino/flowlets.domino";
+    let packets = "examples/domino/flowlets.csv";
+    let files = |name: &str| {
+        [format!("{name}.csv"), format!("{name}.json")].map(|name| folder.path().join(name))
+    };
+    let [one, many] = ["one", "many"].map(files);
+    for (files, words) in [
+        (&one, &["run", program, "--packets", packets][..]),
+        (&many, &["scale", program, "--packets", packets, "--pipelines", "4", "--depth", "8"]),
+    ] {
+        let [out, state] = files.each_ref().map(|path| path.to_str().expect("a path"));
+        let ran = plane(&[words, &["--packets-out", out, "--state-out", state]].concat());
+        assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    }
+    for (one, many) in one.iter().zip(&many) {
+        let read = |path: &Path| std::fs::read_to_string(path).expect("a result");
+        assert_eq!(read(one), read(many));
+    }
+}
+
+#[test]
+fn wrong_requests_have_codes() {
+    let flowlets = "examples/domino/flowlets.domino";
+    let packets = ["--packets", "examples/domino/flowlets.csv"];
+    for (words, status, code) in [
+        (&["--pipelines", "0"][..], 2, "SC-E0101"),
+        (&["--pipelines", "65"], 2, "SC-E0101"),
+        (&["--pipelines", "2", "--stages", "0"], 2, "SC-E0102"),
+        (&["--pipelines", "2", "--depth", "0", packets[0], packets[1]], 2, "SC-E0105"),
+        (&["--pipelines", "2", "--remap-every", "0", packets[0], packets[1]], 2, "SC-E0106"),
+        (&["--pipelines", "2", "--design", "mp4", packets[0], packets[1]], 2, "SC-E0107"),
+        (&["--pipelines", "2", "--depth", "8"], 2, "--packets"),
+        (&["--pipelines", "2", "--packets", "examples/nowhere.csv"], 1, "nowhere.csv"),
+    ] {
+        let ran = plane(&[&["scale", flowlets], words].concat());
+        let said = text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(status), "{words:?}: {said}");
+        assert!(said.contains(code), "{words:?}: {said}");
+    }
+    let router = ["scale", "examples/router/router.p4", "--pipelines", "2"];
+    let ran = plane(&[&router[..], &packets].concat());
+    assert_eq!(ran.status.code(), Some(2), "{}", text(&ran.stderr));
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The report on a run of a machine, beside the judge's verdict.
+
+use crate::judge::Verdict;
+use crate::machine::outcome::{Cause, Outcome};
+use crate::work::{Access, Group};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Differences that are named; the rest is counted.
+const MAX_NAMED: usize = 5;
+
+/// What is reported on a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunReport {
+    /// The design's name.
+    pub design: String,
+    /// The number of pipelines.
+    pub pipelines: usize,
+    /// Packets that arrived, that the program dropped, and that the machine lost.
+    pub packets: [u64; 3],
+    /// The last cycle of a departure.
+    pub last_departure: u64,
+    /// The last arrival over the last departure.
+    pub throughput: f64,
+    /// Packets that left over packets that arrived, in the last three quarters of the arrivals.
+    pub steady: f64,
+    /// The most entries in a queue, phantoms included.
+    pub queue_entries: u32,
+    /// Mean and largest number of cycles of a packet.
+    pub latency: (f64, u64),
+    /// The number of accesses.
+    pub accesses: u64,
+    /// Cycles spent on entries of accesses that did not happen.
+    pub wasted: u64,
+    /// Cells that moved.
+    pub moved: u64,
+    /// Packets that met a cell after one that arrived later.
+    pub reordered: u64,
+    /// What differs from one pipeline.
+    pub verdict: Verdict,
+    /// The names of groups.
+    pub groups: Vec<String>,
+    /// Rules of the machine that the checker found broken.
+    pub violations: Vec<String>,
+}
+
+impl RunReport {
+    /// Gathers it. `arrivals` are the cycles of arrivals.
+    pub fn new<P>(
+        design: &str,
+        pipelines: usize,
+        (outcome, arrivals): (&Outcome<P>, &[u64]),
+        (verdict, violations): (Verdict, Vec<String>),
+        groups: &[Group],
+    ) -> RunReport {
+        let measures = &outcome.measures;
+        let of_program =
+            outcome.dropped.iter().filter(|dropped| dropped.cause == Cause::Program).count() as u64;
+        RunReport {
+            design: design.to_string(),
+            pipelines,
+            packets: [measures.arrivals, of_program, verdict.lost.len() as u64],
+            last_departure: measures.last_departure,
+            throughput: measures.throughput(),
+            steady: outcome.steady(arrivals, measures.last_arrival),
+            queue_entries: measures.queue_entries,
+            latency: (outcome.mean_latency(), measures.latency_max),
+            accesses: measures.accesses,
+            wasted: measures.wasted,
+            moved: measures.remaps + measures.touches,
+            reordered: measures.reordered,
+            verdict,
+            groups: groups.iter().map(|group| group.name.clone()).collect(),
+            violations,
+        }
+    }
+
+    /// Whether the run is not the one that one pipeline makes, though nothing was lost.
+    pub fn is_different(&self) -> bool {
+        let Verdict { cells, packets, lost, accesses } = &self.verdict;
+        lost.is_empty() && !(cells.is_empty() && packets.is_empty() && accesses.is_empty())
+    }
+
+    fn cell(&self, access: &Access) -> String {
+        let group = self.groups.get(access.group as usize).map_or("", String::as_str);
+        format!("{group}[{}]", access.cell)
+    }
+
+    /// Returns the report as text.
+    pub fn text(&self) -> String {
+        let [arrived, dropped, lost] = self.packets;
+        let mut out = format!(
+            "{arrived} packets on {} pipelines ({}): {dropped} dropped by the program, {lost} lost\n",
+            self.pipelines, self.design
+        );
+        let _ = writeln!(
+            out,
+            "  throughput {:.3} (steady {:.3}), last departure in cycle {}",
+            self.throughput, self.steady, self.last_departure
+        );
+        let _ = writeln!(
+            out,
+            "  latency {:.1} cycles, at most {}; longest queue {} entries",
+            self.latency.0, self.latency.1, self.queue_entries
+        );
+        let _ = writeln!(
+            out,
+            "  {} accesses, {} cycles wasted on accesses that did not happen; {} cells moved",
+            self.accesses, self.wasted, self.moved
+        );
+        if self.verdict.is_equivalent() {
+            out.push_str(
+                "  equal to one pipeline: all cells, all packets, the order of all accesses\n",
+            );
+        } else {
+            let numbers = |packets: &[u64]| -> Vec<String> {
+                packets.iter().map(|packet| (packet + 1).to_string()).collect()
+            };
+            let cells = |cells: &[Access]| -> Vec<String> {
+                cells.iter().map(|access| self.cell(access)).collect()
+            };
+            for (what, differing) in [
+                ("lost packets", numbers(&self.verdict.lost)),
+                ("packets that differ from one pipeline", numbers(&self.verdict.packets)),
+                ("cells that differ from one pipeline", cells(&self.verdict.cells)),
+                ("cells met by other packets or in another order", cells(&self.verdict.accesses)),
+            ] {
+                if !differing.is_empty() {
+                    let named = &differing[..differing.len().min(MAX_NAMED)];
+                    let rest = match differing.len() - named.len() {
+                        0 => String::new(),
+                        rest => format!(" and {rest} more"),
+                    };
+                    let _ = writeln!(out, "  {what}: {}{rest}", named.join(", "));
+                }
+            }
+        }
+        for violation in self.violations.iter().take(MAX_NAMED) {
+            let _ = writeln!(out, "  rule broken: {violation}");
+        }
+        out
+    }
+
+    /// Returns the report as JSON, which ends with a line break.
+    pub fn json(&self) -> String {
+        let cells = |list: &[Access]| -> Vec<Value> {
+            list.iter().map(|access| Value::from(self.cell(access))).collect()
+        };
+        let [arrived, dropped, lost] = self.packets;
+        let document = json!({
+            "design": self.design,
+            "pipelines": self.pipelines,
+            "packets": arrived,
+            "dropped": dropped,
+            "lost": lost,
+            "last_departure": self.last_departure,
+            "throughput": self.throughput,
+            "steady": self.steady,
+            "queue_entries": self.queue_entries,
+            "mean_latency": self.latency.0,
+            "max_latency": self.latency.1,
+            "accesses": self.accesses,
+            "wasted": self.wasted,
+            "moved": self.moved,
+            "reordered": self.reordered,
+            "equivalent": self.verdict.is_equivalent(),
+            "differing_packets": self.verdict.packets,
+            "differing_cells": cells(&self.verdict.cells),
+            "differing_orders": cells(&self.verdict.accesses),
+            "violations": self.violations,
+        });
+        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
