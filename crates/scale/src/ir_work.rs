@@ -81,7 +81,7 @@ impl IrWork {
 
     /// The tables, and the cells of a pipeline, for blocks that access no registers.
     pub fn outside(&mut self) -> (&Configuration, &mut Cells) {
-        (&self.configuration, &mut self.cells[0])
+        (&*self.configuration, &mut self.cells[0])
     }
 
     /// Why a block did not run to its end, if one did not: an assertion or an extern.

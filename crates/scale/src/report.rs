@@ -157,7 +157,7 @@ pub fn report(
         remarks: subject.remarks.clone(),
         controls: controls
             .iter_mut()
-            .filter(|control| !control.arrays.is_empty() || !control.counters.is_empty())
+            .filter(|control| !control.is_empty())
             .map(|control| of_control(subject, program, control, &places))
             .collect(),
     }

@@ -99,6 +99,13 @@ pub struct ControlSharding<'p> {
     pub counters: Vec<Arc<str>>,
 }
 
+impl ControlSharding<'_> {
+    /// Whether the control accesses neither arrays nor counters.
+    pub fn is_empty(&self) -> bool {
+        self.arrays.is_empty() && self.counters.is_empty()
+    }
+}
+
 /// What counts as state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShardOptions {

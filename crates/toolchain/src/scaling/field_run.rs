@@ -135,9 +135,9 @@ pub fn run_fields(
         NotStaged::Values => not_run(map, "its control has a loop or too many conditions"),
     })?;
     let pipelines = request.pipelines as usize;
-    let mut ends = Ends::new(&staged, run.seed);
+    let ends = Ends::new(&staged, run.seed);
     let (outcome, report, mut work) =
-        simulate(Arc::new(staged), &mut ends, (&frames, run, pipelines), (configuration, cells));
+        simulate(Arc::new(staged), &ends, (&frames, run, pipelines), (configuration, cells));
     if let Some(failure) = work.failure() {
         return Err(not_run(map, failure));
     }
@@ -161,7 +161,7 @@ pub fn run_fields(
 /// Runs the machine, the judge and the checker.
 fn simulate(
     staged: Arc<StagedControl>,
-    ends: &mut Ends,
+    ends: &Ends,
     (frames, request, pipelines): (&[Vec<u8>], &MachineRun<'_>, usize),
     (configuration, cells): (Arc<Configuration>, Cells),
 ) -> (Outcome<IrPacket>, RunReport, IrWork) {

@@ -91,7 +91,7 @@ pub fn made(
     let program = scaled.compiled.ready.program();
     let mut controls = scaled.controls(program);
     let mut found = memory(program, &controls, request.pipelines);
-    controls.retain(|control| control.gress == Gress::Ingress);
+    controls.retain(|control| control.gress == Gress::Ingress && !control.is_empty());
     let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
     let shape = Shape {
         pipelines: number(request.pipelines),
