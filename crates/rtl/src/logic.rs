@@ -17,6 +17,9 @@ use source::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+/// Values of arrays' cells at the start, from cell 0 on, where they are not those of the program's declarations.
+pub type FirstValues = BTreeMap<RegisterId, Vec<Bits>>;
+
 /// Where a packet carries slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -84,6 +87,7 @@ pub struct Logic<'p> {
     /// The temporaries of the basic block at hand.
     temps: BTreeMap<Temp, String>,
     ports: &'p BTreeMap<RegisterId, Port>,
+    first_values: &'p FirstValues,
     sites: BTreeMap<RegisterId, Vec<Site>>,
     found: Diagnostics,
 }
@@ -100,12 +104,13 @@ impl<'p> Logic<'p> {
         region: RegionId,
         header: &Header,
         ports: &'p BTreeMap<RegisterId, Port>,
+        first_values: &'p FirstValues,
     ) -> Result<(String, BTreeMap<SlotId, String>), Diagnostics> {
         let start = header
             .slots
             .iter()
             .map(|(slot, (first, width))| (*slot, format!("header_in[{first} +: {width}]")));
-        Logic::lower_from(program, region, start.collect(), ports, "n")
+        Logic::lower_from(program, region, start.collect(), (ports, first_values), "n")
     }
 
     /// The same from values of slots, with a prefix of wires.
@@ -117,7 +122,7 @@ impl<'p> Logic<'p> {
         program: &'p Program,
         region: RegionId,
         start: BTreeMap<SlotId, String>,
-        ports: &'p BTreeMap<RegisterId, Port>,
+        (ports, first_values): (&'p BTreeMap<RegisterId, Port>, &'p FirstValues),
         prefix: &'static str,
     ) -> Result<(String, BTreeMap<SlotId, String>), Diagnostics> {
         let mut logic = Logic {
@@ -129,6 +134,7 @@ impl<'p> Logic<'p> {
             implied: BTreeMap::new(),
             temps: BTreeMap::new(),
             ports,
+            first_values,
             sites: BTreeMap::new(),
             found: Diagnostics::new(),
         };

@@ -2,9 +2,10 @@
 //! From a program of the IR to a [`Plan`]: a control that is cut into stages, its address resolution, and the groups of its arrays.
 
 use crate::codes;
+pub use crate::logic::FirstValues;
 use crate::logic::{Header, Logic, Port, constant};
 use crate::plan::{Array, Group, Plan, Stage, index_bits};
-use ir::{Bits, Operation, Place, Program, RegionId, RegisterId, SlotId};
+use ir::{Operation, Place, Program, RegionId, RegisterId, SlotId};
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +25,6 @@ pub struct Source<'p> {
     /// The values of arrays' cells at the start, where they are not those of the program's declarations.
     pub first_values: FirstValues,
 }
-
-/// Values of arrays' cells at the start, from cell 0 on.
-pub type FirstValues = BTreeMap<RegisterId, Vec<Bits>>;
 
 /// What resolves addresses: code, or nothing if every packet accesses every group, all in one pipeline.
 #[derive(Clone, Debug)]
@@ -182,7 +180,7 @@ pub fn plan(source: &Source<'_>, shape: Shape) -> Result<(Plan, Header), Diagnos
     let mut stages = Vec::new();
     for (number, region) in source.stages.iter().enumerate() {
         let ports = ports(source, number);
-        let lowered = Logic::lower(source.program, *region, &header, &ports);
+        let lowered = Logic::lower(source.program, *region, &header, &ports, &source.first_values);
         let lowered = lowered.and_then(|(body, ends)| {
             let mut stage = Stage { body, can_drop: false, cancels: Vec::new() };
             stage.body += "assign dropped = 1'b0;\n";
@@ -311,7 +309,13 @@ fn decisions(
                 start.insert(*slot, value.clone());
             }
         }
-        let (text, ends) = Logic::lower_from(program, decision.region, start, &none, prefix)?;
+        let (text, ends) = Logic::lower_from(
+            program,
+            decision.region,
+            start,
+            (&none, &source.first_values),
+            prefix,
+        )?;
         logic.body += &text;
         let answer = ends.get(&decision.answer).map_or("1'b0", |wire| wire);
         logic.body += &format!("assign g{index}_cancelled = ~{answer};\n");
@@ -359,7 +363,8 @@ fn resolution(
                 bits: header.bits,
             };
             let none = BTreeMap::new();
-            let (code, ends) = Logic::lower(program, *region, &shared, &none)?;
+            let (code, ends) =
+                Logic::lower(program, *region, &shared, &none, &source.first_values)?;
             text += &code;
             text += "always_comb begin\n  header_out = header_in;\n";
             for (slot, (first, width)) in arrived {

@@ -67,7 +67,17 @@ impl Logic<'_> {
                 self.refuse(codes::CONTROL, origin, message, help);
             }
             if let Some(old) = old {
-                let value = self.wire(width, &format!("{condition} & {inside} ? {initial} : '0"));
+                let value = match self.first_values.get(&register).filter(|it| !it.is_empty()) {
+                    Some(values) if values.iter().any(|one| *one != values[0]) => {
+                        let all: Vec<String> = values.iter().rev().map(super::constant).collect();
+                        let all =
+                            self.wire(width * values.len(), &format!("{{{}}}", all.join(", ")));
+                        format!("{all}[32'({index}) * {width} +: {width}]")
+                    }
+                    Some(values) => super::constant(&values[0]),
+                    None => initial,
+                };
+                let value = self.wire(width, &format!("{condition} & {inside} ? {value} : '0"));
                 self.temps.insert(old, value);
             }
             return;

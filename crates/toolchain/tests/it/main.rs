@@ -5,6 +5,7 @@ mod architecture_words;
 mod computing_extern;
 mod controllers;
 mod file_circles;
+mod hardware;
 mod lucid;
 mod recording;
 mod rewrites;

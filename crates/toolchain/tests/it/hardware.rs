@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Emitted hardware of the applications of MP5's Figure 8 beside the simulator, cycle by cycle: flowlet switching, CONGA, fair queueing,
+//! sequencer; and a program whose accesses depend on state. Without Verilator the test prints NOT RUN.
+
+use arithmetic::random::keyed;
+use frontend::{Console, ProgramFile, Spinner, Work};
+use interpreter::random::RandomKey;
+use ir::Bits;
+use rtl::events::{self, Events};
+use scale::design::{Design, Remap};
+use scale::ir_work::{IrPacket, IrWork};
+use scale::machine::outcome::Arrival;
+use scale::machine::{Machine, Settings};
+use scale::trace::Trace;
+use source::{Diagnostics, SourceMap};
+use state::{Cells, Store};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use toolchain::scaling::hardware::{HardwareRequest, Made, made};
+
+/// Cycles of a comparison; packets arrive in all but the last 1,000.
+const CYCLES: u64 = 12_000;
+const PIPELINES: usize = 2;
+const DEPTH: usize = 4;
+const REMAP_EVERY: u64 = 100;
+
+/// Prints only mistakes.
+struct Quiet;
+
+struct NoSpinner;
+
+impl Spinner for NoSpinner {
+    fn set_position(&self, _: u64) {}
+    fn set_message(&self, _: String) {}
+}
+
+impl Console for Quiet {
+    fn is_quiet(&self) -> bool {
+        true
+    }
+    fn print(&self, _: &str) {}
+    fn note(&self, _: &str) {}
+    fn error(&self, text: &str) {
+        println!("{text}");
+    }
+    fn diagnostics(&self, map: &SourceMap, found: &Diagnostics) {
+        println!("{}", source::render_text(map, found, source::RenderOptions::default()));
+    }
+    fn spinner(&self, _: Work, _: bool) -> Box<dyn Spinner> {
+        Box::new(NoSpinner)
+    }
+}
+
+/// The hardware of an example.
+fn hardware(program: &str) -> Made {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(program);
+    let options = p4::preprocessor::PreprocessorOptions::default();
+    let file = ProgramFile { path: &path, files: &toolchain::files::Disk, preprocessing: &options };
+    let language = toolchain::selection::of(&path).expect("the end of the name says the language");
+    let request = HardwareRequest {
+        pipelines: PIPELINES as u64,
+        stages: None,
+        depth: Some(DEPTH as u64),
+        remap_every: Some(REMAP_EVERY),
+    };
+    made(language, &file, &request, &Quiet).unwrap_or_else(|failure| {
+        failure.print(&Quiet);
+        panic!("{program} is no hardware")
+    })
+}
+
+/// The packets of a cycle: none, few, many, and many of few flows, in turns.
+fn count(cycle: u64) -> u64 {
+    match cycle / 500 % 3 {
+        0 => keyed(3, &[cycle]) % 2,
+        2 => PIPELINES as u64,
+        _ => keyed(3, &[cycle]) % (PIPELINES as u64 + 1),
+    }
+}
+
+fn compare(program: &str) {
+    let Made { control, first_values } = hardware(program);
+    let header = &control.header;
+    let staged = Arc::new(control.staged.clone());
+    let store = Store::new(staged.program.clone()).unwrap();
+    let mut cells = Cells::new(&staged.program);
+    for (register, values) in &first_values {
+        let array = cells.register_mut(*register).unwrap();
+        for (index, value) in (0..).zip(values) {
+            array.write(index, value.clone());
+        }
+    }
+    let mut work = IrWork::new(staged.clone(), store.configuration(), &cells, PIPELINES);
+    let settings = Settings { depth: Some(DEPTH), ..Settings::new(PIPELINES) };
+    let design = Design { remap: Remap::Scan { every: REMAP_EVERY }, ..Design::mp5(1) };
+    let mut trace = Trace::default();
+    let mut machine = Machine::new(&work, settings, &design, &mut trace);
+    let mut arrivals = String::new();
+    for cycle in 0..CYCLES - 1_000 {
+        let mut headers = Vec::new();
+        for port in 0..count(cycle) {
+            let mut context = work.interpreter().context();
+            for (slot, (_, width)) in &header.slots {
+                let name = &staged.program.slots[slot.index()].name;
+                let draw = keyed(5, &[cycle, port, u64::from(slot.0)]);
+                let flows = if cycle / 500 % 3 == 2 { 1 + draw / 512 % 2 } else { 300 };
+                let value = match () {
+                    () if name.ends_with(".$valid") => 1,
+                    () if name.contains("time") => cycle / 4,
+                    () if *width >= 32 => draw % flows,
+                    () => draw,
+                };
+                context.set_slot(*slot, &Bits::from_u64(*width as u32, value));
+            }
+            headers.push(header.digits(|slot| context.value(slot)));
+            let packet = IrPacket::new(context, 0, 64, RandomKey::default());
+            machine.offer(Arrival { cycle, port: port as u32, packet });
+        }
+        arrivals += &events::arrivals(&headers, PIPELINES, header.bits);
+    }
+    for _ in 0..CYCLES {
+        machine.step(&mut work, &mut trace);
+    }
+    assert_eq!(work.failure(), None);
+    let digits =
+        |packet: &IrPacket| events::hexadecimal(&header.digits(|slot| packet.context.value(slot)));
+    let outcome = machine.finish();
+    let simulator = Events::of_simulator(&trace, &outcome, digits);
+    let folder = tempfile::tempdir().unwrap();
+    let files = rtl::files(&control.plan);
+    let mut verilator = Command::new("verilator");
+    verilator.current_dir(folder.path()).args(["--binary", "-j", "2", "-O3", "--x-assign", "0"]);
+    verilator.args(["-Wno-fatal", "-MAKEFLAGS", "OPT_GLOBAL=-O0 OPT_FAST=-O0 OPT_SLOW=-O0"]);
+    verilator.args(["-o", "simulation", "--top-module", "mp5_bench"]);
+    for file in &files {
+        std::fs::write(folder.path().join(&file.name), &file.text).unwrap();
+        verilator.arg(&file.name);
+    }
+    let output = verilator.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::write(folder.path().join("arrivals"), arrivals).unwrap();
+    let mut simulation = Command::new("./obj_dir/simulation");
+    simulation.current_dir(folder.path()).args(["+arrivals=arrivals", "+trace=trace"]);
+    assert!(simulation.arg(format!("+cycles={}", CYCLES + 10)).output().unwrap().status.success());
+    let text = std::fs::read_to_string(folder.path().join("trace")).unwrap();
+    let bench = Events::of_bench(&text);
+    println!("{program}: {:?}", simulator.counts());
+    assert_eq!(bench.difference(&simulator, CYCLES), None, "{program}");
+    // Each cell where it is active.
+    let all = work.cells(&outcome.map);
+    for (index, group) in control.plan.groups.iter().enumerate() {
+        for (place, register) in staged.groups[index].registers.iter().enumerate() {
+            let size = staged.program.registers[register.index()].size;
+            for cell in 0..size {
+                let mapped = if group.cells > 1 { cell as usize } else { 0 };
+                let lane = outcome.map[index][mapped];
+                let value = all.register(*register).unwrap().read(cell).unwrap();
+                let digits = group.arrays[place].width.div_ceil(4);
+                let line =
+                    format!("C {index} {place} {lane} {cell} {:0digits$x}", value.to_biguint());
+                assert!(bench.end.contains(&line), "{program}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn applications_in_hardware_agree_with_simulator() {
+    let test = "applications in hardware beside the simulator";
+    if !Command::new("verilator").arg("--version").output().is_ok_and(|it| it.status.success()) {
+        let is_required =
+            std::env::var("PLANEWRIGHT_RTL_TESTS").is_ok_and(|value| value == "required");
+        assert!(!is_required, "{test} must run: verilator does not start");
+        return testing::live::not_run(test, "verilator does not start");
+    }
+    compare("examples/domino/sequencer.domino");
+    if std::env::var("PLANEWRIGHT_RTL_APPLICATIONS").is_err() {
+        let why = "they take a minute; PLANEWRIGHT_RTL_APPLICATIONS=1 runs them";
+        return testing::live::not_run("the other applications in hardware", why);
+    }
+    for program in ["flowlets", "fair_queueing", "best_path", "two_paths"] {
+        compare(&format!("examples/domino/{program}.domino"));
+    }
+    compare("crates/toolchain/tests/it/hardware/decided.p4");
+}
