@@ -14,6 +14,7 @@ mod fixture;
 mod generated;
 mod idle;
 mod isolation;
+mod rates;
 mod reload;
 mod script;
 mod tables;
