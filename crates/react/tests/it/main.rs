@@ -19,4 +19,5 @@ mod reload;
 mod script;
 mod tables;
 mod tails;
+mod threads;
 mod worker;
