@@ -2,6 +2,7 @@
 //! Places where tables are applied: on a miss the default table follows, `hit`, `miss` and `action_run` answer as written,
 //! and labels list the specialised actions.
 
+use super::architectures::Style;
 use super::tables::{ExpandedTable, MISS};
 use super::translator::Translator;
 use crate::language::codes;
@@ -10,6 +11,7 @@ use p4::ast::{
     StatementKind, SwitchCase, TablePropertyKind, UnaryOperator,
 };
 use p4::typed::{Callee, Definition};
+use p4::visit::{Visit, walk_expression};
 use p4::visit_mut::{VisitMut, walk_statement};
 use source::Diagnostic;
 
@@ -134,6 +136,59 @@ impl<'e> Applies<'_, '_, 'e> {
     }
 }
 
+impl Applies<'_, '_, '_> {
+    /// Whether a body applies a table or a control. BMv2 wants one successor of each table, so it refuses two copies of such
+    /// a body; Tofino's compiler joins them.
+    fn apply_something(&self, cases: &[SwitchCase]) -> bool {
+        struct Applied<'t, 'p>(&'t Translator<'p>, bool);
+        impl<'a> Visit<'a> for Applied<'_, '_> {
+            fn expression(&mut self, expression: &'a Expression) {
+                let node = self.0.model(expression.id);
+                self.1 |= matches!(
+                    self.0.program.typed.calls.get(&node).map(|call| call.callee),
+                    Some(Callee::TableApply(_) | Callee::BlockApply(_) | Callee::DirectApply(_))
+                );
+                walk_expression(self, expression);
+            }
+        }
+        let mut applied = Applied(self.translator, false);
+        let bodies = cases.iter().filter_map(|case| case.body.as_ref());
+        bodies.for_each(|body| applied.block(body));
+        applied.1
+    }
+
+    /// Rewrites a switch whose bodies stand once: table and default table say in a variable which body follows.
+    fn switch_by_arm(&mut self, table: &ExpandedTable, statement: &mut Statement) {
+        let StatementKind::Switch { cases, .. } = &mut statement.kind else { return };
+        let span = statement.span;
+        let variable = format!("p4r_{}_arm", table.name);
+        let mut bodies = Vec::new();
+        for case in cases.iter_mut() {
+            let Some(body) = &mut case.body else { continue };
+            let text = format!("{variable} = {};", bodies.len() + 1);
+            let mark = self.translator.statements(span, &text, Vec::new());
+            bodies.push(std::mem::replace(&mut body.statements, mark));
+        }
+        self.switch(table, cases);
+        let width = if bodies.len() < 256 { 8 } else { 32 };
+        let mut follows: Vec<Statement> = Vec::new();
+        for (at, body) in bodies.into_iter().enumerate().rev() {
+            let text =
+                format!("if ({variable} == {}) {{ ${{body}} }} else {{ ${{rest}} }}", at + 1);
+            let holes = vec![("body", body.into()), ("rest", follows.into())];
+            follows = self.translator.statements(span, &text, holes);
+        }
+        let id = self.translator.rewriter.fresh_id();
+        let empty = Statement { id, span, kind: StatementKind::Empty };
+        let asked = std::mem::replace(statement, empty);
+        let text = format!("{{ bit<{width}> {variable} = 0; ${{asked}} ${{follows}} }}");
+        let holes = vec![("asked", asked.into()), ("follows", follows.into())];
+        if let Some(made) = self.translator.statement(span, &text, holes) {
+            *statement = made;
+        }
+    }
+}
+
 fn copy_cases(translator: &mut Translator<'_>, cases: &[SwitchCase]) -> Vec<SwitchCase> {
     let copies = cases.iter().map(|case| SwitchCase {
         label: translator.rewriter.copy(&case.label),
@@ -188,12 +243,18 @@ impl VisitMut for Applies<'_, '_, '_> {
                 if let ExpressionKind::Member(base, _) = &subject.kind
                     && let Some(table) = self.applied(base)
                 {
+                    let stand_once = self.translator.style == Style::V1model
+                        && table.default_table.is_some()
+                        && self.apply_something(cases);
                     for case in cases.iter_mut() {
                         if let Some(body) = &mut case.body {
                             body.statements.iter_mut().for_each(|inner| self.statement(inner));
                         }
                     }
-                    self.switch(table, cases);
+                    match stand_once {
+                        true => self.switch_by_arm(table, statement),
+                        false => self.switch(table, cases),
+                    }
                     return;
                 }
             }
