@@ -34,7 +34,12 @@ pub fn write(command: &Command) -> Option<String> {
         }
         Command::TableResetDefault { table } => format!("table_reset_default {table}"),
         Command::TableModify { table, target: EntryAction::Action(name, arguments), handle } => {
-            format!("table_modify {table} {name} {handle}{}", words(arguments)?)
+            // BMv2's command line looks for an arrow or an argument there.
+            let arguments = match words(arguments)? {
+                none if none.is_empty() => " =>".to_string(),
+                arguments => arguments,
+            };
+            format!("table_modify {table} {name} {handle}{arguments}")
         }
         Command::TableSetTimeout { table, handle, timeout_ms } => {
             format!("table_set_timeout {table} {handle} {timeout_ms}")
@@ -152,6 +157,7 @@ mod tests {
             table_set_default I.t forward 1 2
             table_reset_default I.t
             table_modify I.t forward 16777216 1 2
+            table_modify I.t drop 3 =>
             table_set_timeout I.t 3 100
             table_delete I.t 16777217
             table_clear I.t
