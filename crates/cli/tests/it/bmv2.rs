@@ -138,6 +138,7 @@ pub struct Switch {
     inputs: BTreeMap<u32, File>,
     command_line: (ChildStdin, BufReader<ChildStdout>),
     marks: usize,
+    is_missing_packets: bool,
     _processes: [Running; 2],
 }
 
@@ -181,6 +182,7 @@ impl Switch {
             .env("PYTHONUNBUFFERED", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()
             .expect("simple_switch_CLI starts");
         let input = command_line.stdin.take().expect("a pipe");
@@ -191,6 +193,7 @@ impl Switch {
             inputs,
             command_line: (input, output),
             marks: 0,
+            is_missing_packets: false,
             _processes: [Running(command_line), switch],
         }
     }
@@ -227,14 +230,15 @@ impl Switch {
         (0..self.ports).map(read).filter(|(_, packets)| !packets.is_empty()).collect()
     }
 
-    /// Waits until so many packets have left, and for those that are dropped.
-    fn wait_for(&self, count: usize) {
+    /// Waits until so many packets have left, unless some were missing before.
+    fn wait_for(&mut self, count: usize) {
         let begin = Instant::now();
         let limit = Duration::from_secs(2);
-        while self.sent().values().map(Vec::len).sum::<usize>() < count && begin.elapsed() < limit {
-            std::thread::sleep(Duration::from_millis(2));
+        while !self.is_missing_packets && self.sent().values().map(Vec::len).sum::<usize>() < count
+        {
+            self.is_missing_packets = begin.elapsed() > limit;
+            std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(SETTLE);
     }
 
     /// Sends packets one after the other, with the commands before each. BMv2 takes the earliest of the first packets of
@@ -255,14 +259,17 @@ impl Switch {
         }
         let mut sent = 0;
         for step in steps {
+            // A packet that waits for others would find another queue depth than in simulated time.
+            self.wait_for(sent);
             if !step.commands.is_empty() {
-                self.wait_for(sent);
+                std::thread::sleep(SETTLE);
                 self.run(&step.commands);
             }
             self.put(held, &mut waiting);
             (held, sent) = (step.port, step.sent);
         }
         self.wait_for(sent);
+        std::thread::sleep(SETTLE);
     }
 
     /// Puts the next packet of a port into its pipe, or closes it behind the last one.
