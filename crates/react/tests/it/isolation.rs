@@ -119,7 +119,6 @@ fn mistakes_are_caught() {
         ("defaults set in place after the commit", map(Map::DefaultAfterCommit)),
         ("further init tables without versions", map(Map::InitInPlace)),
         ("the master before the other init tables", map(Map::MasterFirst)),
-        ("rows of ordinary tables in the wrong order", map(Map::RowsReversed)),
         ("a failed prepare not undone", driver(Driver::NotUndone)),
         ("a memoised handle kept over a delete", driver(Driver::KeptHandles)),
         ("no flip", agent(Agent::NoFlip)),

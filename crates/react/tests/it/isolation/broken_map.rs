@@ -39,8 +39,6 @@ pub enum Mistake {
     InitInPlace,
     /// The init tables behind the master are written after it.
     MasterFirst,
-    /// Rows of ordinary tables are written in the wrong order: first those of the alternatives that packets loaded earlier.
-    RowsReversed,
 }
 
 /// The phase behind the mirror.
@@ -54,8 +52,6 @@ pub struct BrokenMap {
     last_table: Vec<TableId>,
     defaults: Vec<TableId>,
     inits: Vec<TableId>,
-    /// Tables without versions.
-    ordinary: Vec<TableId>,
 }
 
 /// The table of the program as run that an item writes entries of.
@@ -77,9 +73,6 @@ impl BrokenMap {
             TableId(at.expect("a table of the plan") as u32)
         };
         let defaults = plan.tables.iter().filter_map(|planned| planned.default_table.as_ref());
-        let ordinary = plan.tables.iter().filter(|planned| !planned.is_malleable);
-        let ordinary =
-            ordinary.flat_map(|one| [Some(&one.table), one.default_table.as_ref()]).flatten();
         let behind = plan.pipelines.iter().flat_map(|pipeline| pipeline.inits.iter().skip(1));
         let last = plan.tables.iter().rev().find(|planned| planned.is_malleable);
         let last =
@@ -88,20 +81,13 @@ impl BrokenMap {
             last_table: last.flatten().map(table).collect(),
             defaults: defaults.map(table).collect(),
             inits: behind.map(|init| table(&init.table)).collect(),
-            ordinary: ordinary.map(table).collect(),
             map,
             mistake,
         }
     }
 
     /// Moves items to the phases of the mistake.
-    fn moved(&self, mut items: Vec<Physical>) -> Vec<Physical> {
-        let is_ordinary = |one: &Physical| {
-            table_of(&one.item).is_some_and(|table| self.ordinary.contains(&table))
-        };
-        if self.mistake == Mistake::RowsReversed && items.iter().all(is_ordinary) {
-            items.reverse();
-        }
+    fn moved(&self, items: Vec<Physical>) -> Vec<Physical> {
         items.into_iter().filter_map(|one| self.moved_item(one)).collect()
     }
 
