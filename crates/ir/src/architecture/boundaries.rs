@@ -125,9 +125,9 @@ fn described(program: &Program, description: &Description) -> Option<Boundaries>
         first.extend(role.is_first.then_some(blocks.start));
         let at = blocks.end - 1;
         // Between the stages of a control the device does nothing.
-        for stage in blocks.start..at {
+        for (stage, end) in ends.iter_mut().enumerate().take(at).skip(blocks.start) {
             let keeps = SlotSet::full(program);
-            ends[stage].next.push(NextBlock { to: stage + 1, keeps });
+            end.next.push(NextBlock { to: stage + 1, keeps });
         }
         let BlockEnd { reads, next } = &mut ends[at];
         if role.measures_headers {
