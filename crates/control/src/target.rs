@@ -5,11 +5,13 @@
 
 mod batch;
 mod notification;
+mod prepared;
 
 pub use batch::{
     Batch, DeviceItem, Fault, GeneratorTimer, Item, Outcome, QueueState, Reply, item_touches_cells,
 };
 pub use notification::Notification;
+pub use prepared::{Prepared, prepare_default_action, prepare_entry, prepare_register};
 
 use ir::{Program, TableId};
 use state::Subscription;

@@ -4,7 +4,10 @@
 use control::map::{Instances, Mapped, Owner, Virtual};
 use control::session::{Answer, Session};
 use control::state_target::StateTarget;
-use control::target::{Batch, DeviceItem, Item, Notification, Outcome, Target, Ticket, Visibility};
+use control::target::{
+    Batch, DeviceItem, Fault, Item, Notification, Outcome, Target, Ticket, Visibility,
+    prepare_default_action, prepare_entry, prepare_register,
+};
 use ir::ready::ReadyProgram;
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use state::{Atomicity, BoundAction, NewEntry, Read, Update};
@@ -421,6 +424,58 @@ fn calculations_have_parameters_of_their_own() {
          error[CTL-E0103]: c:8: the program has no custom CRC of 16 bits `checksum`
          help: it has `calc_1`",
     );
+}
+
+#[test]
+fn prepared_operations_take_values_of_their_widths() {
+    let program = program();
+    let mut target = StateTarget::new(program.clone()).expect("the program's own entries fit");
+    let mut session = Session::new(program.clone());
+    let done = session.run("c", "table_add exact_table forward 1 2 => 3 4", &mut target);
+    done.expect("the entry fits");
+    let table = ir::TableId(0);
+    let key = |width_bits, value| ir::KeyPattern::Exact(ir::Bits::from_u64(width_bits, value));
+    let keys = || vec![key(8, 1), key(16, 2)];
+    let action = |name: &str| {
+        let at = program.actions.iter().position(|action| &*action.name == name);
+        ir::ActionId(at.expect("it is there") as u32)
+    };
+    let (forward, mark) = (action("I.forward"), action("I.drop"));
+    let entry = prepare_entry(&mut target, table, keys(), 0, forward).expect("the entry is there");
+    let values = |port, mac| vec![ir::Bits::from_u64(9, port), ir::Bits::from_u64(48, mac)];
+    assert!(target.execute(entry.batch(values(7, 8)).expect("widths fit")).is_ok());
+    let read = || state::Read::Entry { table, keys: keys(), priority: 0 };
+    let arguments = |reply| match reply {
+        Ok(state::Reply::Entries(entries)) => entries[0].action.clone(),
+        other => panic!("{other:?}"),
+    };
+    let now = arguments(target.execute(Batch::one(read())).into_reply());
+    let wanted = state::BoundAction { action: forward, arguments: values(7, 8) };
+    assert_eq!(now, state::ActionData::Direct(wanted));
+    let wrong = entry.batch(vec![ir::Bits::from_u64(9, 1)]).expect_err("a value is missing");
+    assert_eq!(wrong.to_string(), "the prepared operation takes 2 values of 9, 48 bits");
+    // A default action and cells of a register, and what does not fit them.
+    let default = prepare_default_action(&target, table, mark).expect("the table lists it");
+    assert!(target.execute(default.batch(Vec::new()).expect("no values")).is_ok());
+    let (cells, register) = (state::CellRange::range(6, 2), ir::RegisterId(0));
+    let prepared = prepare_register(&target, register, cells).expect("the cells are there");
+    let two = vec![ir::Bits::from_u64(16, 5), ir::Bits::from_u64(16, 6)];
+    assert!(target.execute(prepared.batch(two.clone()).expect("widths fit")).is_ok());
+    let read = state::Read::Register { register, cells };
+    let seen = target.execute(Batch::one(read)).into_reply();
+    assert_eq!(seen, Ok(state::Reply::Registers(two)));
+    let beyond = prepare_register(&target, register, state::CellRange::range(7, 2));
+    assert_eq!(
+        beyond.expect_err("the last is not there").to_string(),
+        "index 8 is outside `I.cells`, which has 8 cells"
+    );
+    // The entry is another one after it was deleted and added again, though all its values are the same.
+    for line in ["table_delete exact_table 0", "table_add exact_table forward 1 2 => 3 4"] {
+        session.run("c", line, &mut target).expect("it works");
+    }
+    let late = target.execute(entry.batch(values(1, 1)).expect("widths fit"));
+    let Some((0, Fault::Refused(error))) = late.first_fault() else { panic!("{late:?}") };
+    assert_eq!(error.class(), state::ErrorClass::FailedPrecondition);
 }
 
 /// Far more updates than versions of a store may be pinned at once.
