@@ -45,6 +45,9 @@ pub fn plan(pipelines: usize, stages: usize, header_bits: usize) -> Plan {
             "assign header_out = header_in;\nassign dropped = 1'b0;\nassign g{stage}_a0_index = g{stage}_cell;\nassign g{stage}_a0_write = 1'b1;\nassign g{stage}_a0_next = g{stage}_a0_value + 1'b1;\n"
         )
     };
+    // What a packet carries for its accesses is part of the same bits for any number of stages.
+    let carried = 1 + rtl::plan::index_bits(pipelines as u64) + 10;
+    let header_bits = (header_bits + 4 * carried).saturating_sub(stages * carried).max(16);
     let resolution: String = (0..stages)
         .map(|stage| {
             // Different bits of the header for each stage.
@@ -158,12 +161,7 @@ pub fn sums(modules: &Modules, pipelines: usize, stages: usize) -> Sums {
         (0..s).map(|target| (0..target).map(|source| target - source).sum::<u64>()).sum();
     add(Part::Cancellations, &by_width(lane + lane + id), k * distances);
     let widest = hops.last().map(|module| module.own).unwrap_or_default();
-    // A packet is wider by what it carries for each stage.
-    let more = widest.scaled(
-        (hops.last().map_or(1, |it| it.width) as u64 + (s - 4) * (1 + lane as u64 + 10)) as f64
-            / hops.last().map_or(1, |it| it.width) as f64,
-    );
-    add(Part::Entry, &more, 2 * k);
+    add(Part::Entry, &widest, 2 * k);
     for base in ["mp5_remap"] {
         add(Part::Remaps, &modules.one(base), s);
     }
