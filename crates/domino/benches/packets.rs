@@ -9,7 +9,6 @@ use domino::interpreter::{State, run};
 use ir::ready::ReadyProgram;
 use p4::compile::Compilation;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
-use std::fmt::Write;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
@@ -117,7 +116,9 @@ fn main() {
                 .chunks(BURST)
                 .map(|frames| {
                     let mut burst = Burst::new(BURST, fields * 4);
-                    frames.iter().for_each(|frame| drop(burst.push(0, frame).expect("a place")));
+                    for frame in frames {
+                        burst.push(0, frame).expect("a place");
+                    }
                     burst
                 })
                 .collect();

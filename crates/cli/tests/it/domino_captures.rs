@@ -72,11 +72,17 @@ impl IncludeLoader for NoFiles {
     }
 }
 
+/// Reads the values of the bound fields by name; `None` for a frame that passes without the program.
+type ReadFields = fn(&Frame) -> Option<Vec<(&'static str, u32)>>;
+
+/// Writes fields back into the frame; the result is the port, or `None` for a drop.
+type WriteFields = fn(&dyn Fn(&str) -> u32, &mut Vec<u8>) -> Option<u32>;
+
 /// What a binding does with a frame: the values of the bound fields, `None` for a frame that passes without the program,
 /// and what the fields do to the frame at the end; the result is the port, or `None` for a drop.
 struct Binding {
-    read: fn(&Frame) -> Option<Vec<(&'static str, u32)>>,
-    write: fn(&dyn Fn(&str) -> u32, &mut Vec<u8>) -> Option<u32>,
+    read: ReadFields,
+    write: WriteFields,
     /// The port of frames without the program.
     port: u32,
 }

@@ -162,9 +162,7 @@ pub fn sums(modules: &Modules, pipelines: usize, stages: usize) -> Sums {
     add(Part::Cancellations, &by_width(lane + lane + id), k * distances);
     let widest = hops.last().map(|module| module.own).unwrap_or_default();
     add(Part::Entry, &widest, 2 * k);
-    for base in ["mp5_remap"] {
-        add(Part::Remaps, &modules.one(base), s);
-    }
+    add(Part::Remaps, &modules.one("mp5_remap"), s);
     for base in ["mp5_map", "mp5_accesses"] {
         add(Part::Remaps, &modules.one(base), k * s);
     }
