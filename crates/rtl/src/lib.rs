@@ -3,7 +3,7 @@
 //! design (MP5 §3.2 to §3.4), cycle by cycle the machine that `scale::machine` simulates with the remap engine `scan`.
 //!
 //! [`modules`] has the modules with parameters that every machine is built of. [`plan::Plan`] is what depends on the program, and
-//! [`machine`] writes the machine around it, [`bench`] a test bench. This crate writes text; it reads and writes no files and starts
+//! [`machine`] writes the machine around it, [`mod@bench`] a test bench. This crate writes text; it reads and writes no files and starts
 //! no tools.
 //!
 //! # Cycles

@@ -67,7 +67,7 @@ pub fn report(
         let message = format!("{} has no control that takes stages", file.quoted_name());
         found.push(
             Diagnostic::error(codes::NO_CONTROL, Span::NONE, message)
-                .help("write it for an architecture with match-action controls, such as v1model"),
+                .help("write it for an architecture with match-action controls"),
         );
     }
     found.append(memory(program, &controls, request.pipelines));

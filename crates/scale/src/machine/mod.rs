@@ -5,6 +5,7 @@
 //!
 //! What a stage computes is [`Work`]'s; which mechanisms there are is [`Design`]'s.
 
+mod candidate;
 pub mod cells;
 mod channel;
 mod entry;

@@ -7,7 +7,7 @@
 //! sees lack what left in the last cycles, so a cell moves only if nothing was in flight for it before them.
 
 use super::Machine;
-use super::remap::{Candidate, candidate, sums};
+use super::candidate::{Candidate, candidate, sums};
 use crate::trace::Recorder;
 use crate::work::{Access, Work};
 
