@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One read and one write of each global: the read stands where the first access was, the write at the end, and variables
-//! hold the value between them. A stage reads and writes one cell of an array, so all accesses of an array have one index.
+//! hold the value between them. A stage reads and writes one cell of an array, so the indices of all accesses of an array have
+//! equal values.
 
+use super::equal_values::EqualValues;
 use super::names::{INDEX, NEW};
 use super::propagate::substitute_generated;
 use crate::codes::check::SECOND_INDEX;
@@ -12,6 +14,8 @@ use source::{Diagnostic, Span};
 struct Access {
     /// The index as the program has it.
     index: Expression,
+    /// The number of the index's value.
+    index_value: usize,
     /// A variable of the global's own with the index; a number for a scalar.
     own_index: Expression,
     span: Span,
@@ -24,13 +28,17 @@ pub(super) fn run(core: Core) -> Result<Core, Box<Diagnostic>> {
     let Core { fields, globals, mut variables, body, program } = core;
     let mut accesses: Vec<Option<Access>> = globals.iter().map(|_| None).collect();
     let mut out: Vec<Statement> = Vec::new();
-    for Statement { kind, span } in body {
-        let global = match &kind {
+    let mut values = EqualValues::default();
+    for statement in body {
+        values.define(&statement);
+        let Statement { kind, span } = statement;
+        let (global, index_value) = match &kind {
             StatementKind::Read(_, global, index) | StatementKind::Write(global, index, _)
                 if globals[*global].is_written =>
             {
+                let index_value = values.number(index);
                 if let Some(access) = &accesses[*global]
-                    && access.index != *index
+                    && access.index_value != index_value
                 {
                     let name = &globals[*global].name;
                     let message = format!("`{name}` is accessed by two indices");
@@ -41,7 +49,7 @@ pub(super) fn run(core: Core) -> Result<Core, Box<Diagnostic>> {
                         );
                     return Err(Box::new(found));
                 }
-                *global
+                (*global, index_value)
             }
             _ => {
                 out.push(Statement { kind, span });
@@ -70,7 +78,14 @@ pub(super) fn run(core: Core) -> Result<Core, Box<Diagnostic>> {
         match (kind, &mut accesses[global]) {
             (StatementKind::Read(target, global, index), access @ None) => {
                 let kind = StatementKind::Read(target, global, own_index.clone());
-                *access = Some(Access { index, own_index, span, value: target, is_written: false });
+                *access = Some(Access {
+                    index,
+                    index_value,
+                    own_index,
+                    span,
+                    value: target,
+                    is_written: false,
+                });
                 out.push(Statement { kind, span });
             }
             (StatementKind::Read(target, ..), Some(access)) => {
@@ -80,7 +95,14 @@ pub(super) fn run(core: Core) -> Result<Core, Box<Diagnostic>> {
             (StatementKind::Write(_, index, value), access) => {
                 let target = variable(&format!("{}{NEW}", globals[global].name));
                 out.push(Statement { kind: StatementKind::Assign(target, value), span });
-                *access = Some(Access { index, own_index, span, value: target, is_written: true });
+                *access = Some(Access {
+                    index,
+                    index_value,
+                    own_index,
+                    span,
+                    value: target,
+                    is_written: true,
+                });
             }
             (kind, _) => out.push(Statement { kind, span }),
         }

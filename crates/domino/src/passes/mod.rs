@@ -8,6 +8,7 @@
 mod branches;
 pub mod codelets;
 mod common_subexpressions;
+mod equal_values;
 mod flanks;
 mod inputs;
 mod names;

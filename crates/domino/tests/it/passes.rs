@@ -49,6 +49,27 @@ fn check(name: &str, text: &str, checked: &Checked, count: usize) -> Option<Core
 }
 
 #[test]
+fn indices_of_equal_values_are_one_index() {
+    let cases = [
+        ("cells[p.a & 15] = cells[p.a & 15] + 1; p.b = cells[p.a & 15];", true),
+        ("int i = p.a % 16; cells[i]++; p.b = cells[p.a % 16];", true),
+        ("cells[hash2(p.a, 1) % 16] += p.b; p.b = cells[hash2(p.a, 1) % 16];", true),
+        ("p.b = p.a; cells[p.b & 15] = cells[p.a & 15] * 3 + 1;", true),
+        ("cells[p.a & 15] += 1; p.a = p.a + 1; p.b = cells[p.a & 15];", false),
+        ("cells[p.a & 15] += 1; p.b = cells[p.a & 7];", false),
+        ("cells[hash2(p.a, 1) % 16] += 1; p.b = cells[hash2(p.b, 1) % 16];", false),
+    ];
+    for (body, is_one) in cases {
+        let text = format!(
+            "#include \"hashes.h\"\nstruct Packet {{ int a; int b; }};\nint cells[16];\n\
+             void run(struct Packet p) {{ {body} }}\n"
+        );
+        let found = check(body, &text, &program::read(&text), 100);
+        assert_eq!(found.is_some(), is_one, "{body}");
+    }
+}
+
+#[test]
 fn passes_keep_the_meaning_of_generated_programs() {
     let mut done = 0;
     for seed in testing::seeds(200) {
