@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the checked program to [`Core`]. A value that later effects of the same expression would change is kept in a
 //! variable at the moment at which it is reached. Operands that `&&`, `||` and `?:` skip stay expressions if evaluating
-//! them has no effect, and become branches otherwise.
+//! them has no effect, and become branches otherwise. Operands of `?:` that read different cells become branches too: a
+//! packet accesses the cells of one of them.
 
 use super::effects::{has_no_effect, without_globals};
 use super::flow::needs_flag;
-use super::{Callee, Core, Expression, Statement, StatementKind, Variable, each_target};
+use super::{
+    Callee, Core, EqualValues, Expression, Statement, StatementKind, Variable, each_target,
+};
 use crate::codes::check::PROGRAM_TOO_LARGE;
 use crate::program::{self, ExpressionKind as Kind, Operation, Place, Program};
 use crate::syntax::ast::{BinaryOperator, LogicalOperator, Step, UnaryOperator};
@@ -279,7 +282,10 @@ impl<'p> Flattener<'p> {
                 let mark = self.variables.len();
                 let then = self.separately(|one| one.expression(then, frame));
                 let otherwise = self.separately(|one| one.expression(otherwise, frame));
-                if has_no_effect(&then.0, mark) && has_no_effect(&otherwise.0, mark) {
+                if has_no_effect(&then.0, mark)
+                    && has_no_effect(&otherwise.0, mark)
+                    && !reads_one_or_other(&then.0, &otherwise.0)
+                {
                     self.out.extend(then.0);
                     self.out.extend(otherwise.0);
                     let (then, otherwise) = (Box::new(then.1), Box::new(otherwise.1));
@@ -446,6 +452,13 @@ impl<'p> Flattener<'p> {
         self.store(located, value.clone(), span);
         value
     }
+}
+
+/// Whether each of two lists reads cells, and not the same ones. Neither has an effect.
+fn reads_one_or_other(then: &[Statement], otherwise: &[Statement]) -> bool {
+    let mut values = EqualValues::default();
+    let (then, otherwise) = (values.cells_read(then), values.cells_read(otherwise));
+    !then.is_empty() && !otherwise.is_empty() && then != otherwise
 }
 
 fn not_zero(value: Expression, span: Span) -> Expression {

@@ -3,6 +3,7 @@
 //! expressions have no effects: each access of a global is a statement of its own. Analyses and the compiler read it.
 
 mod effects;
+mod equal_values;
 mod flatten;
 mod flow;
 mod ranges;
@@ -10,6 +11,7 @@ mod run;
 mod statements;
 mod warnings;
 
+pub(crate) use equal_values::EqualValues;
 pub use flatten::{STATEMENT_LIMIT, flatten, flatten_helper, flatten_with_calls};
 pub use ranges::{Range, Ranges};
 pub use run::{run, run_values};

@@ -3,11 +3,10 @@
 //! hold the value between them. A stage reads and writes one cell of an array, so the indices of all accesses of an array have
 //! equal values.
 
-use super::equal_values::EqualValues;
 use super::names::{INDEX, NEW};
 use super::propagate::substitute_generated;
 use crate::codes::check::SECOND_INDEX;
-use crate::core::{Core, Expression, Statement, StatementKind, Variable};
+use crate::core::{Core, EqualValues, Expression, Statement, StatementKind, Variable};
 use source::{Diagnostic, Span};
 
 /// What is known of a global.

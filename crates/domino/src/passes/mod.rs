@@ -8,7 +8,6 @@
 mod branches;
 pub mod codelets;
 mod common_subexpressions;
-mod equal_values;
 mod flanks;
 mod inputs;
 mod names;

@@ -2,10 +2,10 @@
 //! Which expressions of a program with one definition a variable have equal values, by value numbers: copies, equal operators
 //! on equal values, and equal calls. What statements do with equal values is not decided here.
 
-use crate::core::{Callee, Expression, Statement, StatementKind, Variable};
+use super::{Callee, Expression, Statement, StatementKind, Variable};
 use crate::program::Operation;
 use crate::syntax::ast::{LogicalOperator, UnaryOperator};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What a value number stands for.
 #[derive(PartialEq, Eq, Hash)]
@@ -22,14 +22,14 @@ enum Value {
 
 /// The value numbers of what stands in front of a statement.
 #[derive(Default)]
-pub(super) struct EqualValues {
+pub(crate) struct EqualValues {
     numbers: HashMap<Value, usize>,
     of_variables: HashMap<Variable, usize>,
 }
 
 impl EqualValues {
     /// Takes note of what a statement defines.
-    pub(super) fn define(&mut self, statement: &Statement) {
+    pub(crate) fn define(&mut self, statement: &Statement) {
         let (target, number) = match &statement.kind {
             StatementKind::Assign(target, value) => (*target, self.number(value)),
             StatementKind::Call(target, callee, arguments) => {
@@ -41,8 +41,27 @@ impl EqualValues {
         self.of_variables.insert(target, number);
     }
 
+    /// Returns the cells that statements read: of which global, and the number of the index's value.
+    pub(crate) fn cells_read(&mut self, statements: &[Statement]) -> BTreeSet<(usize, usize)> {
+        let mut cells = BTreeSet::new();
+        for statement in statements {
+            self.define(statement);
+            match &statement.kind {
+                StatementKind::Read(_, global, index) => {
+                    cells.insert((*global, self.number(index)));
+                }
+                StatementKind::If(_, then, otherwise) => {
+                    cells.extend(self.cells_read(then));
+                    cells.extend(self.cells_read(otherwise));
+                }
+                _ => {}
+            }
+        }
+        cells
+    }
+
     /// Returns the number of an expression's value. Expressions with one number have equal values.
-    pub(super) fn number(&mut self, expression: &Expression) -> usize {
+    pub(crate) fn number(&mut self, expression: &Expression) -> usize {
         let value = match expression {
             Expression::Constant(number) => Value::Constant(*number),
             Expression::Variable(variable) => match self.of_variables.get(variable) {
