@@ -8,20 +8,13 @@ use domino::compiler::{Layout, compile};
 use domino::interpreter::{State, run};
 use ir::ready::ReadyProgram;
 use p4::compile::Compilation;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use testing::choices::Choices;
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// Packets of one measurement.
 const PACKETS: usize = 200_000;
@@ -57,7 +50,7 @@ fn main() {
         }
         let text = std::fs::read_to_string(&file).expect("readable");
         let checked =
-            domino::front("bench", text.as_str(), &NoFiles, &PreprocessorOptions::default())
+            domino::front("bench", text.as_str(), &InterfacesOnly, &PreprocessorOptions::default())
                 .expect("a program");
         let fields = checked.program.fields.len();
         let mut choices = Choices::from_seed(1);

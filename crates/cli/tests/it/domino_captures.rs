@@ -5,7 +5,8 @@
 use crate::examples::root;
 use domino::interpreter::{State, run};
 use network::capture::CaptureReader;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -63,15 +64,6 @@ fn mark(bytes: &mut [u8], is_marked: bool) {
     }
 }
 
-/// No files beside the program.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 /// Reads the values of the bound fields by name; `None` for a frame that passes without the program.
 type ReadFields = fn(&Frame) -> Option<Vec<(&'static str, u32)>>;
 
@@ -90,7 +82,7 @@ struct Binding {
 fn expected(program: &Path, capture: &Path, binding: &Binding) -> BTreeMap<u32, Vec<Vec<u8>>> {
     let text = std::fs::read_to_string(program).expect("a program");
     let checked =
-        domino::front("x.domino", text.as_str(), &NoFiles, &PreprocessorOptions::default());
+        domino::front("x.domino", text.as_str(), &InterfacesOnly, &PreprocessorOptions::default());
     let program = checked.expect("a correct program").program;
     let place = |name: &str| program.fields.iter().position(|field| &*field.name == name);
     let mut state = State::initial(&program);

@@ -18,6 +18,15 @@ pub struct Codelet {
     pub states: Vec<usize>,
 }
 
+impl Codelet {
+    /// Returns the names of its globals, joined by `+`; nothing for a codelet without state.
+    pub fn name(&self, core: &Core) -> String {
+        let names: Vec<&str> =
+            self.states.iter().map(|global| &*core.globals[*global].name).collect();
+        names.join("+")
+    }
+}
+
 /// The codelets of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Codelets {

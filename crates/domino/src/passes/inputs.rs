@@ -9,17 +9,29 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Definitions that are considered together.
 const MAX_TOGETHER: usize = 3;
 
+/// With more variables than these, definitions are considered one by one.
+const MAX_VARIABLES_TOGETHER: usize = 32;
+
+/// What a variable is assigned, and the variables on which its value depends.
+type Definition<'c> = (&'c Expression, BTreeSet<Variable>);
+
 /// Where variables get their values in a program after the last pass: each in one statement.
 pub(super) struct Definitions<'c> {
     core: &'c Core,
     statements: BTreeMap<Variable, usize>,
+    /// The definitions whose operands have the same values wherever the variable is read.
+    kept: BTreeMap<Variable, Definition<'c>>,
 }
 
 impl<'c> Definitions<'c> {
     pub(super) fn of(core: &'c Core) -> Definitions<'c> {
         let statements = core.body.iter().enumerate();
         let targets = statements.filter_map(|(at, one)| Some((one.kind.target()?, at)));
-        Definitions { core, statements: targets.collect() }
+        let statements: BTreeMap<Variable, usize> = targets.collect();
+        let mut found = Definitions { core, statements, kept: BTreeMap::new() };
+        let all = found.statements.iter();
+        found.kept = all.filter_map(|(one, at)| Some((*one, found.kept(*at)?))).collect();
+        found
     }
 
     /// Whether a variable has no value yet at a statement, so that it is 0: no field, and defined there or behind.
@@ -33,10 +45,8 @@ impl<'c> Definitions<'c> {
         self.statements.get(&defined).is_some_and(|at| self.is_zero(variable, *at))
     }
 
-    /// Returns the expression that a variable is assigned, and the variables that it depends on, if they still have the
-    /// values that they had there.
-    fn definition(&self, variable: Variable) -> Option<(&'c Expression, BTreeSet<Variable>)> {
-        let at = *self.statements.get(&variable)?;
+    /// Returns the definition by a statement, if its operands have their values in front of it.
+    fn kept(&self, at: usize) -> Option<Definition<'c>> {
         let StatementKind::Assign(_, value) = &self.core.body[at].kind else { return None };
         let mut operands = BTreeSet::new();
         value.each_variable(&mut |operand| operands.extend([operand]));
@@ -58,8 +68,8 @@ impl<'c> Definitions<'c> {
             if !seen.insert(variable) {
                 continue;
             }
-            match self.definition(variable).filter(|_| chosen.contains(&variable)) {
-                Some((_, operands)) => open.extend(operands),
+            match self.kept.get(&variable).filter(|_| chosen.contains(&variable)) {
+                Some((_, operands)) => open.extend(operands.iter().copied()),
                 None => drop(left.insert(variable)),
             }
         }
@@ -72,11 +82,12 @@ impl<'c> Definitions<'c> {
         variables: &BTreeSet<Variable>,
     ) -> BTreeMap<Variable, &'c Expression> {
         let mut chosen = BTreeSet::new();
-        while let Some(better) = self.better(variables, &chosen, MAX_TOGETHER) {
+        let together = if variables.len() > MAX_VARIABLES_TOGETHER { 1 } else { MAX_TOGETHER };
+        while let Some(better) = self.better(variables, &chosen, together) {
             chosen = better;
         }
         let definitions = chosen.into_iter();
-        definitions.filter_map(|one| Some((one, self.definition(one)?.0))).collect()
+        definitions.filter_map(|one| Some((one, self.kept.get(&one)?.0))).collect()
     }
 
     /// Adds up to `more` definitions that lower the number of independent variables, the fewest first.
@@ -101,7 +112,7 @@ impl<'c> Definitions<'c> {
         if depth == 0 {
             return (left.len() < count).then(|| chosen.clone());
         }
-        left.iter().filter(|one| self.definition(**one).is_some()).find_map(|one| {
+        left.iter().filter(|one| self.kept.contains_key(*one)).find_map(|one| {
             let mut chosen = chosen.clone();
             chosen.insert(*one);
             self.lowered(variables, &chosen, depth - 1, count)

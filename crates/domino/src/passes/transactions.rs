@@ -48,7 +48,7 @@ pub fn transaction(core: &Core, codelet: &Codelet) -> Result<Transaction, Box<Di
         codelet.states.iter().map(|global| &*core.globals[*global].name).collect();
     let mut builder = Builder {
         core,
-        states: &codelet.states,
+        codelet,
         graph: Graph::new(),
         reads_state: Vec::new(),
         updates: BTreeMap::new(),
@@ -72,7 +72,7 @@ pub fn transaction(core: &Core, codelet: &Codelet) -> Result<Transaction, Box<Di
     let Builder { graph, inputs, .. } = builder;
     let text = statements().map(|statement| print_statement(core, statement) + "\n").collect();
     let codelet = atoms::Codelet {
-        name: names.join("+"),
+        name: codelet.name(core),
         states: names.iter().map(|name| (*name).to_string()).collect(),
         inputs: inputs.iter().map(|variable| name(core, *variable)).collect(),
         computed,
@@ -101,7 +101,7 @@ struct Values {
 
 struct Builder<'c> {
     core: &'c Core,
-    states: &'c [usize],
+    codelet: &'c Codelet,
     graph: Graph,
     /// Whether each node reads the state.
     reads_state: Vec<bool>,
@@ -192,11 +192,12 @@ impl Builder<'_> {
     }
 
     fn obstacle(&self, span: Span, message: String, help: &str) -> Box<Diagnostic> {
-        let names: Vec<&str> =
-            self.states.iter().map(|global| &*self.core.globals[*global].name).collect();
         Box::new(
             Diagnostic::warning(NOT_FOR_ATOMS, span, message)
-                .label(self.span, format!("the codelet of `{}` begins here", names.join("+")))
+                .label(
+                    self.span,
+                    format!("the codelet of `{}` begins here", self.codelet.name(self.core)),
+                )
                 .help(help),
         )
     }
@@ -218,7 +219,7 @@ impl Builder<'_> {
                 values.known.insert(*target, value);
             }
             StatementKind::Read(target, global, index) => {
-                let value = match self.states.iter().position(|state| state == global) {
+                let value = match self.codelet.states.iter().position(|state| state == global) {
                     Some(state) => self.add(Node::State(state)),
                     None => {
                         let index = self.expression(index, values);
@@ -236,7 +237,7 @@ impl Builder<'_> {
             }
             StatementKind::Write(global, _, value) => {
                 let value = self.expression(value, values);
-                if let Some(state) = self.states.iter().position(|state| state == global) {
+                if let Some(state) = self.codelet.states.iter().position(|state| state == global) {
                     self.updates.insert(state, value);
                 }
             }

@@ -2,22 +2,14 @@
 //! Reads programs for tests.
 
 use domino::Checked;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, RenderOptions, SourceMap, render_text};
-
-/// No files beside the program.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// Reads a program.
 #[allow(clippy::result_large_err, reason = "in tests")]
 pub fn read_diagnostics(text: &str) -> Result<Checked, (SourceMap, Diagnostics)> {
-    domino::front("test.domino", text, &NoFiles, &PreprocessorOptions::default())
+    domino::front("test.domino", text, &InterfacesOnly, &PreprocessorOptions::default())
 }
 
 /// Reads a program; its errors as text.

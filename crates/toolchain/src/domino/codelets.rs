@@ -5,7 +5,6 @@ use super::{after_passes, read};
 use domino::passes::codelets::codelets as codelets_of;
 use domino::passes::transactions::{Transaction, transaction};
 use frontend::{Console, Failure, ProgramCodelets, ProgramFile, StatefulCodelet};
-use source::Span;
 
 /// Returns the codelets. Those of which no atom can be asked get a warning.
 pub(super) fn codelets(
@@ -16,22 +15,16 @@ pub(super) fn codelets(
     let core = after_passes(&checked)?;
     let mut codelets = Vec::new();
     for codelet in codelets_of(&core).codelets.iter().filter(|codelet| !codelet.states.is_empty()) {
-        let names = codelet.states.iter().map(|global| &*core.globals[*global].name);
-        let name = names.collect::<Vec<_>>().join("+");
+        let name = codelet.name(&core);
         let stage = Some(codelet.stage);
         codelets.push(match transaction(&core, codelet) {
             Ok(Transaction { codelet, span, text, .. }) => {
                 StatefulCodelet { name, span, stage, text, codelet: Some(codelet) }
             }
             Err(warning) => {
+                let span = warning.primary.span;
                 checked.warnings.push(*warning);
-                StatefulCodelet {
-                    name,
-                    span: Span::NONE,
-                    stage,
-                    text: String::new(),
-                    codelet: None,
-                }
+                StatefulCodelet { name, span, stage, text: String::new(), codelet: None }
             }
         });
     }

@@ -48,10 +48,9 @@ pub(super) fn problem(
 
 fn array(core: &Core, codelet: &Codelet) -> Array {
     let globals = codelet.states.iter().map(|global| &core.globals[*global]);
-    let names: Vec<&str> = globals.clone().map(|global| &*global.name).collect();
     Array {
-        name: names.join("+").into(),
-        cell_bits: CELL_BITS * names.len() as u32,
+        name: codelet.name(core).into(),
+        cell_bits: CELL_BITS * codelet.states.len() as u32,
         length: globals.clone().map(|global| global.cells() as u64).max().unwrap_or(1),
         span: globals.map(|global| global.span).next().unwrap_or(Span::NONE),
     }
@@ -63,9 +62,7 @@ fn unit(core: &Core, codelet: &Codelet, array: Option<ArrayId>) -> Unit {
     let last = statements.clone().next_back();
     let name = match array {
         Some(_) => {
-            let names: Vec<&str> =
-                codelet.states.iter().map(|global| &*core.globals[*global].name).collect();
-            format!("codelet of {}", names.join(" and "))
+            format!("codelet of {}", codelet.name(core).replace('+', " and "))
         }
         None => last.map_or(String::new(), |statement| print_statement(core, statement)),
     };

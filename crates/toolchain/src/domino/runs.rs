@@ -104,12 +104,33 @@ pub(super) fn prepare(
     console.warnings(&checked.map, &checked.warnings);
     let packets = packets_of(&checked, packets)?;
     let drop_field = super::binding(file, &checked)?.and_then(|binding| binding.drop_field());
-    let compiled = super::compile_for(&checked, &Layout::Words { drop_field })?;
-    let compiler::Compiled { built, registers, commands } = compiled;
-    let compiled = Compiled::lower(built, file)?;
-    let frames = packets.iter().map(|packet| frame(packet)).collect();
+    let program = Program { file, checked: &checked, drop_field };
+    let OfWords { compiled, registers, commands } = of_words(&program)?;
+    let frames = packets.iter().map(|packet| {
+        let mut frame = Vec::with_capacity(packet.len() * WORD_BYTES);
+        write_frame(packet, &mut frame);
+        frame
+    });
+    let frames = frames.collect();
     let writer = Box::new(Writer { checked, registers });
     Ok(FieldProgram { compiled, commands, frames, writer })
+}
+
+/// A program that was compiled for frames of words.
+struct OfWords {
+    compiled: Compiled,
+    /// The names of the registers of its globals.
+    registers: Vec<Option<String>>,
+    /// The commands that write the first values.
+    commands: String,
+}
+
+/// Compiles a program for frames of words.
+fn of_words(program: &Program<'_>) -> Result<OfWords, Failure> {
+    let Program { file, checked, drop_field } = *program;
+    let compiled = super::compile_for(checked, &Layout::Words { drop_field })?;
+    let compiler::Compiled { built, registers, commands } = compiled;
+    Ok(OfWords { compiled: Compiled::lower(built, file)?, registers, commands })
 }
 
 /// Writes packets and state of a program.
@@ -212,10 +233,8 @@ fn on_device(
     engine: EngineChoice,
     console: &dyn Console,
 ) -> Result<Ran, Failure> {
-    let Program { file, checked, drop_field } = *program;
-    let compiled = super::compile_for(checked, &Layout::Words { drop_field })?;
-    let compiler::Compiled { built, registers, commands } = compiled;
-    let Compiled { ready, .. } = Compiled::lower(built, file)?;
+    let OfWords { compiled: Compiled { ready, .. }, registers, commands } = of_words(program)?;
+    let checked = program.checked;
     let options = DeviceOptions { engine, seed: run.seed, ..DeviceOptions::default() };
     let mut device =
         Device::new(ready.program().clone(), options).map_err(|error| error.to_string())?;
@@ -243,7 +262,7 @@ fn on_device(
         burst.clear();
         for packet in packets {
             frame.clear();
-            packet.iter().for_each(|word| frame.extend(word.to_be_bytes()));
+            write_frame(packet, &mut frame);
             burst.push(0, &frame).map_err(|error| error.to_string())?;
         }
         device.forward(&mut burst).map_err(|error| error.to_string())?;
@@ -259,15 +278,15 @@ fn on_device(
     Ok(Ran { packets: left, state })
 }
 
-/// Returns the frame of a packet.
-fn frame(packet: &[u32]) -> Vec<u8> {
-    packet.iter().flat_map(|word| word.to_be_bytes()).collect()
+/// Appends the words of a packet.
+fn write_frame(packet: &[u32], frame: &mut Vec<u8>) {
+    packet.iter().for_each(|word| frame.extend(word.to_be_bytes()));
 }
 
 /// Returns the words of a frame.
 fn words(bytes: &[u8]) -> Vec<u32> {
     let words = bytes
-        .chunks_exact(4)
+        .chunks_exact(WORD_BYTES)
         .map(|word| word.iter().fold(0, |all, byte| all << 8 | u32::from(*byte)));
     words.collect()
 }
