@@ -2,10 +2,12 @@
 //! The command line: its options, their types and help texts; `run` has those of `plane run`.
 
 mod atoms;
+mod emit;
 mod gencap;
 mod net;
 mod reactions;
 mod run;
+mod scale;
 mod sweep;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -17,10 +19,12 @@ use toolchain::registry;
 use toolchain::scaling::hardware;
 
 pub use atoms::{Atoms, AtomsFormat, ValueRange};
+pub use emit::Emit;
 pub use gencap::Gencap;
 pub use net::{EmittedNetwork, Net, NetCommand};
 pub use reactions::{DriverName, React, ReactCommand, Reload};
 pub use run::{GivenOptions, Run};
+pub use scale::{Scale, ScaleFormat};
 pub use sweep::{Merge, Seeds, ShardChoice, SweepOptions};
 
 static PROGRAM_NAMES: LazyLock<String> =
@@ -144,9 +148,10 @@ pub enum Command {
         rule, and which lines of the program prevent it. docs/scale.md has the rules."
     )]
     Scale(Scale),
-    /// Compile a Lucid program to P4_16 for a target, with control commands and device files.
+    /// Compile a program of another language to P4_16 for a target with control commands, or any program to hardware.
     #[command(after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt -o out/nat\n\n\
-        With --spec there are commands for each switch of that run. Without -o the program is printed.")]
+        With --spec there are commands for each switch of that run. Without -o the program is printed. --target rtl \
+        writes SystemVerilog of a machine of several pipelines.")]
     Emit(Emit),
     /// Check all programs of a folder, count verdicts, and compare them with a baseline.
     #[command(after_help = "Example:\n  plane corpus examples")]
@@ -388,161 +393,6 @@ pub struct Layout {
     /// How to read the program.
     #[command(flatten)]
     pub reading: Reading,
-}
-
-/// The form of a report on sharding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScaleFormat {
-    /// A table with reasons.
-    Text,
-    /// For tools.
-    Json,
-    /// A picture.
-    Svg,
-}
-
-/// `plane scale`
-#[derive(Debug, Args)]
-pub struct Scale {
-    /// The program; the end of its name says the language.
-    #[arg(value_name = "PROG")]
-    pub program: PathBuf,
-    /// The number of pipelines, from 1 to 64.
-    #[arg(long, value_name = "K")]
-    pub pipelines: u64,
-    /// The stages of each half of a pipeline [default: those of the target].
-    #[arg(long, value_name = "S")]
-    pub stages: Option<u64>,
-    /// The hardware model that gives the stages on one pipeline: a shipped target, or a target file [default: banzai
-    /// for Domino, else tofino].
-    #[arg(long, value_name = "NAME|FILE.toml")]
-    pub target: Option<String>,
-    /// Shard arrays that no packet writes, as the paper does; without this each pipeline has a copy of them.
-    #[arg(long)]
-    pub read_only_is_state: bool,
-    /// Run the packets of this CSV file on the machine, K a cycle in the order of lines, and compare with one pipeline.
-    #[arg(long, value_name = "IN.csv")]
-    pub packets: Option<PathBuf>,
-    /// Write the packets that leave, in the order of those that enter.
-    #[arg(long, value_name = "OUT.csv", requires = "packets")]
-    pub packets_out: Option<PathBuf>,
-    /// Write the state at the end as JSON.
-    #[arg(long, value_name = "STATE.json", requires = "packets")]
-    pub state_out: Option<PathBuf>,
-    /// The machine's design; docs/scale.md lists them.
-    #[arg(long, value_name = "NAME", default_value = "mp5", requires = "packets")]
-    pub design: String,
-    /// Entries of a ring; without this no queue is bounded.
-    #[arg(long, value_name = "ENTRIES", requires = "packets")]
-    pub depth: Option<u64>,
-    /// Cycles between two remaps.
-    #[arg(long, value_name = "CYCLES", default_value = "100", requires = "packets")]
-    pub remap_every: u64,
-    /// The seed of everything random.
-    #[arg(long, default_value = "0", requires = "packets")]
-    pub seed: u64,
-    /// The form of the report.
-    #[arg(long, default_value = "text")]
-    pub format: ScaleFormat,
-    /// Write to this file instead of standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// How to read the program.
-    #[command(flatten)]
-    pub reading: Reading,
-}
-
-/// How delayed events wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EmitDelay {
-    /// In a queue that is paused most of the time.
-    Queue,
-    /// By recirculation until they are due.
-    Recirculation,
-}
-
-/// Units of v1model's time stamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EmitClock {
-    /// Nanoseconds, for our device.
-    Ns,
-    /// Microseconds, for BMv2.
-    Us,
-}
-
-/// How packets return to ingress on v1model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EmitRecirculation {
-    /// By a port in loopback.
-    Port,
-    /// By v1model's `recirculate_preserving_field_list`, for BMv2.
-    Primitive,
-}
-
-/// How tables are assigned to stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EmitLayout {
-    /// In order, each table to the first stage that fits.
-    Greedy,
-    /// With the fewest stages.
-    Exact,
-}
-
-/// `plane emit`
-#[derive(Debug, Args)]
-pub struct Emit {
-    /// The program.
-    #[arg(value_name = EMITTER_PROGRAM_NAMES.as_str())]
-    pub program: PathBuf,
-    /// The target.
-    #[arg(long, default_value = registry::default_target(), value_parser = targets())]
-    pub target: String,
-    /// How delayed events wait [default: queue, or with --spec as in that run].
-    #[arg(long)]
-    pub delay: Option<EmitDelay>,
-    /// The unit of v1model's time stamps.
-    #[arg(long, default_value = "ns")]
-    pub clock: EmitClock,
-    /// How packets return to ingress on v1model.
-    #[arg(long, default_value = "port")]
-    pub recirculation: EmitRecirculation,
-    /// How the tables of a program for Tofino are assigned to stages [default: greedy].
-    #[arg(long, value_name = "LAYOUT")]
-    pub layout: Option<EmitLayout>,
-    /// With --layout exact: stop the search after this time, in seconds, and take the best layout so far
-    /// [default: 60]. The limit does not apply to the greedy layout that is computed first.
-    #[arg(long, value_name = "SECONDS", requires = "layout", value_parser = seconds, allow_negative_numbers = true)]
-    pub time_limit: Option<f64>,
-    /// Compile for an unmodified BMv2: --clock us --delay recirculation --recirculation primitive.
-    #[arg(long, conflicts_with_all = ["delay", "clock", "recirculation"])]
-    pub bmv2: bool,
-    /// Print the program after this pass of the compiler instead; `list` lists the passes.
-    #[arg(long, value_name = "PASS")]
-    pub after: Option<String>,
-    /// With --target rtl: the number of pipelines, from 1 to 64.
-    #[arg(long, value_name = "K")]
-    pub pipelines: Option<u64>,
-    /// With --target rtl: the entries of a ring; a stage has a ring for each pipeline in each pipeline [default: 8].
-    #[arg(long, value_name = "D")]
-    pub depth: Option<u64>,
-    /// With --target rtl: the cycles between two remaps; 0 leaves cells where they are [default: 100].
-    #[arg(long, value_name = "T")]
-    pub remap_every: Option<u64>,
-    /// With --target rtl: the stages of a pipeline [default: those of the hardware model].
-    #[arg(long, value_name = "S")]
-    pub stages: Option<u64>,
-    /// P4 of the user around the dispatcher.
-    #[command(flatten)]
-    pub user_p4: UserP4Files,
-    /// How to read these two files.
-    #[command(flatten)]
-    pub reading: Reading,
-    /// The run whose switches and links get the commands.
-    #[arg(long, value_name = "FILE")]
-    pub spec: Option<PathBuf>,
-    /// Write program, commands and device files into this folder.
-    #[arg(long, short, value_name = "DIR")]
-    pub output: Option<PathBuf>,
 }
 
 /// `plane test`
