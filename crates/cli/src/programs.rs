@@ -4,7 +4,7 @@
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
 use p4::preprocessor::PreprocessorOptions;
 use std::path::Path;
-use toolchain::files::Disk;
+use toolchain::files::{self, Disk};
 use toolchain::selection;
 
 /// Returns a program file on disk.
@@ -15,6 +15,24 @@ pub fn on_disk<'f>(path: &'f Path, preprocessing: &'f PreprocessorOptions) -> Pr
 /// Returns the language of a program.
 pub fn language(path: &Path) -> Result<&'static dyn Frontend, Failure> {
     selection::of(path).map_err(Failure::Message)
+}
+
+/// Prints a text, or writes it to a file and says what it has, such as `3 stages`.
+pub fn deliver(
+    text: &str,
+    path: Option<&Path>,
+    contents: impl FnOnce() -> String,
+    console: &dyn Console,
+) -> Result<(), Failure> {
+    let Some(path) = path else {
+        console.print(text);
+        return Ok(());
+    };
+    files::write_text(path, text)?;
+    if !console.is_quiet() {
+        console.note(&format!("{}; written to `{}`", contents(), path.display()));
+    }
+    Ok(())
 }
 
 /// Returns the status of a command and prints its error.

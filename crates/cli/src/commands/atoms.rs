@@ -2,7 +2,7 @@
 //! `plane atoms`: the least atom of each stateful codelet of a program. `toolchain::atoms` searches and writes reports.
 
 use crate::arguments::{Atoms, AtomsFormat, ValueRange};
-use crate::programs::{ended, on_disk};
+use crate::programs::{deliver, ended, on_disk};
 use frontend::{Console, ExitStatus, Failure, ProgramCodelets, count};
 use std::path::Path;
 use toolchain::atoms::{self, Question, Range};
@@ -37,14 +37,7 @@ fn answer(arguments: &Atoms, console: &dyn Console) -> Result<ExitStatus, Failur
             atoms::json(&arguments.program.display().to_string(), &map, &answered, &question)
         }
     };
-    let Some(path) = &arguments.output else {
-        console.print(&text);
-        return Ok(ExitStatus::Fine);
-    };
-    files::write_text(path, &text)?;
-    if !console.is_quiet() {
-        let codelets = count(answered.len(), "codelet");
-        console.note(&format!("{codelets}; written to `{}`", path.display()));
-    }
+    let contents = || count(answered.len(), "codelet");
+    deliver(&text, arguments.output.as_deref(), contents, console)?;
     Ok(ExitStatus::Fine)
 }

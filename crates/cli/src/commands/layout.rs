@@ -3,7 +3,7 @@
 //! prints layouts.
 
 use crate::arguments::{Layout, LayoutFormat};
-use crate::programs::{ended, language, on_disk};
+use crate::programs::{deliver, ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, LayoutProblem, count};
 use pisa::UnitId;
 use source::Span;
@@ -51,14 +51,7 @@ fn lay_out(arguments: &Layout, console: &dyn Console) -> Result<ExitStatus, Fail
         LayoutFormat::Json => pisa::json::json(problem, &target, &layout, &place),
         LayoutFormat::Svg => pisa::svg::svg(problem, &target, &layout, &place),
     };
-    let Some(path) = &arguments.output else {
-        console.print(&text);
-        return Ok(ExitStatus::Fine);
-    };
-    files::write_text(path, &text)?;
-    if !console.is_quiet() {
-        let stages = count(layout.stages.len(), "stage");
-        console.note(&format!("{stages}; written to `{}`", path.display()));
-    }
+    let contents = || count(layout.stages.len(), "stage");
+    deliver(&text, arguments.output.as_deref(), contents, console)?;
     Ok(ExitStatus::Fine)
 }

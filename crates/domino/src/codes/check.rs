@@ -228,7 +228,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: NOT_FOR_ATOMS,
         title: "a codelet that no atom can be asked about",
-        text: "`plane atoms` states what a codelet does to its globals as an expression of operators. A cell that is looked up by the codelet's own state is none, and the expression has at most 4096 parts.",
+        text: "`plane atoms` states what a codelet does to its globals as an expression of operators. An index that depends on the codelet's own state has no such expression. An expression has at most 4096 parts.",
         wrong: "",
         right: "",
     },

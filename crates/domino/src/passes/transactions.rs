@@ -225,9 +225,10 @@ impl Builder<'_> {
                         let index = self.expression(index, values);
                         if self.reads_state[index.index()] {
                             let name = &self.core.globals[*global].name;
-                            let message =
-                                format!("a cell of `{name}` is looked up by the codelet's state");
-                            let help = "atoms have no tables: look the cell up by packet fields";
+                            let message = format!(
+                                "the index of `{name}` depends on state of the same codelet"
+                            );
+                            let help = "an atom gets the index from the packet: compute it from fields of the packet";
                             return Err(self.obstacle(statement.span, message, help));
                         }
                         self.input(*target)
