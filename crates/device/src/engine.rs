@@ -2,7 +2,7 @@
 //! `Engine` and `BlockRunner`: the interpreter or the machine code of a program, the cells that its blocks write, and a
 //! pool of packet storage. Executors and architectures decide which block runs when.
 
-use crate::compiled_program::CompiledProgram;
+use crate::compiled_program::{CompiledProgram, ProgramCode};
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::environment::BlockEnvironment;
@@ -84,6 +84,22 @@ impl BlockRunner {
         };
         let cells = self.cells.another(&self.program);
         BlockRunner::new(self.program.clone(), engine, cells, self.stages.clone(), self.random)
+    }
+
+    /// Makes a runner of other code with equal state objects, on the same engine, with cells in their initial state.
+    pub fn with_code(&self, program: Arc<Program>) -> BlockRunner {
+        let engine = match &self.engine {
+            Engine::Interpreter(_) => Engine::Interpreter(Interpreter::new(program.clone())),
+            Engine::Jit(_) => {
+                let no_fast_path = Err("it only runs single blocks".to_string());
+                let code = Arc::new(ProgramCode::new(&program, no_fast_path));
+                Engine::Jit(Box::new(CompiledProgram::block_by_block(code)))
+            }
+        };
+        let cells = self.cells.another(&program);
+        let names = program.blocks.iter().map(|_| "").collect();
+        let stages = StageNames { names, drop_slot: self.stages.drop_slot };
+        BlockRunner::new(program, engine, cells, stages, self.random)
     }
 
     /// Returns the current version of a store, on the side that the engine reads.

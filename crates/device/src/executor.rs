@@ -4,9 +4,11 @@
 
 use crate::architecture::Architecture;
 use crate::engine::{BlockOutputs, BlockRunner};
-use crate::output::DeviceError;
+use crate::output::{DeviceError, LoadError};
 use crate::packet::ProgramId;
 use crate::pass::{Pass, PassEnd, ProgramLease};
+use crate::program_shape;
+use interpreter::PacketContext;
 use ir::Program;
 use state::Cells;
 use std::sync::Arc;
@@ -32,12 +34,29 @@ pub struct Executor {
 
 impl Executor {
     /// Makes another executor of the same program, with shared code and cells in their initial state.
-    pub(crate) fn sharing_code(&self) -> Executor {
+    pub fn sharing_code(&self) -> Executor {
         Executor {
             runner: self.runner.sharing_code(),
             architecture: self.architecture.clone(),
             lease: self.lease.clone(),
         }
+    }
+
+    /// Makes an executor of other code for passes of the same program, on the same engine, with cells in their initial
+    /// state. Blocks of both have the same storage.
+    ///
+    /// # Errors
+    ///
+    /// A difference of the state objects, which the passes' configuration has to fit.
+    pub fn with_code(&self, code: Arc<Program>) -> Result<Executor, LoadError> {
+        if let Some(difference) = program_shape::difference(self.program(), &code) {
+            return Err(LoadError::DifferentShape(difference));
+        }
+        Ok(Executor {
+            runner: self.runner.with_code(code),
+            architecture: self.architecture.clone(),
+            lease: self.lease.clone(),
+        })
     }
 
     /// Returns its program.
@@ -123,6 +142,29 @@ impl Executor {
             None => PassStatus::Continues,
             Some(PassEnd::Dropped(_) | PassEnd::Failed) => PassStatus::Ended,
         })
+    }
+
+    /// Runs a block on a copy of a pass's storage, with the pass's configuration. The pass stays as it is. Log lines are
+    /// lost.
+    ///
+    /// # Errors
+    ///
+    /// A failed assertion, a failed extern, and a pass of another program.
+    pub fn run_beside(
+        &mut self,
+        pass: &Pass,
+        context: &mut PacketContext,
+        block: usize,
+        now_ps: u64,
+    ) -> Result<(), DeviceError> {
+        let is_foreign = !Arc::ptr_eq(&pass.lease, &self.lease);
+        let Some(view) = pass.view.as_ref().filter(|_| !is_foreign) else {
+            return Err(DeviceError::ForeignPass { packet: pass.run.packet });
+        };
+        let outputs = BlockOutputs { now_ps, log: &mut Vec::new(), tap: None };
+        let outcome = self.runner.run(block, context, view, &pass.run, outputs, None)?;
+        let (_, error) = self.runner.consequences(block, &outcome, &pass.run, now_ps);
+        error.map_or(Ok(()), Err)
     }
 }
 

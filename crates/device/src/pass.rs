@@ -178,6 +178,17 @@ impl Pass {
         &self.packet.context
     }
 
+    /// Returns the packet's bytes and storage for writing.
+    pub fn context_mut(&mut self) -> &mut PacketContext {
+        &mut self.packet.context
+    }
+
+    /// Copies it under its own number, for a run that is compared with the packet's own. The copy is not to be finished:
+    /// its packet would leave twice.
+    pub fn twin(&self) -> Pass {
+        self.copy(self.run)
+    }
+
     /// Returns whether it has ended: blocks have no effect on it, and its finish counts the drop.
     pub fn is_ended(&self) -> bool {
         self.ended.is_some()

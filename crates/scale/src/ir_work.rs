@@ -47,6 +47,8 @@ pub struct IrWork {
     front: Interpreter,
     configuration: Arc<Configuration>,
     cells: Vec<Cells>,
+    /// What the code in front reads; nobody reads what it counts.
+    front_cells: Cells,
     failure: Option<String>,
 }
 
@@ -69,6 +71,7 @@ impl IrWork {
             front: Interpreter::new(control.front.clone()),
             configuration,
             cells: vec![cells.clone(); pipelines],
+            front_cells: cells.clone(),
             failure: None,
             control,
         }
@@ -188,7 +191,7 @@ impl Work for IrWork {
     fn resolve(&mut self, packet: &mut IrPacket, accesses: &mut Vec<Access>) {
         let mut front = Box::new(packet.context.clone());
         let arrived = packet.arrived();
-        let state = (&*self.configuration, &mut self.cells[0]);
+        let state = (&*self.configuration, &mut self.front_cells);
         let failed = run_block(&self.front, self.control.resolution, (&mut front, arrived), state);
         self.failure = self.failure.take().or(failed);
         packet.resolved.clear();
@@ -218,7 +221,7 @@ impl Work for IrWork {
             for slot in &control.reads {
                 front.set_slot(*slot, &packet.context.value(*slot));
             }
-            let state = (&*self.configuration, &mut self.cells[pipeline]);
+            let state = (&*self.configuration, &mut self.front_cells);
             let found = run_block(&self.front, decision.block, (front.as_mut(), arrived), state);
             failed = failed.or(found);
             if !front.flag(decision.slot) {

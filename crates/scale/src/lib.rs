@@ -11,6 +11,8 @@ pub mod bound;
 pub mod checker;
 pub mod codes;
 pub mod design;
+pub mod device_pipeline;
+pub mod device_work;
 pub mod experiment;
 pub mod ir_work;
 pub mod judge;

@@ -83,11 +83,6 @@ pub fn resolution_in(control: &mut ControlSharding<'_>, program: Program) -> Opt
             block.terminator = ir::Terminator::Return;
         }
     }
-    for table in &mut program.tables {
-        table.direct_counters.clear();
-        table.direct_meters.clear();
-        table.idle_timeout = false;
-    }
     let control_block = &original.blocks[control.block];
     let mut wanted: Vec<ValueId> = answers.iter().filter_map(|answer| answer.index).collect();
     for Answer { happens, .. } in &answers {

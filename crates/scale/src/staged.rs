@@ -7,10 +7,14 @@
 
 use crate::resolution::{GroupSlots, Resolution, add_decision, resolution_in, state_of_predicate};
 use crate::sharding::ControlSharding;
+use crate::work::Group;
 use ir::analysis::{ControlValues, Point, Value, ValueId};
 use ir::effects::Location;
-use ir::stages::{Constraints, MovedActions, behind_tables, cut};
-use ir::{Display, Instruction, Operation, Place, Program, RegisterId, Slot, SlotId, Temp};
+use ir::stages::{Constraints, MovedActions, Staged, behind_tables, cut};
+use ir::{
+    Display, Instruction, Operation, Place, Program, RegionKind, RegisterId, Slot, SlotId, Temp,
+    Terminator,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -31,6 +35,18 @@ pub struct StagedControl {
     pub groups: Vec<StagedGroup>,
     /// Slots of what stages have read, which decisions need.
     pub reads: Vec<SlotId>,
+}
+
+impl StagedControl {
+    /// Returns the groups as machines know them.
+    pub fn work_groups(&self) -> Vec<Group> {
+        let group = |group: &StagedGroup| Group {
+            name: group.name.clone(),
+            stage: group.stage,
+            cells: group.cells,
+        };
+        self.groups.iter().map(group).collect()
+    }
 }
 
 /// A group of a control in stages.
@@ -82,7 +98,63 @@ pub enum NotStaged {
 ///
 /// Why no machine runs it.
 pub fn stage(control: &mut ControlSharding<'_>) -> Result<StagedControl, NotStaged> {
-    let values = control.values.as_ref().ok_or(NotStaged::Values)?;
+    let mut staged = stage_all(std::slice::from_mut(control))?;
+    staged.pop().ok_or(NotStaged::Values)
+}
+
+/// Cuts controls of one program into stages: one program has the stages of all, and one has what runs in front. The
+/// controls are in the order of the program's blocks.
+///
+/// # Errors
+///
+/// Why no machine runs one of them.
+pub fn stage_all(controls: &mut [ControlSharding<'_>]) -> Result<Vec<StagedControl>, NotStaged> {
+    let Some(first) = controls.first() else { return Ok(Vec::new()) };
+    let mut program = first.values.as_ref().ok_or(NotStaged::Values)?.program().clone();
+    let mut cuts: Vec<Cut> = Vec::new();
+    // A cut moves the blocks behind it only.
+    for control in controls.iter().rev() {
+        movable(control)?;
+        let (staged, reads) = cut_control(program, control)?;
+        let added = staged.stages.len() - 1;
+        for later in &mut cuts {
+            later.stages.iter_mut().for_each(|block| *block += added);
+        }
+        program = staged.program;
+        cuts.push(Cut { stages: staged.stages, reads });
+    }
+    let mut front = without_blocks(&program);
+    let mut made = Vec::new();
+    for (control, cut) in controls.iter_mut().zip(cuts.into_iter().rev()) {
+        let mut resolution = resolution_in(control, front).ok_or(NotStaged::Values)?;
+        let groups = groups(control, &mut resolution, &cut.reads);
+        front = resolution.program;
+        made.push((cut, resolution.block, resolution.stages, groups));
+    }
+    program.slots.clone_from(&front.slots);
+    program.origins.clone_from(&front.origins);
+    let (program, front) = (Arc::new(program), Arc::new(front));
+    let staged =
+        made.into_iter().map(|(cut, resolution, resolution_stages, groups)| StagedControl {
+            program: program.clone(),
+            stages: cut.stages,
+            resolution,
+            resolution_stages,
+            front: front.clone(),
+            groups,
+            reads: cut.reads.into_values().collect(),
+        });
+    Ok(staged.collect())
+}
+
+/// The blocks of a control in stages, and the slots of what its accesses have read.
+struct Cut {
+    stages: Vec<usize>,
+    reads: BTreeMap<ValueId, SlotId>,
+}
+
+/// Checks that machines can move the arrays of a control.
+fn movable(control: &ControlSharding<'_>) -> Result<(), NotStaged> {
     for array in &control.arrays {
         if array.rule == crate::sharding::Rule::TwoControls {
             return Err(NotStaged::Array(array.name.clone(), "ingress and egress both access it"));
@@ -94,8 +166,16 @@ pub fn stage(control: &mut ControlSharding<'_>) -> Result<StagedControl, NotStag
             ));
         }
     }
-    let original = values.program();
-    let moved = behind_tables(original, control.block, MovedActions::Stateful);
+    Ok(())
+}
+
+/// Cuts a control of a program in which controls behind it may be cut already.
+fn cut_control(
+    program: Program,
+    control: &ControlSharding<'_>,
+) -> Result<(Staged, BTreeMap<ValueId, SlotId>), NotStaged> {
+    let values = control.values.as_ref().ok_or(NotStaged::Values)?;
+    let moved = behind_tables(&program, control.block, MovedActions::Stateful);
     let (mut program, mut sources) = (moved.program, moved.sources);
     let mut needed: BTreeSet<(usize, ValueId)> = BTreeSet::new();
     for group in control.groups.iter().filter(|group| group.known_after.is_some()) {
@@ -131,20 +211,24 @@ pub fn stage(control: &mut ControlSharding<'_>) -> Result<StagedControl, NotStag
         assignment
     };
     let staged = cut(&program, control.block, &assignment).map_err(NotStaged::Cut)?;
-    let mut front = resolution_in(control, staged.program.clone()).ok_or(NotStaged::Values)?;
-    let groups = groups(control, &mut front, &reads);
-    let mut program = staged.program;
-    program.slots.clone_from(&front.program.slots);
-    program.origins.clone_from(&front.program.origins);
-    Ok(StagedControl {
-        program: Arc::new(program),
-        stages: staged.stages,
-        resolution: front.block,
-        resolution_stages: front.stages,
-        front: Arc::new(front.program),
-        groups,
-        reads: reads.into_values().collect(),
-    })
+    Ok((staged, reads))
+}
+
+/// Returns the program without the code of its controls.
+fn without_blocks(program: &Program) -> Program {
+    let mut empty = program.clone();
+    for block in &program.blocks {
+        let region = &mut empty.regions[block.region.index()];
+        if region.kind == RegionKind::Control {
+            region.temps.clear();
+            region.blocks.truncate(1);
+            for code in &mut region.blocks {
+                code.instructions.clear();
+                code.terminator = Terminator::Return;
+            }
+        }
+    }
+    empty
 }
 
 /// Makes the groups, and the decisions of those whose predicate is known in front of their stage.

@@ -2,6 +2,8 @@
 //! `Cells`: the state that packets write (registers, counters, meters, times of last hits, externs) of one pipeline
 //! instance. `configuration` has what packets only read.
 
+mod counts;
+
 use crate::counter::{CounterCells, CounterValue};
 use crate::entry_cells::{EntryCells, EntryIdentity, Snapshot};
 use crate::externs::{

@@ -20,6 +20,13 @@ impl CounterValue {
             bytes: self.bytes.wrapping_add(packet_bytes),
         }
     }
+
+    pub(crate) fn plus(self, other: CounterValue) -> CounterValue {
+        CounterValue {
+            packets: self.packets.wrapping_add(other.packets),
+            bytes: self.bytes.wrapping_add(other.bytes),
+        }
+    }
 }
 
 /// Arrays up to this size are held flat; larger ones keep only the cells that were written.
@@ -71,6 +78,20 @@ impl CounterCells {
                 if index < *size {
                     cells.insert(index, value);
                 }
+            }
+        }
+    }
+
+    /// The cells that are not zero.
+    pub(crate) fn counted(&self) -> Box<dyn Iterator<Item = (u64, CounterValue)> + '_> {
+        let is_counted = |(_, value): &(u64, CounterValue)| *value != CounterValue::default();
+        match self {
+            CounterCells::Flat(cells) => {
+                let values = cells.iter().map(|&[packets, bytes]| CounterValue { packets, bytes });
+                Box::new((0..).zip(values).filter(is_counted))
+            }
+            CounterCells::Written(_, cells) => {
+                Box::new(cells.iter().map(|(index, value)| (*index, *value)).filter(is_counted))
             }
         }
     }

@@ -60,6 +60,14 @@ impl<T: Copy + Default> EntryCells<T> {
         (cell.generation == generation).then_some(&mut cell.value)
     }
 
+    /// Returns all cells with their owners.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (EntryIdentity, T)> + '_ {
+        let owned = |(place_plus_one, cell): (u32, &EntryCell<T>)| {
+            (EntryIdentity { place_plus_one, generation: cell.generation }, cell.value)
+        };
+        (0..).zip(&self.0).map(owned)
+    }
+
     /// Returns the cell with its owner.
     pub(crate) fn snapshot(&self, entry: EntryIdentity) -> Snapshot<T> {
         let index = entry.place_plus_one as usize;

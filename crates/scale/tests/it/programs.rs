@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Generated controls on several pipelines: the machine runs their stages, the judge compares with one pipeline, and the
-//! control as written, which nothing has cut, runs beside it.
+//! Generated controls on several pipelines, on both engines: the machine runs their stages, the judge compares with one pipeline,
+//! and the control as written, which nothing has cut, runs beside it.
 
-use crate::controls::{PACKETS, Silent, declarations, packet, statements};
+use crate::controls::{PACKETS, declarations, packet, statements};
 use crate::v1model::program;
-use interpreter::Interpreter;
-use interpreter::random::RandomKey;
-use ir::RegisterId;
+use device::{Device, DeviceOptions, EngineChoice};
+use ir::{Program, RegisterId};
 use scale::checker::check;
 use scale::design::Design;
-use scale::ir_work::{IrPacket, IrWork};
+use scale::device_pipeline::DevicePipeline;
+use scale::device_work::DeviceWork;
 use scale::judge::{judge, reference};
 use scale::machine::outcome::Arrival;
 use scale::machine::{Settings, run};
 use scale::sharding::{ShardOptions, shard};
-use scale::staged::{NotStaged, stage};
+use scale::staged::{NotStaged, StagedControl, stage};
 use scale::trace::Trace;
-use state::{Cells, Store};
 use std::sync::Arc;
 use testing::{Choices, seeds, tape};
 
@@ -28,7 +27,19 @@ enum Found {
     Different(String),
 }
 
-fn case(choices: &mut Choices) -> Found {
+fn device(program: &Arc<Program>, engine: EngineChoice) -> Device {
+    let options = DeviceOptions { engine, ..DeviceOptions::default() };
+    Device::new(program.clone(), options).expect("a device")
+}
+
+/// A device with a pipeline of a control.
+fn pipeline(staged: &Arc<StagedControl>, engine: EngineChoice) -> (Device, DevicePipeline) {
+    let device = device(&staged.program, engine);
+    let pipeline = DevicePipeline::new(&device, staged.clone()).expect("a pipeline");
+    (device, pipeline)
+}
+
+fn case(choices: &mut Choices, engine: EngineChoice) -> Found {
     let body = statements(choices, 2);
     let (most_stages, pipelines) = (choices.between(1, 8) as usize, choices.between(1, 4) as usize);
     let ready = program(&declarations(), &body, "");
@@ -47,30 +58,24 @@ fn case(choices: &mut Choices) -> Found {
             return Found::Different(format!("{errors:?}\n{body}"));
         }
     }
-    let store = Store::new(original.clone()).expect("a store");
-    let configuration = store.configuration();
-    let cells = Cells::new(original);
-    let mut work = IrWork::new(staged.clone(), configuration.clone(), &cells, pipelines);
-    let mut single = IrWork::new(staged.clone(), configuration.clone(), &cells, 1);
-    let (written, mut written_cells) = (Interpreter::new(original.clone()), cells.clone());
-    let parser = original.blocks.iter().position(|block| &*block.role == "p").expect("a parser");
+    let (mut cut, first) = pipeline(&staged, engine);
+    let mut single = DeviceWork::new(first.another(), 1);
+    let mut work = DeviceWork::new(first, pipelines);
+    let mut written = device(original, engine);
+    let mut as_written = written.executor(written.program_id()).expect("an executor");
     let mut arrivals = Vec::new();
     let mut expected = Vec::new();
     for number in 0..PACKETS {
-        let bytes = packet(choices);
-        let mut contexts = [work.interpreter(), &written].map(|engine| engine.context());
-        for (context, engine) in contexts.iter_mut().zip([work.interpreter(), &written]) {
-            context.set_packet(&bytes);
-            let cells = &mut written_cells;
-            engine.run_block(parser, context, &configuration, cells, &mut Silent, None);
-        }
-        let [context, mut other] = contexts;
-        let packet = IrPacket::new(context, 0, 64, RandomKey::default());
+        let bytes = packet(choices).to_vec();
+        let pass = cut.begin(0, number as u64, bytes.clone()).expect("a device").expect("a pass");
+        let packet = work.pipelines()[0].enter(pass).expect("the parser runs");
         let (cycle, port) = ((number / pipelines) as u64, (number % pipelines) as u32);
         arrivals.push(Arrival { cycle, port, packet });
-        let cells = &mut written_cells;
-        written.run_block(control.block, &mut other, &configuration, cells, &mut Silent, None);
-        expected.push(other.storage().to_vec());
+        let mut pass = written.begin(0, number as u64, bytes).expect("a device").expect("a pass");
+        while pass.next_block().is_some() {
+            as_written.run(&mut pass, number as u64).expect("the block runs");
+        }
+        expected.push(pass.context().storage().to_vec());
     }
     let reference = reference(&mut single, &arrivals);
     let mut trace = Trace::default();
@@ -78,6 +83,9 @@ fn case(choices: &mut Choices) -> Found {
     let outcome = run(&mut work, arrivals, Settings::new(pipelines), &design, &mut trace);
     let verdict = judge(&work, &outcome, &mut single, &reference);
     let said = |what: &str| Found::Different(format!("{what}, {pipelines} pipelines\n{body}"));
+    if let Some(error) = work.take_failure() {
+        return said(&error.to_string());
+    }
     if !verdict.is_equivalent() {
         return said(&format!("{verdict:?}"));
     }
@@ -87,14 +95,14 @@ fn case(choices: &mut Choices) -> Found {
     }
     for departure in &outcome.departures {
         let expected = &expected[departure.sequence as usize];
-        if departure.packet.context.storage()[..expected.len()] != expected[..] {
+        if departure.packet.pass.context().storage()[..expected.len()] != expected[..] {
             return said(&format!("packet {} is another one", departure.sequence));
         }
     }
     let all = work.cells(&outcome.map);
     for register in 0..original.registers.len() as u32 {
         let register = RegisterId(register);
-        let [found, expected] = [&all, &written_cells].map(|cells| {
+        let [found, expected] = [&all, as_written.cells()].map(|cells| {
             let cells = cells.register(register).expect("the register");
             (0..cells.size()).map(|index| cells.read(index)).collect::<Vec<_>>()
         });
@@ -106,12 +114,12 @@ fn case(choices: &mut Choices) -> Found {
     Found::Equal
 }
 
-#[test]
-fn many_pipelines_are_one() {
+/// Runs generated cases.
+fn cases(count: u64, engine: EngineChoice) {
     let mut ran = 0;
-    for seed in seeds(60) {
+    for seed in seeds(count) {
         let numbers = tape::from_seed(seed, 500);
-        let run = |numbers: &[u32]| case(&mut Choices::from_tape(numbers.to_vec()));
+        let run = |numbers: &[u32]| case(&mut Choices::from_tape(numbers.to_vec()), engine);
         match run(&numbers) {
             Found::Nothing => {}
             Found::Equal => ran += 1,
@@ -125,6 +133,16 @@ fn many_pipelines_are_one() {
         }
     }
     assert!(ran > 0, "no case ran");
+}
+
+#[test]
+fn many_pipelines_are_one() {
+    cases(60, EngineChoice::Interpreter);
+}
+
+#[test]
+fn many_pipelines_are_one_in_machine_code() {
+    cases(8, EngineChoice::Jit);
 }
 
 #[test]

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//! [`DeviceWork`]: a control in stages as [`Work`], on a [`DevicePipeline`] for each pipeline.
+
+use crate::device_pipeline::{DevicePipeline, StagedPass};
+use crate::staged::{StagedControl, StagedGroup};
+use crate::work::{Access, Comparable, Group, StageOutcome, Work};
+use device::DeviceError;
+use state::Cells;
+
+/// A control in stages, with its pipelines.
+#[derive(Debug)]
+pub struct DeviceWork {
+    groups: Vec<Group>,
+    pipelines: Vec<DevicePipeline>,
+    failure: Option<DeviceError>,
+}
+
+impl DeviceWork {
+    /// A control on several pipelines like this one, all of whose cells have its values. Its counts stay with the first.
+    pub fn new(first: DevicePipeline, pipelines: usize) -> DeviceWork {
+        let groups = first.control().work_groups();
+        let mut all = vec![first];
+        while all.len() < pipelines {
+            let mut other = all[0].another();
+            other.cells_mut().clear_counts();
+            all.push(other);
+        }
+        DeviceWork { groups, pipelines: all, failure: None }
+    }
+
+    /// Returns the pipelines.
+    pub fn pipelines(&mut self) -> &mut [DevicePipeline] {
+        &mut self.pipelines
+    }
+
+    /// Takes the error of a block that did not run to its end, if there is one: an assertion or an extern.
+    pub fn take_failure(&mut self) -> Option<DeviceError> {
+        self.failure.take()
+    }
+
+    /// Returns the cells of the program: each cell of a group from the pipeline where it is active, counters summed. `map` has
+    /// the pipeline of each cell by group.
+    pub fn cells(&self, map: &[Vec<u8>]) -> Cells {
+        let cells: Vec<&Cells> = self.pipelines.iter().map(DevicePipeline::cells).collect();
+        gathered(self.pipelines[0].control(), &cells, map)
+    }
+
+    fn note<T: Default>(&mut self, ran: Result<T, DeviceError>) -> T {
+        ran.unwrap_or_else(|error| {
+            self.failure.get_or_insert(error);
+            T::default()
+        })
+    }
+}
+
+/// Returns the cells of a program from those of its pipelines, as [`DeviceWork::cells`] does.
+pub fn gathered(control: &StagedControl, pipelines: &[&Cells], map: &[Vec<u8>]) -> Cells {
+    let mut all = pipelines[0].clone();
+    for (group, cells) in control.groups.iter().zip(map) {
+        for (cell, pipeline) in cells.iter().enumerate() {
+            copy(group, cell as u64, pipelines[usize::from(*pipeline)], &mut all);
+        }
+    }
+    pipelines[1..].iter().for_each(|other| all.add_counts(other));
+    all
+}
+
+/// Copies a cell of all registers of a group; all cells of a group that is not sharded.
+pub fn copy(group: &StagedGroup, cell: u64, from: &Cells, to: &mut Cells) {
+    for register in &group.registers {
+        let (Some(from), Some(to)) = (from.register(*register), to.register_mut(*register)) else {
+            continue;
+        };
+        let cells = if group.is_sharded { cell..cell + 1 } else { 0..from.size() };
+        for index in cells {
+            if let Some(value) = from.read(index) {
+                to.write(index, value);
+            }
+        }
+    }
+}
+
+impl Work for DeviceWork {
+    type Packet = StagedPass;
+
+    fn stages(&self) -> usize {
+        self.pipelines[0].control().stages.len()
+    }
+
+    fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    fn resolve(&mut self, packet: &mut StagedPass, accesses: &mut Vec<Access>) {
+        let resolved = self.pipelines[0].resolve(packet, accesses);
+        self.note(resolved);
+    }
+
+    fn run(&mut self, stage: usize, pipeline: usize, packet: &mut StagedPass) -> StageOutcome {
+        let ran = self.pipelines[pipeline].run(stage, packet);
+        self.note(ran)
+    }
+
+    fn move_cell(&mut self, access: Access, from: usize, to: usize) {
+        let Ok([from, to]) = self.pipelines.get_disjoint_mut([from, to]) else { return };
+        let control = from.control();
+        let group = &control.groups[access.group as usize];
+        copy(group, u64::from(access.cell), from.cells(), to.cells_mut());
+    }
+}
+
+impl Comparable for DeviceWork {
+    fn is_same_packet(&self, packet: &StagedPass, reference: &StagedPass) -> bool {
+        packet.is_same(reference)
+    }
+
+    fn is_same_cell(&self, access: Access, pipeline: usize, reference: &DeviceWork) -> bool {
+        let control = self.pipelines[0].control();
+        let group = &control.groups[access.group as usize];
+        let (found, expected) = (self.pipelines[pipeline].cells(), reference.pipelines[0].cells());
+        group.registers.iter().all(|register| {
+            let (Some(found), Some(expected)) =
+                (found.register(*register), expected.register(*register))
+            else {
+                return true;
+            };
+            let cell = u64::from(access.cell);
+            let mut cells = if group.is_sharded { cell..cell + 1 } else { 0..found.size() };
+            cells.all(|index| found.read(index) == expected.read(index))
+        })
+    }
+}
