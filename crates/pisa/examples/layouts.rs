@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lays out every program of a folder that the checker accepts, on several targets, and judges the
 //! layouts: the independent checker finds nothing, an exact layout is never longer than the greedy one,
-//! and a refusal has a code and a place. Prints what became of the programs; fails if one of these does
+//! and a refusal has a code and a place. Prints the outcome of each program; fails if one of these does
 //! not hold or if something panics.
 //!
 //!     cargo run --release -p pisa --example layouts -- FOLDER [--target NAME]... [--exact SECONDS]
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testing::Disk;
 
-/// What became of one program on one target.
+/// The outcome of one program on one target.
 enum Outcome {
     /// Laid out: stages, greedy, and exact with whether it is proved.
     Fits(usize, Option<(usize, bool)>),

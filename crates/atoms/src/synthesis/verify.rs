@@ -65,9 +65,10 @@ impl<'a> Symbolic<'a> {
         let mut words = |count: usize| -> Vec<Word> {
             (0..count).map(|_| ranged(&mut circuit, setting, setting.values)).collect()
         };
-        let (states, free) = (words(codelet.states.len()), words(codelet.free_inputs().len()));
+        let free_inputs = codelet.free_inputs();
+        let (states, free) = (words(codelet.states.len()), words(free_inputs.len()));
         let mut inputs = vec![circuit.constant(0); codelet.inputs.len()];
-        codelet.free_inputs().iter().zip(free).for_each(|(input, word)| inputs[*input] = word);
+        free_inputs.into_iter().zip(free).for_each(|(input, word)| inputs[input] = word);
         if !codelet.computed.is_empty() {
             let nodes = encode(&mut circuit, &codelet.graph, &states, &inputs, &[]);
             for (input, value) in &codelet.computed {

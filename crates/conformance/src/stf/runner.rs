@@ -18,7 +18,7 @@ const PACKET_GAP_PS: u64 = 1_000_000_000;
 /// The maximum number of unexpected packets that are shown for each port.
 const MAX_UNEXPECTED: usize = 10;
 
-/// What became of a test.
+/// The outcome of a test.
 #[derive(Debug, Default, PartialEq)]
 pub struct Report {
     /// What is not as expected, one text each; empty when the test passed.
