@@ -5,7 +5,7 @@ use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use domino::Checked;
 use domino::compiler::{self, Layout};
-use domino::interpreter::State;
+use domino::interpreter::{self, State};
 use ir::Program;
 use ir::ready::ReadyProgram;
 use p4::compile::Compilation;
@@ -21,6 +21,17 @@ pub fn compile(checked: &Checked) -> compiler::Compiled {
 
 /// Packets as they leave, `None` for those that do not, and all cells at the end.
 pub type Run = (Vec<Option<Vec<u32>>>, Vec<Vec<u32>>);
+
+/// Runs packets in the interpreter, which drops none.
+pub fn interpreted(checked: &Checked, packets: &[Vec<u32>]) -> Run {
+    let mut state = State::initial(&checked.program);
+    let left = packets.iter().map(|packet| {
+        let mut packet = packet.clone();
+        interpreter::run(&checked.program, &mut state, &mut packet);
+        Some(packet)
+    });
+    (left.collect(), state.cells)
+}
 
 /// Runs packets.
 pub fn run(checked: &Checked, packets: &[Vec<u32>], is_interpreted: bool) -> Run {

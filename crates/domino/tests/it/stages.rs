@@ -6,7 +6,6 @@ use crate::packets::packets;
 use crate::{examples, on_device, thirty};
 use domino::Checked;
 use domino::core::flatten_with_calls;
-use domino::interpreter::{State, run};
 use domino::passes::{self, codelets::codelets};
 use ir::RegisterId;
 use ir::analysis::Analysis;
@@ -23,13 +22,7 @@ fn cut_randomly(
     (count, cuts): (usize, u64),
 ) -> (CutCounts, usize) {
     let packets = packets(&checked.program, text, count, 5);
-    let mut state = State::initial(&checked.program);
-    let ours = packets.iter().map(|packet| {
-        let mut packet = packet.clone();
-        run(&checked.program, &mut state, &mut packet);
-        Some(packet)
-    });
-    let ours: Vec<Option<Vec<u32>>> = ours.collect();
+    let (ours, our_cells) = on_device::interpreted(checked, &packets);
     let (mut all, mut ran) = (CutCounts::default(), 0);
     for is_interpreted in [true, false] {
         for seed in 0..cases(cuts) {
@@ -39,7 +32,7 @@ fn cut_randomly(
                     counts = cut_controls(program, 6 + (seed % 11) as u32, seed);
                 });
             assert_eq!(left, ours, "{name}, seed {seed}");
-            assert!(cells == state.cells, "{name}, seed {seed}: cells differ");
+            assert!(cells == our_cells, "{name}, seed {seed}: cells differ");
             all.include(&counts);
             ran += packets.len();
         }
@@ -56,13 +49,7 @@ fn cut_by_codelets((name, text, checked): (&str, &str, &Checked)) -> Option<(usi
     let stages = codelets(&core).by_source(&core);
     let registers = on_device::compile(checked).registers;
     let packets = packets(&checked.program, text, 60, 6);
-    let mut state = State::initial(&checked.program);
-    let ours = packets.iter().map(|packet| {
-        let mut packet = packet.clone();
-        run(&checked.program, &mut state, &mut packet);
-        Some(packet)
-    });
-    let ours: Vec<Option<Vec<u32>>> = ours.collect();
+    let (ours, our_cells) = on_device::interpreted(checked, &packets);
     let mut found = (0, 0, 0);
     for is_interpreted in [true, false] {
         let (left, cells) = on_device::run_changed(checked, &packets, is_interpreted, |program| {
@@ -90,7 +77,7 @@ fn cut_by_codelets((name, text, checked): (&str, &str, &Checked)) -> Option<(usi
             *program = cut(program, block, &assignment).expect("it is legal").program;
         });
         assert_eq!(left, ours, "{name} by its codelets");
-        assert!(cells == state.cells, "{name} by its codelets: cells differ");
+        assert!(cells == our_cells, "{name} by its codelets: cells differ");
     }
     Some(found)
 }

@@ -7,7 +7,7 @@ use crate::oracle::{Flavour, Oracle, has_compiler};
 use crate::packets::{Reached, packets};
 use crate::program;
 use domino::Checked;
-use domino::interpreter::{State, run, run_observed};
+use domino::interpreter::{State, run_observed};
 use std::path::PathBuf;
 use testing::live::not_run;
 
@@ -127,17 +127,11 @@ fn the_thirty_programs_are_equal_on_a_device() {
     let mut count = 0;
     for (number, Example { name, text, checked }) in examples.iter().enumerate() {
         let packets = packets(&checked.program, text, 400, number as u64);
-        let mut state = State::initial(&checked.program);
-        let ours = packets.iter().map(|packet| {
-            let mut packet = packet.clone();
-            run(&checked.program, &mut state, &mut packet);
-            Some(packet)
-        });
-        let ours: Vec<Option<Vec<u32>>> = ours.collect();
+        let (ours, our_cells) = on_device::interpreted(checked, &packets);
         for is_interpreted in [true, false] {
             let (left, cells) = on_device::run(checked, &packets, is_interpreted);
             assert_eq!(left, ours, "{name}");
-            assert!(cells == state.cells, "{name}: cells differ");
+            assert!(cells == our_cells, "{name}: cells differ");
             count += packets.len();
         }
     }
