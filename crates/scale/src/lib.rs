@@ -25,6 +25,7 @@ pub mod sharding;
 pub mod staged;
 pub mod sweep;
 pub mod synthetic;
+pub mod threads;
 pub mod trace;
 pub mod traffic;
 pub mod work;

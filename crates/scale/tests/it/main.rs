@@ -11,5 +11,6 @@ mod mechanisms;
 mod programs;
 mod resolution;
 mod rules;
+mod threads;
 mod traffic;
 mod v1model;
