@@ -12,6 +12,7 @@ mod parts;
 mod statements;
 
 use crate::core::{Core, Ranges};
+use crate::program::Global;
 use names::Names;
 use p4::build::{BuiltProgram, ProgramBuilder};
 pub use packets::Layout;
@@ -27,7 +28,7 @@ pub const TARGET: &str = "v1model";
 pub struct Compiled {
     /// The P4_16 program.
     pub built: BuiltProgram,
-    /// The register of each global. A scalar that no statement writes has none.
+    /// The control-plane name of each global's register: the global's own. A scalar that no statement writes has none.
     pub registers: Vec<Option<String>>,
     /// The commands that write the cells whose first value is not 0.
     pub commands: String,
@@ -74,18 +75,21 @@ pub fn compile(
         builder.put(Span::NONE, &division::function());
     }
     builder.put(Span::NONE, &parts.control_begin);
-    let registers: Vec<Option<String>> = core
-        .globals
-        .iter()
-        .zip(registers)
-        .map(|(global, name)| (global.size.is_some() || global.is_written).then_some(name))
-        .collect();
+    let has_register = |global: &Global| global.size.is_some() || global.is_written;
     for (global, register) in core.globals.iter().zip(&registers) {
-        if let Some(register) = register {
-            let text = format!("register<bit<32>>(32w{}) {register};", global.cells());
+        if has_register(global) {
+            let annotation = match **register == *global.name {
+                true => String::new(),
+                false => format!("@name(\"{}\") ", global.name),
+            };
+            let cells = global.cells();
+            let text = format!("{annotation}register<bit<32>>(32w{cells}) {register};");
             builder.put(global.span, &text);
         }
     }
+    let registers = core.globals.iter();
+    let registers: Vec<Option<String>> =
+        registers.map(|global| has_register(global).then(|| global.name.to_string())).collect();
     builder.put(Span::NONE, &parts.apply_begin);
     for variable in variables.iter().skip(core.fields.len()) {
         builder.put(Span::NONE, &format!("bit<32> {variable};"));
