@@ -13,4 +13,5 @@ mod resolution;
 mod rules;
 mod threads;
 mod traffic;
+mod transformer;
 mod v1model;

@@ -13,18 +13,30 @@ use scale::device_work::DeviceWork;
 use scale::judge::{judge, reference};
 use scale::machine::outcome::Arrival;
 use scale::machine::{Settings, run};
-use scale::sharding::{ShardOptions, shard};
+use scale::sharding::{ControlSharding, ShardOptions, shard};
 use scale::staged::{NotStaged, StagedControl, stage};
 use scale::trace::Trace;
 use std::sync::Arc;
 use testing::{Choices, seeds, tape};
 
 /// What a case found.
-enum Found {
+pub enum Found {
     /// Nothing to run.
     Nothing,
     Equal,
     Different(String),
+    /// The control cannot be cut into its stages.
+    Refused(String),
+}
+
+/// A mistake of the transformer: a change of its verdicts, and one of the control in stages.
+pub struct Mistake {
+    pub verdicts: fn(&mut ControlSharding<'_>),
+    pub stages: fn(&mut StagedControl),
+}
+
+impl Mistake {
+    pub const NONE: Mistake = Mistake { verdicts: |_| (), stages: |_| () };
 }
 
 fn device(program: &Arc<Program>, engine: EngineChoice) -> Device {
@@ -39,7 +51,8 @@ fn pipeline(staged: &Arc<StagedControl>, engine: EngineChoice) -> (Device, Devic
     (device, pipeline)
 }
 
-fn case(choices: &mut Choices, engine: EngineChoice) -> Found {
+/// Compares a generated control on several pipelines with one pipeline, and with the control as written.
+pub fn case(choices: &mut Choices, engine: EngineChoice, mistake: &Mistake) -> Found {
     let body = statements(choices, 2);
     let (most_stages, pipelines) = (choices.between(1, 8) as usize, choices.between(1, 4) as usize);
     let ready = program(&declarations(), &body, "");
@@ -49,10 +62,13 @@ fn case(choices: &mut Choices, engine: EngineChoice) -> Found {
     let Some(control) = controls.iter_mut().find(|control| !control.groups.is_empty()) else {
         return Found::Nothing;
     };
-    let staged = match stage(control) {
-        Ok(staged) => Arc::new(staged),
-        Err(error) => return Found::Different(format!("{error:?}\n{body}")),
+    (mistake.verdicts)(control);
+    let mut staged = match stage(control) {
+        Ok(staged) => staged,
+        Err(error) => return Found::Refused(format!("{error:?}\n{body}")),
     };
+    (mistake.stages)(&mut staged);
+    let staged = Arc::new(staged);
     for program in [&staged.program, &staged.front] {
         if let Err(errors) = ir::verify(program) {
             return Found::Different(format!("{errors:?}\n{body}"));
@@ -119,16 +135,16 @@ fn cases(count: u64, engine: EngineChoice) {
     let mut ran = 0;
     for seed in seeds(count) {
         let numbers = tape::from_seed(seed, 500);
-        let run = |numbers: &[u32]| case(&mut Choices::from_tape(numbers.to_vec()), engine);
-        match run(&numbers) {
-            Found::Nothing => {}
-            Found::Equal => ran += 1,
-            Found::Different(_) => {
-                let mut fails = |numbers: &[u32]| matches!(run(numbers), Found::Different(_));
-                let small = tape::shrink(&numbers, 200, &mut fails);
-                if let Found::Different(found) = run(&small) {
-                    panic!("seed {seed}: {found}");
-                }
+        let run = |numbers: &[u32]| {
+            case(&mut Choices::from_tape(numbers.to_vec()), engine, &Mistake::NONE)
+        };
+        let is_wrong = |found: &Found| matches!(found, Found::Different(_) | Found::Refused(_));
+        let found = run(&numbers);
+        ran += u64::from(matches!(found, Found::Equal));
+        if is_wrong(&found) {
+            let small = tape::shrink(&numbers, 200, &mut |numbers| is_wrong(&run(numbers)));
+            if let Found::Different(found) | Found::Refused(found) = run(&small) {
+                panic!("seed {seed}: {found}");
             }
         }
     }
