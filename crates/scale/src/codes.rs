@@ -5,7 +5,7 @@ use source::{Code, Explanation};
 
 /// A number of pipelines that no switch has.
 pub const PIPELINES: Code = Code("SC-E0101");
-/// A number of stages that no pipeline has.
+/// A number of stages that does not hold the program.
 pub const STAGES: Code = Code("SC-E0102");
 /// Arrays that are too large to be in each pipeline.
 pub const MEMORY: Code = Code("SC-E0103");
@@ -34,9 +34,10 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: STAGES,
-        title: "a number of stages that no pipeline has",
+        title: "a number of stages that does not hold the program",
         text: "`--stages` says how many stages a pipeline has, so that arrays of one stage can move to stages that are \
-               left. A pipeline has at least one stage.",
+               left. A pipeline has at least one stage, and at least as many as the control takes by its layout or its \
+               dependences.",
         wrong: "",
         right: "",
     },

@@ -7,9 +7,9 @@ use crate::work::Access;
 use smallvec::SmallVec;
 
 /// No slot.
-pub const NONE: u32 = u32::MAX;
+pub const NONE: u32 = super::queue::NO_SLOT;
 
-/// What became of an access.
+/// Whether an access is still to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It is still to happen, or it happened in a stage that the packet has left.
@@ -29,7 +29,7 @@ pub struct Planned {
     pub stage: u16,
     /// The pipeline that resolution found in the map.
     pub pipeline: u8,
-    /// What became of it.
+    /// Whether it is still to happen.
     pub state: State,
     /// The cell's in-flight counter no longer counts it.
     pub is_released: bool,

@@ -8,8 +8,10 @@
 mod candidate;
 pub mod cells;
 mod channel;
+mod conveyor;
 mod entry;
 mod flights;
+mod messages;
 pub mod outcome;
 pub mod queue;
 mod recirculation;
@@ -17,12 +19,14 @@ mod remap;
 pub mod scan;
 pub mod single;
 mod stages;
+mod steering;
 
 use crate::design::{Design, Entry, FirstMap, Path};
 use crate::trace::Recorder;
 use crate::work::{Access, Work};
 use cells::GroupCells;
 use channel::Channel;
+use conveyor::Conveyor;
 use flights::{Flights, NONE};
 use outcome::{Arrival, Cause, Departure, Dropped, Made, Measures, Outcome};
 use queue::{Bank, Entry as QueueEntry};
@@ -92,19 +96,6 @@ enum Part {
     Stateless(Conveyor),
 }
 
-/// Stages without queues: a packet leaves them so many cycles after it entered, in its pipeline. Nothing that happens there depends
-/// on other packets, so the machine runs them when a packet enters.
-struct Conveyor {
-    /// The first stage.
-    first: usize,
-    /// The number of stages.
-    len: usize,
-    /// Packets that have run the stages, by the cycle in which they entered, modulo `len`, and by pipeline.
-    packets: Vec<u32>,
-    /// The number of packets.
-    count: usize,
-}
-
 /// The queues in front of a stage, and what the stage before it knows of them.
 struct StageQueues {
     bank: Bank,
@@ -145,11 +136,9 @@ impl<P> Machine<P> {
             if bank.is_some() {
                 parts.push(Part::Stateful(stage));
             } else if let Some(Part::Stateless(conveyor)) = parts.last_mut() {
-                conveyor.len += 1;
-                conveyor.packets.extend(vec![NONE; pipelines]);
+                conveyor.extend(pipelines);
             } else {
-                let packets = vec![NONE; pipelines];
-                parts.push(Part::Stateless(Conveyor { first: stage, len: 1, packets, count: 0 }));
+                parts.push(Part::Stateless(Conveyor::new(stage, pipelines)));
             }
         }
         let queues = if matches!(design.entry, Entry::BoundPorts { .. }) { pipelines } else { 1 };

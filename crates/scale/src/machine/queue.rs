@@ -3,78 +3,16 @@
 //! the order of timestamps, the rings of a pipeline are one list in that order; each entry knows its ring, because rings fill up
 //! alone. A queue by cell keeps only the entries of each cell in order.
 
+mod cell_lists;
+mod entry;
+
+pub use entry::{Content, Entry, NO_SLOT, Place, Popped};
+
 use crate::design::Queues;
 use crate::work::Access;
+use cell_lists::CellLists;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::num::NonZeroU64;
-
-/// No index.
-const NONE: u32 = u32::MAX;
-
-/// What an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// A phantom packet.
-    Phantom,
-    /// A packet, with the cycle in which it came, modulo 2^32.
-    Packet {
-        /// The cycle.
-        since: u32,
-    },
-    /// The phantom of an access that does not happen.
-    Cancelled,
-}
-
-/// An entry.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The place in the order of pushes of all queues.
-    pub stamp: u64,
-    /// The packet's slot in the table of packets in flight.
-    pub flight: u32,
-    /// The index of the access among the packet's resolved accesses.
-    pub index: u8,
-    /// The ring.
-    pub ring: u8,
-    /// What it is.
-    pub content: Content,
-    /// The cell.
-    pub access: Access,
-}
-
-/// Where an entry is: what the directory holds for a packet (MP5 §3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(NonZeroU64);
-
-impl Place {
-    /// An address in the queue of a pipeline.
-    #[inline]
-    fn new(pipeline: usize, address: u32) -> Place {
-        Place(NonZeroU64::MIN | (pipeline as u64) << 33 | u64::from(address) << 1)
-    }
-
-    /// The pipeline of the queue.
-    #[inline]
-    pub fn pipeline(self) -> usize {
-        (self.0.get() >> 33) as usize
-    }
-
-    /// The place in the queue.
-    #[inline]
-    fn address(self) -> u32 {
-        (self.0.get() >> 1) as u32
-    }
-}
-
-/// What a pop gives.
-#[derive(Clone, Copy, Debug)]
-pub enum Popped {
-    /// The oldest entry with its packet.
-    Packet(Entry),
-    /// A cancelled entry, which costs the cycle.
-    Cancelled(Entry),
-}
 
 /// The queues of all pipelines in front of one stage.
 #[derive(Clone, Debug)]
@@ -116,16 +54,7 @@ enum Order {
     /// All entries of a pipeline.
     Fifo,
     /// The entries of each cell.
-    ByCell {
-        /// Entries by address.
-        entries: Vec<Entry>,
-        /// The next entry of the cell, by address.
-        next: Vec<u32>,
-        /// Addresses not in use.
-        free: Vec<u32>,
-        /// The first and last entry of each cell.
-        cells: Vec<(u32, u32)>,
-    },
+    ByCell(CellLists),
 }
 
 impl Bank {
@@ -152,12 +81,7 @@ impl Bank {
             queues: vec![Queue::default(); pipelines],
             order: match kind {
                 Queues::Fifo => Order::Fifo,
-                Queues::ByCell => Order::ByCell {
-                    entries: Vec::new(),
-                    next: Vec::new(),
-                    free: Vec::new(),
-                    cells: vec![(NONE, NONE); cells as usize],
-                },
+                Queues::ByCell => Order::ByCell(CellLists::new(cells as usize)),
             },
         }
     }
@@ -181,36 +105,18 @@ impl Bank {
         let cell = self.cell(entry.access);
         let queue = &mut self.queues[pipeline];
         queue.len += 1;
-        let is_packet = matches!(entry.content, Content::Packet { .. });
+        let is_packet = entry.content.is_packet();
         queue.packets += u32::from(is_packet);
         let address = match &mut self.order {
             Order::Fifo => {
                 queue.entries.push_back(entry);
                 queue.base.wrapping_add(queue.entries.len() as u32 - 1)
             }
-            Order::ByCell { entries, next, free, cells } => {
-                let address = match free.pop() {
-                    Some(address) => {
-                        entries[address as usize] = entry;
-                        next[address as usize] = NONE;
-                        address
-                    }
-                    None => {
-                        entries.push(entry);
-                        next.push(NONE);
-                        entries.len() as u32 - 1
-                    }
-                };
-                let ends = &mut cells[cell];
-                if ends.0 == NONE {
-                    ends.0 = address;
-                    if is_packet {
-                        queue.ready.push(Reverse((entry.stamp, address)));
-                    }
-                } else {
-                    next[ends.1 as usize] = address;
+            Order::ByCell(lists) => {
+                let address = lists.push(cell, entry);
+                if is_packet && lists.is_first(cell, address) {
+                    queue.ready.push(Reverse((entry.stamp, address)));
                 }
-                ends.1 = address;
                 address
             }
         };
@@ -226,7 +132,7 @@ impl Bank {
                 let index = place.address().wrapping_sub(queue.base) as usize;
                 &mut queue.entries[index]
             }
-            Order::ByCell { entries, .. } => &mut entries[place.address() as usize],
+            Order::ByCell(lists) => lists.entry_mut(place.address()),
         }
     }
 
@@ -240,37 +146,19 @@ impl Bank {
     /// Marks a phantom whose access does not happen. Entries of its cell do not wait for it.
     pub fn cancel(&mut self, place: Place) {
         let entry = self.entry_mut(place);
-        entry.flight = NONE;
-        let (stamp, cell) = (entry.stamp, entry.access);
-        let cell = self.cell(cell);
-        let pipeline = place.pipeline();
-        let Order::ByCell { entries, next, cells, .. } = &mut self.order else {
+        entry.flight = NO_SLOT;
+        let (stamp, access) = (entry.stamp, entry.access);
+        let cell = self.cell(access);
+        let Order::ByCell(lists) = &mut self.order else {
             self.replace(place, Content::Cancelled);
             return;
         };
-        entries[place.address() as usize].content = Content::Cancelled;
-        let ready = &mut self.queues[pipeline].ready;
-        ready.push(Reverse((stamp, place.address())));
-        let following = next[place.address() as usize];
-        let ends = &mut cells[cell];
-        let mut before = NONE;
-        if ends.0 == place.address() {
-            ends.0 = following;
-            if following != NONE {
-                let following_entry = &entries[following as usize];
-                if following_entry.content != Content::Phantom {
-                    ready.push(Reverse((following_entry.stamp, following)));
-                }
-            }
-        } else {
-            before = ends.0;
-            while next[before as usize] != place.address() {
-                before = next[before as usize];
-            }
-            next[before as usize] = following;
-        }
-        if ends.1 == place.address() {
-            ends.1 = before;
+        let address = place.address();
+        lists.entry_mut(address).content = Content::Cancelled;
+        let ready = &mut self.queues[place.pipeline()].ready;
+        ready.push(Reverse((stamp, address)));
+        if let Some(following) = lists.unlink(cell, address) {
+            ready.push(Reverse((lists.entry(following).stamp, following)));
         }
     }
 
@@ -281,8 +169,8 @@ impl Bank {
         entry.content = content;
         let (stamp, access) = (entry.stamp, entry.access);
         let cell = self.cell(access);
-        if let Order::ByCell { cells, .. } = &self.order
-            && cells[cell].0 == place.address()
+        if let Order::ByCell(lists) = &self.order
+            && lists.is_first(cell, place.address())
         {
             self.queues[place.pipeline()].ready.push(Reverse((stamp, place.address())));
         }
@@ -296,7 +184,7 @@ impl Bank {
             Order::Fifo => {
                 queue.entries.front().is_some_and(|entry| entry.content != Content::Phantom)
             }
-            Order::ByCell { .. } => !queue.ready.is_empty(),
+            Order::ByCell(_) => !queue.ready.is_empty(),
         }
     }
 
@@ -305,9 +193,9 @@ impl Bank {
         let queue = &self.queues[pipeline];
         let entry = match &self.order {
             Order::Fifo => queue.entries.front()?,
-            Order::ByCell { entries, .. } => {
+            Order::ByCell(lists) => {
                 let Reverse((_, address)) = queue.ready.peek()?;
-                &entries[*address as usize]
+                lists.entry(*address)
             }
         };
         match entry.content {
@@ -328,23 +216,17 @@ impl Bank {
                 queue.base = queue.base.wrapping_add(1);
                 queue.entries.pop_front()?
             }
-            Order::ByCell { entries, next, free, cells } => {
+            Order::ByCell(lists) => {
                 let Reverse((_, address)) = queue.ready.pop()?;
-                let entry = entries[address as usize];
+                let entry = *lists.entry(address);
                 if entry.content != Content::Cancelled {
                     let first = self.first_cells[(entry.access.group - self.first_group) as usize];
-                    let ends = &mut cells[(first + entry.access.cell) as usize];
-                    ends.0 = next[address as usize];
-                    if ends.0 == NONE {
-                        ends.1 = NONE;
-                    } else {
-                        let following = &entries[ends.0 as usize];
-                        if following.content != Content::Phantom {
-                            queue.ready.push(Reverse((following.stamp, ends.0)));
-                        }
+                    let cell = (first + entry.access.cell) as usize;
+                    if let Some(following) = lists.remove_first(cell) {
+                        queue.ready.push(Reverse((lists.entry(following).stamp, following)));
                     }
                 }
-                free.push(address);
+                lists.release(address);
                 entry
             }
         };
@@ -352,7 +234,7 @@ impl Bank {
         if self.depth.is_some() {
             self.rings[pipeline * self.pipelines + usize::from(entry.ring)] -= 1;
         }
-        if matches!(entry.content, Content::Packet { .. }) {
+        if entry.content.is_packet() {
             queue.packets -= 1;
             Some(Popped::Packet(entry))
         } else {
@@ -393,14 +275,8 @@ impl Bank {
                 let entries = self.queues[from].entries.iter();
                 entries.filter(|entry| entry.access == access).copied().collect()
             }
-            Order::ByCell { entries, next, cells, .. } => {
-                let mut addresses = Vec::new();
-                let mut address = cells[cell].0;
-                while address != NONE {
-                    addresses.push(entries[address as usize]);
-                    address = next[address as usize];
-                }
-                addresses
+            Order::ByCell(lists) => {
+                lists.of_cell(cell).map(|address| *lists.entry(address)).collect()
             }
         };
         if let Some(depth) = self.depth {
@@ -415,8 +291,7 @@ impl Bank {
                 self.rings[to * self.pipelines + usize::from(entry.ring)] += 1;
             }
         }
-        let packets =
-            moving.iter().filter(|entry| matches!(entry.content, Content::Packet { .. })).count();
+        let packets = moving.iter().filter(|entry| entry.content.is_packet()).count();
         for (pipeline, sign) in [(from, -1_i32), (to, 1)] {
             let queue = &mut self.queues[pipeline];
             queue.len = queue.len.wrapping_add_signed(sign * moving.len() as i32);
@@ -438,17 +313,15 @@ impl Bank {
                     }
                 }
             }
-            Order::ByCell { entries, next, cells, .. } => {
-                let head = cells[cell].0;
-                self.queues[from].ready.retain(|Reverse((_, address))| *address != head);
-                let mut address = head;
-                while address != NONE {
-                    let entry = &entries[address as usize];
+            Order::ByCell(lists) => {
+                let head = lists.of_cell(cell).next();
+                self.queues[from].ready.retain(|Reverse((_, address))| Some(*address) != head);
+                for address in lists.of_cell(cell) {
+                    let entry = lists.entry(address);
                     places.push((*entry, Place::new(to, address)));
-                    if address == head && entry.content != Content::Phantom {
+                    if Some(address) == head && entry.content != Content::Phantom {
                         self.queues[to].ready.push(Reverse((entry.stamp, address)));
                     }
-                    address = next[address as usize];
                 }
             }
         }
