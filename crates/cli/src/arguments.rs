@@ -19,7 +19,7 @@ use toolchain::registry;
 use toolchain::scaling::hardware;
 
 pub use atoms::{Atoms, AtomsFormat, ValueRange};
-pub use emit::Emit;
+pub use emit::{Emit, EmitClock, EmitRecirculation};
 pub use gencap::Gencap;
 pub use net::{EmittedNetwork, Net, NetCommand};
 pub use reactions::{DriverName, React, ReactCommand, Reload};

@@ -5,7 +5,7 @@ use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
 use p4::preprocessor::PreprocessorOptions;
 use std::path::Path;
 use toolchain::files::{self, Disk};
-use toolchain::selection;
+use toolchain::{scaling, selection};
 
 /// Returns a program file on disk.
 pub fn on_disk<'f>(path: &'f Path, preprocessing: &'f PreprocessorOptions) -> ProgramFile<'f> {
@@ -37,5 +37,13 @@ pub fn deliver(
 
 /// Returns the status of a command and prints its error.
 pub fn ended(ended: Result<ExitStatus, Failure>, console: &dyn Console) -> ExitStatus {
-    ended.unwrap_or_else(|failure| failure.print(console))
+    ended.unwrap_or_else(|failure| {
+        let status = failure.print(console);
+        match failure {
+            Failure::Found(_, found) if found.iter().any(scaling::is_of_the_request) => {
+                ExitStatus::WrongUsage
+            }
+            _ => status,
+        }
+    })
 }

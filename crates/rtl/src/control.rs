@@ -4,7 +4,8 @@
 use crate::codes;
 use crate::logic::Header;
 use crate::plan::Plan;
-use crate::program::{FirstValues, Resolution, Shape, Source, SourceDecision, SourceGroup, plan};
+use crate::program::{FirstValues, Resolution, Source, SourceDecision, SourceGroup, plan};
+use crate::shape::Shape;
 use scale::sharding::{ControlSharding, Rule};
 use scale::staged::{NotStaged, StagedControl, stage};
 use source::{Diagnostic, Diagnostics, Span};

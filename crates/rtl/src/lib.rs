@@ -21,6 +21,7 @@ pub mod machine;
 pub mod modules;
 pub mod plan;
 pub mod program;
+pub mod shape;
 pub mod sram;
 mod text;
 

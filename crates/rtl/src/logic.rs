@@ -10,7 +10,6 @@ mod tables;
 
 pub use registers::Port;
 
-use crate::codes;
 use ir::{Bits, Operand, OriginId, Program, RegionId, RegisterId, SlotId, Temp};
 use registers::Site;
 use source::{Diagnostic, Diagnostics, Span};
@@ -44,9 +43,7 @@ impl Header {
         }
         header
     }
-}
 
-impl Header {
     /// The bits of a packet whose slots have values, the highest first.
     pub fn digits(&self, value: impl Fn(SlotId) -> Bits) -> String {
         let mut bits = vec!['0'; self.bits];
@@ -270,9 +267,4 @@ pub(crate) fn constant(bits: &Bits) -> String {
         return "1'b0".to_owned();
     }
     format!("{width}'h{:x}", bits.to_biguint())
-}
-
-/// Says which code a refused operation has.
-fn operation_code(is_division: bool) -> source::Code {
-    if is_division { codes::DIVISION } else { codes::OPERATION }
 }

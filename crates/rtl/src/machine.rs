@@ -2,12 +2,15 @@
 //! Writes `mp5_machine`: entry and address resolution, the phantom channel, the stages with crossbars and queues, and for each group
 //! maps, counters and the remap. Pipelines and depth stay parameters of the module; stages and groups are the program's.
 
+mod cancellations;
 mod entry;
 mod groups;
+mod stage_logic;
 mod stages;
 
 use crate::plan::Plan;
 use crate::text::Text;
+use scale::machine::scan::scan_cycles;
 
 /// Bits of a packet's identifier. A packet may not wait in a queue until as many packets have come behind it.
 pub const ID_BITS: usize = 16;
@@ -24,11 +27,6 @@ pub fn in_flight_bits(plan: &Plan) -> usize {
     let entries = queues * plan.pipelines * plan.pipelines * plan.depth;
     let registers = plan.pipelines * (plan.stages.len() + ENTRY_CYCLES as usize);
     crate::plan::index_bits((entries + registers + 1) as u64).max(8)
-}
-
-/// The cycles from the start of a remap of a group to the first cycle in which the cell is elsewhere.
-pub fn remap_cycles(cells: u32) -> u64 {
-    2 * u64::from(cells) + 1
 }
 
 /// Writes the module.
@@ -48,7 +46,7 @@ pub fn machine(plan: &Plan) -> String {
             group.name, group.stage, group.cells
         ));
         if plan.is_remapped(index) {
-            text.lines(&format!("// A remap of it takes {} cycles.", remap_cycles(group.cells)));
+            text.lines(&format!("// A remap of it takes {} cycles.", scan_cycles(group.cells)));
         }
     }
     text.open(&format!(

@@ -24,8 +24,6 @@ pub struct Plan {
     pub resolution: String,
     /// The stages.
     pub stages: Vec<Stage>,
-    /// Declarations in front of the modules of the program: functions that their bodies call.
-    pub functions: String,
 }
 
 /// A group of arrays.
@@ -157,7 +155,6 @@ impl Plan {
         text.lines(&format!(
             "\n/* verilator lint_off UNUSEDSIGNAL */\n/* verilator lint_off DECLFILENAME */\nmodule mp5_resolution (\n{ports}\n);"
         ));
-        text.lines(&self.functions);
         text.lines(&self.resolution);
         text.lines("endmodule");
         for (number, stage) in self.stages.iter().enumerate() {
@@ -186,7 +183,6 @@ impl Plan {
                 let _ = write!(ports, ",\n    output logic g{group}_cancelled");
             }
             text.lines(&format!("\nmodule mp5_stage_{number} (\n{ports}\n);"));
-            text.lines(&self.functions);
             text.lines(&stage.body);
             text.lines("endmodule");
         }

@@ -5,6 +5,7 @@ use crate::codes;
 pub use crate::logic::FirstValues;
 use crate::logic::{Header, Logic, Port, constant};
 use crate::plan::{Array, Group, Plan, Stage, index_bits};
+use crate::shape::Shape;
 use ir::{Operation, Place, Program, RegionId, RegisterId, SlotId};
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,56 +72,6 @@ pub struct SourceDecision {
     pub region: RegionId,
     /// The slot of the answer.
     pub answer: SlotId,
-}
-
-/// The shape of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// The number of pipelines.
-    pub pipelines: usize,
-    /// The entries of a ring.
-    pub depth: usize,
-    /// Cycles between two remaps; nothing if cells stay.
-    pub remap_every: Option<u64>,
-}
-
-/// The entries of a ring in MP5 §4.2.
-pub const PAPER_DEPTH: usize = 8;
-/// The most pipelines.
-const MAX_PIPELINES: usize = 64;
-/// The most entries of a ring.
-const MAX_DEPTH: usize = 4096;
-
-impl Shape {
-    /// Checks the numbers.
-    ///
-    /// # Errors
-    ///
-    /// A diagnostic for each number that hardware does not have.
-    pub fn check(&self) -> Result<(), Diagnostics> {
-        let mut found = Diagnostics::new();
-        let mut refuse = |is_wrong: bool, message: String, help: &str| {
-            if is_wrong {
-                found.push(Diagnostic::error(codes::SHAPE, Span::NONE, message).help(help));
-            }
-        };
-        refuse(
-            !(1..=MAX_PIPELINES).contains(&self.pipelines),
-            format!("a machine has no {} pipelines", self.pipelines),
-            "write a number from 1 to 64",
-        );
-        refuse(
-            !(1..=MAX_DEPTH).contains(&self.depth),
-            format!("a ring has no {} entries", self.depth),
-            "write a number from 1 to 4096; the paper's rings have 8",
-        );
-        refuse(
-            self.remap_every.is_some_and(|every| !(2..1 << 31).contains(&every)),
-            "the cycles between two remaps are out of range".to_owned(),
-            "write a number from 2 to 2147483647",
-        );
-        if found.is_empty() { Ok(()) } else { Err(found) }
-    }
 }
 
 /// The slots that a region and the actions of its tables load and store.
@@ -232,7 +183,6 @@ pub fn plan(source: &Source<'_>, shape: Shape) -> Result<(Plan, Header), Diagnos
         groups: groups.collect(),
         resolution,
         stages,
-        functions: String::new(),
     };
     Ok((plan, header))
 }

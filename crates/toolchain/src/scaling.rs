@@ -13,12 +13,10 @@ use ir::architecture::stages_of;
 use muted::Muted;
 use pisa::{Gress, HardwareModel, Layout, Problem};
 use scale::codes;
+use scale::machine::MAX_PIPELINES;
 use scale::report::{Report, Subject};
 use scale::sharding::{ControlSharding, Rule, ShardOptions, StageGraph, shard};
 use source::{Diagnostic, Diagnostics, SourceMap, Span};
-
-/// The most pipelines.
-pub const MAX_PIPELINES: u64 = 64;
 
 /// The most bytes of cells in all pipelines.
 const MAX_CELL_BYTES: u128 = 64 << 30;
@@ -70,7 +68,7 @@ pub fn report(
                 .help("write it for an architecture with match-action controls"),
         );
     }
-    found.append(memory(program, &controls, request.pipelines));
+    found.append(scaled.limits(program, &controls, request.pipelines));
     let map = &scaled.compiled.map;
     if found.has_errors() {
         return Err(Failure::Found(map.clone(), found));
@@ -151,6 +149,25 @@ impl Scaled {
         shard(program, self.options, &graph, &most)
     }
 
+    /// Checks that pipelines have the stages that controls take, and room for all cells.
+    fn limits(
+        &self,
+        program: &Program,
+        controls: &[ControlSharding<'_>],
+        pipelines: u64,
+    ) -> Diagnostics {
+        let mut found = memory(program, controls, pipelines);
+        let Some(stages) = self.stages else { return found };
+        for control in controls.iter().filter(|control| control.stages > stages) {
+            let name = &program.blocks[control.block].name;
+            let message =
+                format!("--stages {stages}: control `{name}` takes {} stages", control.stages);
+            let help = format!("write a number from {}, or leave the option out", control.stages);
+            found.push(Diagnostic::error(codes::STAGES, Span::NONE, message).help(help));
+        }
+        found
+    }
+
     /// Returns what the report says of the stages.
     fn remarks(&self) -> Vec<String> {
         let reason = self.layout.as_ref().err();
@@ -165,11 +182,18 @@ fn first_message(found: &Diagnostics) -> String {
     found.iter().next().map_or(String::new(), |one| one.message.clone())
 }
 
+/// Says whether a diagnostic is about a request, such as a number of pipelines, and not about a program.
+pub fn is_of_the_request(found: &Diagnostic) -> bool {
+    [codes::PIPELINES, codes::STAGES, codes::DEPTH, codes::REMAP, codes::DESIGN, rtl::codes::SHAPE]
+        .contains(&found.code)
+}
+
 /// Checks the numbers of a request.
 fn check(request: &ScaleRequest<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
-    if !(1..=MAX_PIPELINES).contains(&request.pipelines) {
-        let message = format!("--pipelines {}: no switch has so many", request.pipelines);
+    if !(1..=MAX_PIPELINES as u64).contains(&request.pipelines) {
+        let message =
+            format!("--pipelines {}: a switch has 1 to {MAX_PIPELINES}", request.pipelines);
         found.push(
             Diagnostic::error(codes::PIPELINES, Span::NONE, message)
                 .help(format!("write a number from 1 to {MAX_PIPELINES}")),
@@ -206,7 +230,7 @@ fn memory(program: &Program, controls: &[ControlSharding<'_>], pipelines: u64) -
         _ => Span::NONE,
     };
     let message = format!(
-        "{pipelines} pipelines with room for all cells take {} GiB, the largest array is `{}` of {} cells",
+        "{pipelines} pipelines with room for all cells take {} GiB; the largest array is `{}` of {} cells",
         all >> 30,
         largest.name,
         largest.cells

@@ -54,12 +54,12 @@ pub struct Emit {
     /// How delayed events wait [default: queue, or with --spec as in that run].
     #[arg(long)]
     pub delay: Option<EmitDelay>,
-    /// The unit of v1model's time stamps.
-    #[arg(long, default_value = "ns")]
-    pub clock: EmitClock,
-    /// How packets return to ingress on v1model.
-    #[arg(long, default_value = "port")]
-    pub recirculation: EmitRecirculation,
+    /// The unit of v1model's time stamps [default: ns].
+    #[arg(long)]
+    pub clock: Option<EmitClock>,
+    /// How packets return to ingress on v1model [default: port].
+    #[arg(long)]
+    pub recirculation: Option<EmitRecirculation>,
     /// How the tables of a program for Tofino are assigned to stages [default: greedy].
     #[arg(long, value_name = "LAYOUT")]
     pub layout: Option<EmitLayout>,

@@ -4,7 +4,6 @@
 use crate::arguments::{Scale, ScaleFormat};
 use crate::programs::{ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
-use scale::codes;
 use std::path::Path;
 use toolchain::files;
 use toolchain::scaling::field_run::{self, MachineRun};
@@ -39,14 +38,7 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
             (text, ExitStatus::Fine)
         }),
     };
-    let (text, status) = match made {
-        Ok(made) => made,
-        Err(Failure::Found(map, found)) if found.iter().any(is_of_the_command_line) => {
-            console.diagnostics(&map, &found);
-            return Ok(ExitStatus::WrongUsage);
-        }
-        Err(failure) => return Err(failure),
-    };
+    let (text, status) = made?;
     match &arguments.output {
         None => console.print(&text),
         Some(path) => files::write_text(path, &text)?,
@@ -81,10 +73,4 @@ fn run_packets(
         ScaleFormat::Text | ScaleFormat::Svg => report.text(),
     };
     Ok((text, status))
-}
-
-/// Whether the command line is what is wrong.
-fn is_of_the_command_line(found: &source::Diagnostic) -> bool {
-    [codes::PIPELINES, codes::STAGES, codes::DEPTH, codes::REMAP, codes::DESIGN]
-        .contains(&found.code)
 }

@@ -41,7 +41,7 @@ pub fn is_missing(test: &str) -> bool {
     let missing = ["p4c-bm2-ss", "simple_switch", "simple_switch_CLI"];
     let missing = missing.into_iter().find(|tool| !is_there(tool));
     if let Some(missing) = missing {
-        testing::live::not_run(test, &format!("`{missing}` is not on PATH"));
+        testing::programs::not_run(test, &format!("`{missing}` is not on PATH"));
     }
     missing.is_some()
 }

@@ -8,6 +8,7 @@ mod documents;
 mod domino;
 mod domino_bmv2;
 mod domino_captures;
+mod emit_hardware;
 mod engines;
 mod examples;
 mod gencap;

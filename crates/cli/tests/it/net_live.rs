@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use testing::json_schema::document_value;
-use testing::live::{can_run, not_run};
+use testing::live::can_run;
+use testing::programs::not_run;
 
 fn plane(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plane"));

@@ -131,6 +131,8 @@ fn wrong_requests_have_codes() {
         (&["--pipelines", "0"][..], 2, "SC-E0101"),
         (&["--pipelines", "65"], 2, "SC-E0101"),
         (&["--pipelines", "2", "--stages", "0"], 2, "SC-E0102"),
+        (&["--pipelines", "2", "--stages", "5"], 2, "takes 6 stages"),
+        (&["--pipelines", "2", "--stages", "1", packets[0], packets[1]], 2, "takes 6 stages"),
         (&["--pipelines", "2", "--depth", "0", packets[0], packets[1]], 2, "SC-E0105"),
         (&["--pipelines", "2", "--remap-every", "0", packets[0], packets[1]], 2, "SC-E0106"),
         (&["--pipelines", "2", "--design", "mp4", packets[0], packets[1]], 2, "SC-E0107"),

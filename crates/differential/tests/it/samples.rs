@@ -13,7 +13,7 @@ use ir::{CounterId, Program, RegisterId};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use testing::cuts::{CutCounts, cut_controls};
-use testing::live::not_run;
+use testing::programs::not_run;
 use testing::{Choices, cases};
 
 /// Random packets for each sample.

@@ -196,7 +196,7 @@ const TABLE: &[(&str, [usize; 3])] = &[
 #[test]
 fn the_thirty_programs_have_the_codelets_of_the_reference() {
     let Some(examples) = thirty::examples() else {
-        return testing::live::not_run(
+        return testing::programs::not_run(
             "codelets of the thirty programs",
             "DOMINO_EXAMPLES names no folder",
         );

@@ -14,7 +14,7 @@ use ir::stages::{Constraints, Hints, cut};
 use std::collections::BTreeMap;
 use testing::cases;
 use testing::cuts::{CutCounts, cut_controls};
-use testing::live::not_run;
+use testing::programs::not_run;
 
 /// Runs a program in some cuts; returns what they were like, and how many packets ran.
 fn cut_randomly(

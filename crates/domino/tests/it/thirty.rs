@@ -9,7 +9,7 @@ use crate::program;
 use domino::Checked;
 use domino::interpreter::{State, run_observed};
 use std::path::PathBuf;
-use testing::live::not_run;
+use testing::programs::not_run;
 
 /// A program with its text.
 pub struct Example {

@@ -101,7 +101,7 @@ fn the_files_are_as_expected() {
 #[test]
 fn the_topology_keeps_containerlabs_schema() {
     let Some(path) = std::env::var_os(SCHEMA) else {
-        testing::live::not_run("containerlab's schema", &format!("{SCHEMA} names no file"));
+        testing::programs::not_run("containerlab's schema", &format!("{SCHEMA} names no file"));
         return;
     };
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the schema"))

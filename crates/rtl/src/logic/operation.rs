@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Instructions as wires.
 
-use super::{Logic, Reached, constant, operation_code};
+use super::{Logic, Reached, constant};
 use crate::codes;
 use ir::{
     BinaryOperation, HeaderRef, Instruction, Operand, Operation, OriginId, Place, ResizeKind,
@@ -68,7 +68,7 @@ impl Logic<'_> {
                 if is_division && !matches!(right, Operand::Constant(_)) {
                     let help = "divide by a constant";
                     let message = "a stage has no divider of two variables".to_owned();
-                    self.refuse(operation_code(true), origin, message, help);
+                    self.refuse(codes::DIVISION, origin, message, help);
                     return;
                 }
                 if is_division && matches!(right, Operand::Constant(bits) if bits.is_zero()) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A stage in all pipelines: crossbar, queues, slots, logic, register arrays, and the cancellations that reach and leave it (MP5 §3.2,
-//! §3.4).
+//! A stage in all pipelines: crossbar, queues and slots (MP5 §3.2, §3.4), around its logic and its cancellations.
 
-use crate::plan::{CancelSource, Plan};
+use super::cancellations::cancellations;
+use super::stage_logic::{logic, moving};
+use crate::plan::Plan;
 use crate::text::Text;
 use std::fmt::Write;
 
@@ -136,95 +137,6 @@ end"
     ));
 }
 
-/// The cancellations that reach a stage: a lane of the channel from each source and pipeline.
-fn cancellations(plan: &Plan, stage: usize, text: &mut Text) {
-    let sources = plan.cancel_sources(stage);
-    if sources.is_empty() {
-        text.lines(&format!(
-            "// Nothing cancels phantoms of stage {stage}.
-localparam int S{stage}_CANCELS = 1;
-logic [S{stage}_CANCELS-1:0]        s{stage}_cancel_valid;
-logic [S{stage}_CANCELS*CANCEL-1:0] s{stage}_cancel;
-assign s{stage}_cancel_valid = '0;
-assign s{stage}_cancel = '0;"
-        ));
-        return;
-    }
-    text.lines(&format!(
-        "// Cancellations of phantoms of stage {stage}: packet, lane, pipeline.
-localparam int S{stage}_CANCELS = {} * PIPELINES;
-logic [S{stage}_CANCELS-1:0]        s{stage}_cancel_valid;
-logic [S{stage}_CANCELS*CANCEL-1:0] s{stage}_cancel;",
-        sources.len()
-    ));
-    for (number, source) in sources.iter().enumerate() {
-        let from = source.stage();
-        let packet = match source {
-            CancelSource::Entrance(_) => format!("s{from}_in_packet"),
-            CancelSource::Logic(_) => format!("s{from}_work_packet"),
-        };
-        let (mut any, mut to) = (Vec::new(), Vec::new());
-        for (index, _) in plan.groups_of(stage) {
-            let access = format!("{packet}[lane*WIDTH+G{index}_ACCESS]");
-            let logic = &plan.stages[from];
-            let happens = match source {
-                CancelSource::Entrance(_) => access,
-                CancelSource::Logic(_) => match (logic.can_drop, logic.cancels.contains(&index)) {
-                    (true, true) => format!(
-                        "{access} && (s{from}_dropped[lane] || s{from}_g{index}_cancelled[lane])"
-                    ),
-                    (true, false) => format!("{access} && s{from}_dropped[lane]"),
-                    (false, true) => format!("{access} && s{from}_g{index}_cancelled[lane]"),
-                    (false, false) => continue,
-                },
-            };
-            to.push(format!("({{LANE{{{happens}}}}} & {packet}[lane*WIDTH+G{index}_TO +: LANE])"));
-            any.push(format!("({happens})"));
-        }
-        let (event, name) = match source {
-            CancelSource::Entrance(_) => (format!("s{from}_lost[lane]"), "entrance"),
-            CancelSource::Logic(_) => (format!("s{from}_work[lane]"), "logic"),
-        };
-        let (id, lane) = match source {
-            CancelSource::Entrance(_) => (format!("s{from}_in_id"), format!("s{from}_in_lane")),
-            CancelSource::Logic(_) => (format!("s{from}_work_id"), format!("s{from}_work_lane")),
-        };
-        text.lines(&format!(
-            "for (genvar lane = 0; lane < PIPELINES; lane++) begin : s{stage}_cancels_{name}_{from}
-  logic [LANE-1:0] to;
-  assign to = {};
-  mp5_channel #(.WIDTH(CANCEL), .HOPS({})) channel (
-      .clk(clk),
-      .rst(rst),
-      .in_valid({event} && ({})),
-      .in_message({{to, {lane}[lane*LANE +: LANE], {id}[lane*ID +: ID]}}),
-      .out_valid(s{stage}_cancel_valid[{number}*PIPELINES+lane]),
-      .out_message(s{stage}_cancel[({number}*PIPELINES+lane)*CANCEL +: CANCEL])
-  );
-end",
-            to.join(" | "),
-            stage - from,
-            any.join(" || ")
-        ));
-    }
-}
-
-/// The value of an array's cell that moves.
-fn moving(index: usize, place: usize, width: usize, text: &mut Text) {
-    let name = format!("g{index}_a{place}");
-    text.lines(&format!(
-        "logic [PIPELINES*{width}-1:0] {name}_moving;
-logic [{}:0] {name}_moved;
-always_comb begin
-  {name}_moved = '0;
-  for (int lane = 0; lane < PIPELINES; lane++) begin
-    if (g{index}_move_from == LANE'(lane)) {name}_moved = {name}_moving[lane*{width} +: {width}];
-  end
-end",
-        width - 1
-    ));
-}
-
 /// The queue of a pipeline.
 fn queue(plan: &Plan, stage: usize, text: &mut Text) {
     text.lines(&format!(
@@ -342,83 +254,4 @@ mp5_slot #(.LANE(LANE), .ID(ID), .WIDTH(WIDTH)) slot (
     .out_packet(s{next}_in_packet[lane*WIDTH +: WIDTH])
 );"
     ));
-}
-
-/// The logic of a pipeline with its register arrays.
-fn logic(plan: &Plan, stage: usize, text: &mut Text) {
-    let mut ports = String::new();
-    for (index, group) in plan.groups_of(stage) {
-        text.lines(&format!(
-            "logic g{index}_access;
-assign g{index}_access = s{stage}_accesses[lane] && packet[G{index}_ACCESS];"
-        ));
-        let _ = write!(
-            ports,
-            ",\n    .g{index}_access(g{index}_access),\n    .g{index}_cell(packet[G{index}_INDEX +: G{index}_CELL])"
-        );
-        for (place, array) in group.arrays.iter().enumerate() {
-            let name = format!("g{index}_a{place}");
-            let (width, bits) = (array.width, array.index_bits());
-            let first = match array.first.len() {
-                0 => String::new(),
-                count => {
-                    let values: Vec<&str> = array.first.iter().rev().map(|it| &**it).collect();
-                    format!(",\n    .FIRSTS({count}),\n    .FIRST({{{}}})", values.join(", "))
-                }
-            };
-            let best = if group.cells > 1 { format!("g{index}_best") } else { "'0".to_owned() };
-            text.lines(&format!(
-                "// {}
-logic [{}:0] {name}_index;
-logic [{high}:0] {name}_value;
-logic {name}_write;
-logic [{high}:0] {name}_next;
-mp5_cells #(
-    .WIDTH({width}),
-    .CELLS({}),
-    .CELL({bits}),
-    .INITIAL({}){first}
-) {name} (
-    .clk(clk),
-    .cell_index({name}_index),
-    .value({name}_value),
-    .write(s{stage}_work[lane] && g{index}_access && {name}_write),
-    .next({name}_next),
-    .move_cell({best}),
-    .moving({name}_moving[lane*{width} +: {width}]),
-    .arrives(g{index}_move && g{index}_move_to == LANE'(lane)),
-    .arriving({name}_moved)
-);",
-                array.name,
-                bits - 1,
-                array.cells,
-                array.initial,
-                high = width - 1,
-            ));
-            let _ = write!(
-                ports,
-                ",\n    .{name}_index({name}_index),\n    .{name}_value({name}_value),\n    .{name}_write({name}_write),\n    .{name}_next({name}_next)"
-            );
-        }
-    }
-    for group in &plan.stages[stage].cancels {
-        let _ = write!(ports, ",\n    .g{group}_cancelled(s{stage}_g{group}_cancelled[lane])");
-    }
-    text.lines(&format!(
-        "logic [HEADER-1:0] header;
-mp5_stage_{stage} unit (
-    .header_in(packet[0 +: HEADER]),
-    .header_out(header),
-    .dropped(s{stage}_dropped[lane]){ports}
-);
-always_comb begin
-  done = packet;
-  done[0 +: HEADER] = header;"
-    ));
-    for group in &plan.stages[stage].cancels {
-        text.lines(&format!(
-            "  if (s{stage}_g{group}_cancelled[lane]) done[G{group}_ACCESS] = 1'b0;"
-        ));
-    }
-    text.lines("end");
 }

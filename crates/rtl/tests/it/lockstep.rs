@@ -119,7 +119,7 @@ pub fn compare(case: &Case, files: &[File]) -> Compared {
     // The machine drains at the end.
     let packets = packets(case.pipelines, case.cycles - 1_000, 1);
     let arrivals = arrivals(&packets, case.pipelines);
-    let trace = tools::simulate(folder.path(), &arrivals, case.cycles + 10);
+    let trace = testing::verilator::simulate(folder.path(), &arrivals, case.cycles + 10);
     let mut hardware = Events::of_bench(&trace);
     let mut simulator = simulator(case, &packets);
     hardware.end.sort();
@@ -138,7 +138,7 @@ pub fn compare(case: &Case, files: &[File]) -> Compared {
 
 #[test]
 fn machine_agrees_with_simulator_in_every_cycle() {
-    if !tools::has_tool("verilator", "hardware beside the simulator") {
+    if !testing::verilator::has_tool("verilator", "hardware beside the simulator") {
         return;
     }
     let case = Case::TWO_PIPELINES;

@@ -8,7 +8,8 @@ use interpreter::{Environment, ExternCall, Interpreter, Outcome};
 use ir::ready::ReadyProgram;
 use ir::{Bits, RegisterId};
 use rtl::events;
-use rtl::program::{Resolution, Shape, Source, SourceGroup};
+use rtl::program::{Resolution, Source, SourceGroup};
+use rtl::shape::Shape;
 use state::{Cells, Store};
 
 /// Nothing around a packet.
@@ -114,7 +115,7 @@ hdr.h.d = hdr.h.d ++ h32 == 96w5 ? 64w1 : (bit<64>) (h32 / 100);";
 
 #[test]
 fn stage_logic_agrees_with_interpreter() {
-    if !tools::has_tool("verilator", "stage logic beside the interpreter") {
+    if !testing::verilator::has_tool("verilator", "stage logic beside the interpreter") {
         return;
     }
     let ready = program(LOCALS, BODY);
@@ -171,7 +172,7 @@ fn stage_logic_agrees_with_interpreter() {
     }
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(tools::verilate(folder.path(), &rtl::files(&plan), "mp5_bench"), "");
-    let trace = tools::simulate(folder.path(), &arrivals, 3_010);
+    let trace = testing::verilator::simulate(folder.path(), &arrivals, 3_010);
     let left: Vec<&str> = trace
         .lines()
         .filter_map(|line| line.split_once(" O ")?.1.split_once(' '))

@@ -2,7 +2,6 @@
 //! Mistakes in the modules, one at least in each, that the comparison with the simulator must find.
 
 use crate::lockstep::{Case, compare};
-use crate::tools;
 use std::collections::BTreeSet;
 
 /// A mistake: in a file, a text that is there once, and what stands in its place.
@@ -48,9 +47,9 @@ fn comparison_finds_a_mistake_in_every_module() {
     }
     let Ok(wanted) = std::env::var("PLANEWRIGHT_RTL_MUTATIONS") else {
         let why = "they take minutes; PLANEWRIGHT_RTL_MUTATIONS=first|all|MODULE runs them";
-        return testing::live::not_run("mutations of hardware modules", why);
+        return testing::programs::not_run("mutations of hardware modules", why);
     };
-    if !tools::has_tool("verilator", "mutations of hardware modules") {
+    if !testing::verilator::has_tool("verilator", "mutations of hardware modules") {
         return;
     }
     let mut seen = BTreeSet::new();

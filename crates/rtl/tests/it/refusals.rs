@@ -3,7 +3,8 @@
 
 use crate::logic::program;
 use ir::RegisterId;
-use rtl::program::{FirstValues, Resolution, Shape, Source, SourceGroup};
+use rtl::program::{FirstValues, Resolution, Source, SourceGroup};
+use rtl::shape::Shape;
 
 /// The codes for a control with these declarations and this body, on a machine of a shape.
 #[track_caller]

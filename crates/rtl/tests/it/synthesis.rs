@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Modules in Yosys: they synthesise, and have the flip-flops and memory that their parameters say.
 
-use crate::tools;
 use std::process::Command;
 
 /// What Yosys says of a module: cells by type, as they stand in `stat`.
@@ -21,7 +20,9 @@ fn cells(module: &str, parameters: &[(&str, usize)]) -> Vec<(String, usize)> {
         " {module}; hierarchy -check -top {module}; proc; flatten; opt -fast; memory -nomap; \
          memory_map *mp5_ring*; opt -fast; techmap; opt -fast; check -assert; tee -q -o result stat"
     );
-    tools::run(Command::new("yosys").current_dir(folder.path()).args(["-q", "-p", &script]));
+    testing::verilator::run(
+        Command::new("yosys").current_dir(folder.path()).args(["-q", "-p", &script]),
+    );
     let text = std::fs::read_to_string(folder.path().join("result")).unwrap();
     let count = |line: &str| {
         let (cell, count) = line.trim().split_once(char::is_whitespace)?;
@@ -38,7 +39,7 @@ fn flip_flops(cells: &[(String, usize)]) -> usize {
 
 #[test]
 fn ring_crossbar_and_map_synthesise() {
-    if !tools::has_tool("yosys", "modules in Yosys") {
+    if !testing::verilator::has_tool("yosys", "modules in Yosys") {
         return;
     }
     let (depth, id, stamp, note, width) = (4, 8, 12, 5, 20);

@@ -198,6 +198,5 @@ pub fn plan(pipelines: usize, depth: usize, remap_every: Option<u64>) -> Plan {
         groups: groups.collect(),
         resolution,
         stages: stages.collect(),
-        functions: String::new(),
     }
 }

@@ -115,7 +115,7 @@ pub fn run_fields(
     let map = &scaled.compiled.map;
     let (configuration, cells) = first_state(&program, &commands, console)?;
     let mut controls = scaled.controls(&program);
-    let memory = super::memory(&program, &controls, request.pipelines);
+    let memory = scaled.limits(&program, &controls, request.pipelines);
     if memory.has_errors() {
         return Err(Failure::Found(map.clone(), memory));
     }

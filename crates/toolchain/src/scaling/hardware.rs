@@ -2,7 +2,7 @@
 //! `plane emit --target rtl`: MP5's machine for a program as SystemVerilog. Crate `rtl` writes it; here programs of any language are
 //! compiled, and the ingress control is taken.
 
-use super::{ScaleRequest, Scaled, memory};
+use super::{ScaleRequest, Scaled};
 use crate::control_files::apply_text;
 use control::session::Session;
 use device::{Device, DeviceOptions};
@@ -11,8 +11,9 @@ use ir::RegisterId;
 use pisa::Gress;
 use rtl::codes;
 use rtl::control::{ControlPlan, control_plan};
-use rtl::program::{FirstValues, PAPER_DEPTH, Shape};
-use source::{Diagnostic, Span};
+use rtl::program::FirstValues;
+use rtl::shape::{PAPER_DEPTH, Shape};
+use source::{Diagnostic, SourceMap, Span};
 use std::fmt::Write;
 
 /// The name of the target.
@@ -77,6 +78,13 @@ pub fn made(
     request: &HardwareRequest,
     console: &dyn Console,
 ) -> Result<Made, Failure> {
+    let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    let shape = Shape {
+        pipelines: number(request.pipelines),
+        depth: request.depth.map_or(PAPER_DEPTH, number),
+        remap_every: Some(request.remap_every.unwrap_or(PAPER_REMAP_CYCLES)).filter(|it| *it > 0),
+    };
+    shape.check().map_err(|found| Failure::Found(SourceMap::new(), found))?;
     let scaled = Scaled::new(
         language,
         file,
@@ -90,14 +98,8 @@ pub fn made(
     )?;
     let program = scaled.compiled.ready.program();
     let mut controls = scaled.controls(program);
-    let mut found = memory(program, &controls, request.pipelines);
+    let mut found = scaled.limits(program, &controls, request.pipelines);
     controls.retain(|control| control.gress == Gress::Ingress && !control.is_empty());
-    let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    let shape = Shape {
-        pipelines: number(request.pipelines),
-        depth: request.depth.map_or(PAPER_DEPTH, number),
-        remap_every: Some(request.remap_every.unwrap_or(PAPER_REMAP_CYCLES)).filter(|it| *it > 0),
-    };
     let map = &scaled.compiled.map;
     let Some(control) = controls.first_mut() else {
         let message = format!("{} has no ingress control with register arrays", file.quoted_name());

@@ -2,8 +2,9 @@
 //! Emitted hardware of the applications of MP5's Figure 8 beside the simulator, cycle by cycle: flowlet switching, CONGA, fair queueing,
 //! sequencer; and a program whose accesses depend on state. Without Verilator the test prints NOT RUN.
 
+use crate::recording::Recording;
 use arithmetic::random::keyed;
-use frontend::{Console, ProgramFile, Spinner, Work};
+use frontend::ProgramFile;
 use interpreter::random::RandomKey;
 use ir::Bits;
 use rtl::events::{self, Events};
@@ -12,11 +13,10 @@ use scale::ir_work::{IrPacket, IrWork};
 use scale::machine::outcome::Arrival;
 use scale::machine::{Machine, Settings};
 use scale::trace::Trace;
-use source::{Diagnostics, SourceMap};
 use state::{Cells, Store};
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
+use testing::verilator;
 use toolchain::scaling::hardware::{HardwareRequest, Made, made};
 
 /// Cycles of a comparison; packets arrive in all but the last 1,000.
@@ -24,33 +24,6 @@ const CYCLES: u64 = 12_000;
 const PIPELINES: usize = 2;
 const DEPTH: usize = 4;
 const REMAP_EVERY: u64 = 100;
-
-/// Prints only mistakes.
-struct Quiet;
-
-struct NoSpinner;
-
-impl Spinner for NoSpinner {
-    fn set_position(&self, _: u64) {}
-    fn set_message(&self, _: String) {}
-}
-
-impl Console for Quiet {
-    fn is_quiet(&self) -> bool {
-        true
-    }
-    fn print(&self, _: &str) {}
-    fn note(&self, _: &str) {}
-    fn error(&self, text: &str) {
-        println!("{text}");
-    }
-    fn diagnostics(&self, map: &SourceMap, found: &Diagnostics) {
-        println!("{}", source::render_text(map, found, source::RenderOptions::default()));
-    }
-    fn spinner(&self, _: Work, _: bool) -> Box<dyn Spinner> {
-        Box::new(NoSpinner)
-    }
-}
 
 /// The hardware of an example.
 fn hardware(program: &str) -> Made {
@@ -64,10 +37,8 @@ fn hardware(program: &str) -> Made {
         depth: Some(DEPTH as u64),
         remap_every: Some(REMAP_EVERY),
     };
-    made(language, &file, &request, &Quiet).unwrap_or_else(|failure| {
-        failure.print(&Quiet);
-        panic!("{program} is no hardware")
-    })
+    made(language, &file, &request, &Recording::default())
+        .unwrap_or_else(|failure| panic!("{program} is no hardware: {}", failure.text()))
 }
 
 /// The packets of a cycle: none, few, many, and many of few flows, in turns.
@@ -129,21 +100,9 @@ fn compare(program: &str) {
     let simulator = Events::of_simulator(&trace, &outcome, digits);
     let folder = tempfile::tempdir().unwrap();
     let files = rtl::files(&control.plan);
-    let mut verilator = Command::new("verilator");
-    verilator.current_dir(folder.path()).args(["--binary", "-j", "2", "-O3", "--x-assign", "0"]);
-    verilator.args(["-Wno-fatal", "-MAKEFLAGS", "OPT_GLOBAL=-O0 OPT_FAST=-O0 OPT_SLOW=-O0"]);
-    verilator.args(["-o", "simulation", "--top-module", "mp5_bench"]);
-    for file in &files {
-        std::fs::write(folder.path().join(&file.name), &file.text).unwrap();
-        verilator.arg(&file.name);
-    }
-    let output = verilator.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    std::fs::write(folder.path().join("arrivals"), arrivals).unwrap();
-    let mut simulation = Command::new("./obj_dir/simulation");
-    simulation.current_dir(folder.path()).args(["+arrivals=arrivals", "+trace=trace"]);
-    assert!(simulation.arg(format!("+cycles={}", CYCLES + 10)).output().unwrap().status.success());
-    let text = std::fs::read_to_string(folder.path().join("trace")).unwrap();
+    let files = files.iter().map(|file| (&*file.name, &*file.text));
+    verilator::compile(folder.path(), files, "mp5_bench");
+    let text = verilator::simulate(folder.path(), &arrivals, CYCLES + 10);
     let bench = Events::of_bench(&text);
     println!("{program}: {:?}", simulator.counts());
     assert_eq!(bench.difference(&simulator, CYCLES), None, "{program}");
@@ -167,17 +126,13 @@ fn compare(program: &str) {
 
 #[test]
 fn applications_in_hardware_agree_with_simulator() {
-    let test = "applications in hardware beside the simulator";
-    if !Command::new("verilator").arg("--version").output().is_ok_and(|it| it.status.success()) {
-        let is_required =
-            std::env::var("PLANEWRIGHT_RTL_TESTS").is_ok_and(|value| value == "required");
-        assert!(!is_required, "{test} must run: verilator does not start");
-        return testing::live::not_run(test, "verilator does not start");
+    if !verilator::has_tool("verilator", "applications in hardware beside the simulator") {
+        return;
     }
     compare("examples/domino/sequencer.domino");
     if std::env::var("PLANEWRIGHT_RTL_APPLICATIONS").is_err() {
         let why = "they take a minute; PLANEWRIGHT_RTL_APPLICATIONS=1 runs them";
-        return testing::live::not_run("the other applications in hardware", why);
+        return testing::programs::not_run("the other applications in hardware", why);
     }
     for program in ["flowlets", "fair_queueing", "best_path", "two_paths"] {
         compare(&format!("examples/domino/{program}.domino"));

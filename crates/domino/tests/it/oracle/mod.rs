@@ -34,15 +34,7 @@ pub struct Ran {
 
 /// Whether g++ starts. Otherwise says that a test was not run, or fails where tests with g++ are required.
 pub fn has_compiler(test: &str) -> bool {
-    let mut command = Command::new("g++");
-    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    if command.status().is_ok_and(|status| status.success()) {
-        return true;
-    }
-    let is_required = std::env::var("PLANEWRIGHT_GCC_TESTS").is_ok_and(|value| value == "required");
-    assert!(!is_required, "{test} must run: g++ does not start");
-    testing::live::not_run(test, "g++ does not start");
-    false
+    testing::programs::are_installed(test, &["g++"], "PLANEWRIGHT_GCC_TESTS")
 }
 
 const CHECKED: &str = include_str!("checked.h");

@@ -68,6 +68,8 @@ pub struct Module {
     /// The width of a hop; Yosys names modules of one parameter by it.
     pub width: usize,
     pub own: Synthesised,
+    /// The gates of the longest path through it; a module in it is one.
+    pub levels: usize,
     children: BTreeMap<String, u64>,
 }
 
@@ -98,6 +100,16 @@ impl Modules {
         forms
     }
 
+    /// The levels of the longest path through each module without parameters.
+    pub fn levels(&self) -> BTreeMap<&str, usize> {
+        let mut levels = BTreeMap::new();
+        for module in self.0.values() {
+            let longest = levels.entry(&*module.base).or_insert(0);
+            *longest = module.levels.max(*longest);
+        }
+        levels
+    }
+
     /// The only form of a module.
     pub fn one(&self, base: &str) -> Synthesised {
         self.forms(base).pop().unwrap_or_default()
@@ -108,7 +120,7 @@ pub fn is_there() -> bool {
     Command::new("yosys").arg("-V").output().is_ok_and(|output| output.status.success())
 }
 
-/// Runs a script on files, and returns what it printed.
+/// Runs a script on files, and returns what it wrote to `result`.
 fn run(files: &[File], script: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut names = Vec::new();
@@ -127,20 +139,32 @@ fn run(files: &[File], script: &str) -> String {
     std::fs::read_to_string(folder.path().join("result")).expect("a result")
 }
 
-/// Synthesises each module of a machine once. Rings are flip-flops, maps, counters and arrays stay memories.
+/// Synthesises each module of a machine once. Rings are flip-flops, maps, counters and arrays stay memories. Paths are those of modules
+/// without others in them: outputs of a module do not depend on all of its inputs, so paths through several would be loops.
 pub fn synthesise(files: &[File]) -> Modules {
     let script = "hierarchy -check -top mp5_machine; proc; opt -fast; memory -nomap; opt -fast; \
-                  memory_map *mp5_ring*; opt -fast; wreduce; techmap; opt -fast; tee -q -o result stat";
+                  memory_map *mp5_ring*; opt -fast; wreduce; techmap; opt -fast; tee -q -o result stat; \
+                  tee -q -a result ltp -noff * mp5_machine %d *mp5_queue* %d";
     let text = run(files, script);
     let mut modules = BTreeMap::new();
     let mut name = String::new();
+    let mut is_hierarchy = false;
     for line in text.lines() {
         if let Some(title) = line.strip_prefix("=== ").and_then(|line| line.strip_suffix(" ===")) {
-            if title == "design hierarchy" {
-                break;
+            is_hierarchy = title == "design hierarchy";
+            if !is_hierarchy {
+                name = title.trim_start_matches('\\').to_owned();
+                modules.insert(name.clone(), module(&name));
             }
-            name = title.trim_start_matches('\\').to_owned();
-            modules.insert(name.clone(), module(&name));
+            continue;
+        }
+        if let Some((module, length)) = longest_path(line) {
+            if let Some(module) = modules.get_mut(module.trim_start_matches('\\')) {
+                module.levels = length;
+            }
+            continue;
+        }
+        if is_hierarchy {
             continue;
         }
         let Some(module) = modules.get_mut(&name) else { continue };
@@ -165,6 +189,13 @@ pub fn synthesise(files: &[File]) -> Modules {
     Modules(modules)
 }
 
+/// The module and the length in a line that `ltp` prints.
+fn longest_path(line: &str) -> Option<(&str, usize)> {
+    let line = line.strip_prefix("Longest topological path in ")?;
+    let (module, length) = line.split_once(" (length=")?;
+    Some((module, length.split_once(')')?.0.parse().ok()?))
+}
+
 /// A module by its name with parameters, such as `$paramod\mp5_hop\WIDTH=s32'...`.
 fn module(name: &str) -> Module {
     let base = name.split('\\').find(|part| part.starts_with("mp5_")).unwrap_or(name).to_owned();
@@ -178,6 +209,7 @@ fn module(name: &str) -> Module {
         base,
         width: number("WIDTH").unwrap_or(0),
         own: Synthesised::default(),
+        levels: 0,
         children: BTreeMap::new(),
         name: name.to_owned(),
     }
@@ -188,6 +220,5 @@ pub fn levels(files: &[File]) -> usize {
     let script = "hierarchy -check -top mp5_machine; proc; flatten; opt -fast; memory -nomap; opt -fast; techmap; \
                   simplemap; abc -g AND,OR,XOR,MUX; opt_clean; tee -q -o result ltp -noff";
     let text = run(files, script);
-    let length = text.lines().find_map(|line| line.split_once("(length=")?.1.split_once(')'));
-    length.and_then(|(length, _)| length.parse().ok()).unwrap_or(0)
+    text.lines().find_map(longest_path).map_or(0, |(_, length)| length)
 }

@@ -80,7 +80,6 @@ pub fn plan(pipelines: usize, stages: usize, header_bits: usize) -> Plan {
         stages: (0..stages)
             .map(|stage| Stage { body: body(stage), can_drop: false, cancels: Vec::new() })
             .collect(),
-        functions: String::new(),
     }
 }
 
