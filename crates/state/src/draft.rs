@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Draft`: applies the updates of a batch to a new version. Every update checks everything before it changes
-//! anything. The draft records changes to undo a failed batch, or to replay a successful one on the forwarding side.
+//! anything (`acceptance`). The draft records changes to undo a failed batch, or to replay a successful one on the forwarding side.
 //! Updates of action profiles, replication and cells are in files below.
 
 use crate::change::Change;
-use crate::initial::initial_default;
 use crate::read::object;
 use crate::table::TableState;
-use crate::validation::{
-    allowed_action, canonical_keys, fitting_arguments, keys_text, matched_keys,
-};
+use crate::validation::{canonical_keys, keys_text};
 use crate::{
-    ActionData, BatchItem, BatchOutcome, BoundAction, Cells, Configuration, DefaultAction,
-    EntryHandle, EntryRecord, NewEntry, Reply, Update, UpdateError, ValueSetState,
+    ActionData, BatchItem, BatchOutcome, BoundAction, Cells, Configuration, EntryHandle,
+    EntryRecord, NewEntry, Reply, Update, UpdateError, ValueSetState,
 };
-use ir::{KeyPattern, Table, TableId, ValueSetId};
+use ir::{KeyPattern, TableId, ValueSetId};
 use std::sync::Arc;
 
 mod cells;
@@ -190,94 +187,8 @@ impl<'a> Draft<'a> {
         Arc::make_mut(&mut self.configuration.tables[table.index()])
     }
 
-    /// Returns the table's declaration, if the control plane may change its entries.
-    fn changeable_table(&self, table: TableId) -> Result<&Table, UpdateError> {
-        let (declared, _) = self.configuration.table_parts(table)?;
-        if declared.const_entries {
-            return Err(UpdateError::ConstEntries { table: declared.name.clone() });
-        }
-        Ok(declared)
-    }
-
-    fn checked_entry(&self, declared: &Table, entry: NewEntry) -> Result<NewEntry, UpdateError> {
-        let keys = canonical_keys(&declared.name, matched_keys(declared), &entry.keys)?;
-        let action = self.checked_action_data(declared, entry.action)?;
-        if entry.idle_timeout_ns != 0 && !declared.idle_timeout {
-            return Err(UpdateError::NoIdleTimeout { table: declared.name.clone() });
-        }
-        Ok(NewEntry { keys, action, ..entry })
-    }
-
-    fn checked_action_data(
-        &self,
-        table: &Table,
-        data: ActionData,
-    ) -> Result<ActionData, UpdateError> {
-        let program = &self.configuration.program;
-        let allowed = |action: &BoundAction| allowed_action(program, table, action, false);
-        let Some(implementation) = table.implementation else {
-            return match data {
-                ActionData::Direct(action) => Ok(ActionData::Direct(allowed(&action)?)),
-                _ => Err(UpdateError::NoProfile { table: table.name.clone() }),
-            };
-        };
-        let declared = object(&program.action_profiles, "action profile", implementation.0)?;
-        let state = object(&self.configuration.profiles, "action profile", implementation.0)?;
-        let profile = &declared.name;
-        match &data {
-            ActionData::Direct(_) => Err(UpdateError::NeedsMember {
-                table: table.name.clone(),
-                profile: profile.clone(),
-            }),
-            ActionData::Member(member) => {
-                let action = state.member(*member).ok_or_else(|| UpdateError::NoSuchMember {
-                    profile: profile.clone(),
-                    member: *member,
-                })?;
-                allowed(action)?;
-                Ok(data)
-            }
-            ActionData::Group(group) => {
-                if state.group(*group).is_none() {
-                    return Err(UpdateError::NoSuchGroup {
-                        profile: profile.clone(),
-                        group: *group,
-                    });
-                }
-                Ok(data)
-            }
-            ActionData::OneShot(actions) => {
-                if declared.selector.is_none() {
-                    return Err(UpdateError::NoSelector { profile: profile.clone() });
-                }
-                let mut actions = actions.clone();
-                for choice in &mut actions {
-                    if choice.weight == 0 {
-                        return Err(UpdateError::ZeroWeight { profile: profile.clone() });
-                    }
-                    choice.action = allowed(&choice.action)?;
-                }
-                Ok(ActionData::OneShot(actions))
-            }
-        }
-    }
-
     fn insert_entry(&mut self, table: TableId, entry: NewEntry) -> Outcome {
-        let declared = self.changeable_table(table)?;
-        let entry = self.checked_entry(declared, entry)?;
-        let (_, state) = self.configuration.table_parts(table)?;
-        if state.find(&entry.keys, entry.priority).is_some() {
-            return Err(UpdateError::EntryExists {
-                table: declared.name.clone(),
-                entry: keys_text(&entry.keys),
-            });
-        }
-        // A declared size of 0 is no limit.
-        if let Some(size) = declared.size.filter(|&size| size != 0)
-            && state.len() as u64 >= size
-        {
-            return Err(UpdateError::TableFull { table: declared.name.clone(), size });
-        }
+        let entry = self.configuration.insertable(table, entry)?;
         self.configuration.count_use(table, &entry.action, true);
         let generation = self.configuration.next_generation;
         self.configuration.next_generation += 1;
@@ -289,28 +200,8 @@ impl<'a> Draft<'a> {
     }
 
     fn modify_entry(&mut self, table: TableId, entry: NewEntry) -> Outcome {
-        let declared = self.changeable_table(table)?;
-        let entry = self.checked_entry(declared, entry)?;
-        let (_, state) = self.configuration.table_parts(table)?;
-        let found = state.find(&entry.keys, entry.priority);
-        let Some(before) = found.and_then(|handle| state.shared_entry(handle)) else {
-            return Err(UpdateError::NoSuchEntry {
-                table: declared.name.clone(),
-                entry: keys_text(&entry.keys),
-            });
-        };
-        let after = EntryRecord {
-            handle: before.handle,
-            generation: before.generation,
-            priority: before.priority,
-            inserted_ps: before.inserted_ps,
-            origin: before.origin,
-            keys: entry.keys,
-            action: entry.action,
-            idle_timeout_ns: entry.idle_timeout_ns,
-            metadata: entry.metadata,
-            cookie: entry.cookie,
-        };
+        let (before, after) = self.configuration.modified(table, entry)?;
+        let before = before.clone();
         self.replace_entry(table, before, after);
         Ok(Reply::Done)
     }
@@ -322,10 +213,8 @@ impl<'a> Draft<'a> {
         generation: u64,
         action: ActionData,
     ) -> Outcome {
-        let declared = self.changeable_table(table)?;
-        let before = self.configuration.entry_at(table, handle, generation)?.clone();
-        let action = self.checked_action_data(declared, action)?;
-        let after = EntryRecord { action, ..EntryRecord::clone(&before) };
+        let (before, after) = self.configuration.modified_at(table, handle, generation, action)?;
+        let before = before.clone();
         self.replace_entry(table, before, after);
         Ok(Reply::Done)
     }
@@ -340,14 +229,14 @@ impl<'a> Draft<'a> {
     }
 
     fn delete_entry(&mut self, table: TableId, keys: &[KeyPattern], priority: i64) -> Outcome {
-        self.changeable_table(table)?;
+        self.configuration.changeable_table(table)?;
         let handle = self.configuration.entry_handle(table, keys, priority)?;
         self.remove_entry(table, handle);
         Ok(Reply::Done)
     }
 
     fn delete_entry_at(&mut self, table: TableId, handle: EntryHandle, generation: u64) -> Outcome {
-        self.changeable_table(table)?;
+        self.configuration.changeable_table(table)?;
         self.configuration.entry_at(table, handle, generation)?;
         self.remove_entry(table, handle);
         Ok(Reply::Done)
@@ -361,7 +250,7 @@ impl<'a> Draft<'a> {
     }
 
     fn clear_entries(&mut self, table: TableId) -> Outcome {
-        self.changeable_table(table)?;
+        self.configuration.changeable_table(table)?;
         let (_, state) = self.configuration.table_parts(table)?;
         let entries: Vec<_> = state.entries().cloned().collect();
         for entry in &entries {
@@ -373,23 +262,9 @@ impl<'a> Draft<'a> {
     }
 
     fn set_default(&mut self, table: TableId, action: Option<BoundAction>) -> Outcome {
-        let (declared, state) = self.configuration.table_parts(table)?;
-        if declared.const_default_action {
-            return Err(UpdateError::ConstDefaultAction { table: declared.name.clone() });
-        }
-        let default = match action {
-            None => {
-                let mut default = initial_default(declared)?;
-                default.action = fitting_arguments(&self.configuration.program, &default.action)?;
-                default
-            }
-            Some(action) => {
-                let action = allowed_action(&self.configuration.program, declared, &action, true)?;
-                let action_index = state.action_index(action.action).unwrap_or_default();
-                DefaultAction { action, action_index, is_initial: false }
-            }
-        };
+        let default = self.configuration.new_default(table, action)?;
         if self.logs() {
+            let (_, state) = self.configuration.table_parts(table)?;
             let before = state.default_action().clone();
             self.log(Change::Default { table, before, after: default.clone() });
         }

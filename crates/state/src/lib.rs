@@ -22,6 +22,7 @@
 //! Names: requests address objects by the handles of the program ([`ir::TableId`] and so on). Sockets, files and text
 //! forms. Knowledge of any architecture.
 
+mod acceptance;
 mod action;
 mod cell_range;
 mod cells;
