@@ -156,8 +156,7 @@ pub fn diagnostics_text(
     repeated.sort_by_key(|(code, span, _)| (*span, *code));
     let mut text = limited_text(map, &shown, options);
     for (code, span, more) in repeated {
-        let place =
-            map.location(span).map(|at| format!(" at {}:{}:{}", at.file, at.line, at.column));
+        let place = map.location(span).map(|at| format!(" at {at}:{}", at.column));
         text.push_str(&format!("and {more} more {code}{}\n\n", place.unwrap_or_default()));
     }
     text

@@ -59,7 +59,7 @@ pub fn print(
     let spans = call_spans(typed);
     for (call, obstacle) in &inlined.refused {
         let place = spans.get(call).and_then(|span| inlined.program.map.location(*span));
-        let place = place.map_or(String::new(), |at| format!("{}:{}: ", at.file, at.line));
+        let place = place.map_or(String::new(), |at| format!("{at}: "));
         console.note(&format!("{place}this call is not inlined: {obstacle}"));
     }
     Ok(text(&inlined.program.program, &inlined.program.map))

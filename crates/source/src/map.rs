@@ -2,6 +2,7 @@
 //! The source map: file names and texts, byte spans, and lines and columns computed on demand.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -70,6 +71,13 @@ pub struct Location {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
+}
+
+/// `FILE:LINE`
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)
+    }
 }
 
 /// A library as programs include it: text that other tools have too, so that a printed program may

@@ -83,7 +83,7 @@ fn all_notes(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String> {
     let span = diagnostic.primary.span;
     if let Some(used) = map.macro_use(span).filter(|_| !span.is_none()) {
         let place = match map.location(used.definition) {
-            Some(place) => format!(", defined at {}:{}", place.file, place.line),
+            Some(place) => format!(", defined at {place}"),
             None => String::new(),
         };
         notes.push(format!("in the expansion of macro `{}`{place}", used.name));

@@ -44,7 +44,7 @@ fn lay_out(arguments: &Layout, console: &dyn Console) -> Result<ExitStatus, Fail
             return "scheduler".to_string();
         }
         let span = problem.units.get(id.0 as usize).map_or(Span::NONE, |unit| unit.span);
-        map.location(span).map_or(String::new(), |place| format!("{}:{}", place.file, place.line))
+        map.location(span).map_or(String::new(), |place| place.to_string())
     };
     let text = match arguments.format {
         LayoutFormat::Text => pisa::report::text(problem, &target, &layout, &place),

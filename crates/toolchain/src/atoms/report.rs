@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// Returns a place such as `flowlets.domino:20`; nothing for none.
 fn place(map: &SourceMap, span: Span) -> Option<String> {
-    map.location(span).map(|place| format!("{}:{}", place.file, place.line))
+    map.location(span).map(|place| place.to_string())
 }
 
 fn name<'t>(question: &Question<'t>, trial: &Trial) -> &'t str {

@@ -16,7 +16,7 @@ pub(crate) fn place(
     origin: ir::OriginId,
 ) -> Option<String> {
     let place = map.location(program.origins.get(origin.index())?.span)?;
-    Some(format!("{}:{}", place.file, place.line))
+    Some(place.to_string())
 }
 
 /// Returns a digest as a line.

@@ -207,9 +207,10 @@ fn run_seed(
     let unmet = expectations::judge(&built, &results);
     let unmet = unmet.iter().map(|diagnostic| {
         let span = diagnostic.primary.span;
-        let place = prepared.map.location(span).map_or_else(String::new, |place| {
-            format!("{}:{}:{}", place.file, place.line, place.column)
-        });
+        let place = prepared
+            .map
+            .location(span)
+            .map_or_else(String::new, |place| format!("{place}:{}", place.column));
         let mut alone = Diagnostics::new();
         alone.push(diagnostic.clone());
         let message = source::render_text(&prepared.map, &alone, RenderOptions { color: false });
