@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! BMv2's command text: one command a line, as its command line and the P4 tutorials' `cli_input`
-//! files have it. This only reads the form; names and values are checked by `session`. Lines with times are comments to
-//! BMv2.
+//! BMv2's command text: one command a line, as its command line and the P4 tutorials' `cli_input` files have it. Reads and
+//! writes the form; `session` checks names and values. A comment may give the time of the commands behind it.
 
 mod generator;
 mod writing;
@@ -96,15 +95,11 @@ const WITHOUT_EFFECT: &[&str] = &[
 /// Reads a whole file. All mistakes are reported; the commands that could be read are returned too.
 pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
     let mut commands = Vec::new();
-    let mut errors = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let origin = Origin { file: file.to_string(), place: (number + 1).to_string() };
-        match read_line(&origin, line) {
-            Ok(Some(command)) => commands.push(Located { origin, command }),
-            Ok(None) => {}
-            Err(error) => errors.push(error),
-        }
-    }
+    let errors = each_line(file, text, |origin, line| {
+        let command = read_line(&origin, line)?;
+        commands.extend(command.map(|command| Located { origin, command }));
+        Ok(())
+    });
     (commands, errors)
 }
 
@@ -119,23 +114,49 @@ pub fn time_line(time_ps: u64) -> String {
 /// Reads a file whose commands have times ([`time_line`]); those in front of the first time have time 0. Times do not go
 /// back. All mistakes are reported; the commands that could be read are returned too.
 pub fn read_timed(file: &str, text: &str) -> (Vec<Timed>, Vec<ControlError>) {
-    let (mut commands, mut errors) = (Vec::new(), Vec::new());
+    let mut commands = Vec::new();
     let mut now_ps = 0;
-    for (number, line) in text.lines().enumerate() {
-        let origin = Origin { file: file.to_string(), place: (number + 1).to_string() };
-        let time = line.trim().strip_prefix("# at ").map(source::quantity::duration_ps);
-        match (time, read_line(&origin, line)) {
-            (Some(Ok(time_ps)), _) if time_ps < now_ps => {
+    let errors = each_line(file, text, |origin, line| {
+        if let Some(time) = line_time(&origin, line) {
+            let time_ps = time?;
+            if time_ps < now_ps {
                 let message = "this time is before that of the commands in front of it";
-                errors.push(ControlError::new(SYNTAX, &origin, message));
+                return Err(ControlError::new(SYNTAX, &origin, message));
             }
-            (Some(Ok(time_ps)), _) => now_ps = time_ps,
-            (_, Ok(Some(command))) => commands.push((now_ps, Located { origin, command })),
-            (_, Ok(None)) => {}
-            (_, Err(error)) => errors.push(error),
+            now_ps = time_ps;
         }
-    }
+        let command = read_line(&origin, line)?;
+        commands.extend(command.map(|command| (now_ps, Located { origin, command })));
+        Ok(())
+    });
     (commands, errors)
+}
+
+/// Calls a function for each line with its place, and collects the errors.
+fn each_line(
+    file: &str,
+    text: &str,
+    mut take: impl FnMut(Origin, &str) -> Result<(), ControlError>,
+) -> Vec<ControlError> {
+    let lines = text.lines().enumerate();
+    let taken = lines.map(|(number, line)| {
+        take(Origin { file: file.to_string(), place: (number + 1).to_string() }, line)
+    });
+    taken.filter_map(Result::err).collect()
+}
+
+/// The time in picoseconds that a line gives; `None` for other lines. A comment that begins with `at` and a number is meant
+/// as a time.
+fn line_time(origin: &Origin, line: &str) -> Option<Result<u64, ControlError>> {
+    let words = line.trim().strip_prefix('#')?.trim_start().strip_prefix("at ")?.trim();
+    let is_meant = words.starts_with(|first: char| first.is_ascii_digit());
+    is_meant.then(|| {
+        source::quantity::duration_ps(words).map_err(|why| {
+            ControlError::new(SYNTAX, origin, why).help(
+                "a comment that begins with `at` and a number gives a time, such as: # at 31300 ns",
+            )
+        })
+    })
 }
 
 /// The words of one line after the command.

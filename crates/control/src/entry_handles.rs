@@ -2,8 +2,10 @@
 //! [`EntryHandles`]: the numbers by which commands name the entries of a table, assigned as BMv2 assigns them, so that a
 //! command file means the same to both. `session` reads commands with them, `recording` writes commands.
 
-use ir::{KeyPattern, Table};
-use std::collections::{BTreeSet, HashMap};
+use crate::free_numbers::FreeNumbers;
+use ir::{KeyPattern, Program, Table, TableId};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Bits of a handle that are the entry's place; above them is the number of deletions there.
 const PLACE_BITS: u32 = 24;
@@ -18,14 +20,14 @@ pub(crate) type EntryKey = (Vec<KeyPattern>, i64);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EntryHandles {
     places: Vec<Place>,
-    free: BTreeSet<usize>,
-    handles: HashMap<EntryKey, u64>,
+    free: FreeNumbers,
+    handles: HashMap<Arc<EntryKey>, u64>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Place {
     deletions: u8,
-    entry: Option<EntryKey>,
+    entry: Option<Arc<EntryKey>>,
 }
 
 /// The canonical key of an entry. Keys that do not fit stay as they are: the target refuses them.
@@ -35,24 +37,29 @@ pub(crate) fn entry_key(table: &Table, keys: &[KeyPattern], priority: i64) -> En
 }
 
 impl EntryHandles {
-    /// Returns the handles of a table with the entries of the program.
-    pub(crate) fn of(table: &Table) -> EntryHandles {
-        let mut handles = EntryHandles::default();
-        for entry in &table.entries {
-            handles.insert(entry_key(table, &entry.keys, entry.priority));
-        }
-        handles
+    /// Returns the handles of the entries that the program gives its tables.
+    pub(crate) fn of_program(program: &Program) -> BTreeMap<TableId, EntryHandles> {
+        let of = |table: &Table| {
+            let mut handles = EntryHandles::default();
+            for entry in &table.entries {
+                handles.insert(entry_key(table, &entry.keys, entry.priority));
+            }
+            handles
+        };
+        let tables = program.tables.iter().enumerate();
+        tables.map(|(at, table)| (TableId(at as u32), of(table))).collect()
     }
 
     /// Assigns a handle to a new entry.
     pub(crate) fn insert(&mut self, key: EntryKey) -> u64 {
-        let at = self.free.pop_first().unwrap_or_else(|| {
+        let (number, key) = (self.free.take(), Arc::new(key));
+        let at = number as usize;
+        if at == self.places.len() {
             self.places.push(Place::default());
-            self.places.len() - 1
-        });
+        }
         let place = &mut self.places[at];
         place.entry = Some(key.clone());
-        let handle = u64::from(place.deletions) << PLACE_BITS | at as u64;
+        let handle = u64::from(place.deletions) << PLACE_BITS | number;
         self.handles.insert(key, handle);
         handle
     }
@@ -65,16 +72,16 @@ impl EntryHandles {
 
     /// The entry with this handle.
     pub(crate) fn get(&self, handle: u64) -> Option<&EntryKey> {
-        self.places[self.place(handle)?].entry.as_ref()
+        self.places[self.place(handle)?].entry.as_deref()
     }
 
     /// Removes the entry with this handle.
-    pub(crate) fn remove(&mut self, handle: u64) -> Option<EntryKey> {
+    pub(crate) fn remove(&mut self, handle: u64) -> Option<Arc<EntryKey>> {
         let at = self.place(handle)?;
         let place = &mut self.places[at];
         let key = place.entry.take()?;
         place.deletions = place.deletions.wrapping_add(1);
-        self.free.insert(at);
+        self.free.give_back(at as u64);
         if self.handles.get(&key) == Some(&handle) {
             self.handles.remove(&key);
         }
@@ -109,8 +116,8 @@ mod tests {
     fn handles_are_those_of_bmv2() {
         let mut handles = EntryHandles::default();
         assert_eq!([1, 2, 3].map(|value| handles.insert(key(value))), [0, 1, 2]);
-        assert_eq!(handles.remove(1), Some(key(2)));
-        assert_eq!(handles.remove(0), Some(key(1)));
+        assert_eq!(handles.remove(1).as_deref(), Some(&key(2)));
+        assert_eq!(handles.remove(0).as_deref(), Some(&key(1)));
         assert_eq!(handles.get(0), None);
         // The smallest free place, one deletion later.
         assert_eq!(handles.insert(key(4)), 1 << 24);

@@ -8,6 +8,7 @@ pub mod command_text;
 pub mod entries;
 mod entry_handles;
 pub mod error;
+mod free_numbers;
 pub mod latency;
 pub mod lookup;
 pub mod map;

@@ -8,6 +8,7 @@ mod commands;
 use crate::command::{Command, Priority};
 use crate::command_text;
 use crate::entry_handles::{EntryHandles, EntryKey};
+use crate::free_numbers::FreeNumbers;
 use crate::target::{Item, Reply};
 use ir::{Program, TableId};
 use state::EntryHandle;
@@ -23,10 +24,9 @@ pub struct Recording {
     places: HashMap<(TableId, EntryHandle), EntryKey>,
     /// Idle timeouts in nanoseconds, of entries that have one.
     timeouts: HashMap<(TableId, EntryKey), u64>,
-    /// The nodes of each multicast group, and the free ones among the node handles so far.
+    /// The nodes of each multicast group.
     multicast_nodes: BTreeMap<u32, Vec<u64>>,
-    free_nodes: BTreeSet<u64>,
-    node_count: u64,
+    free_nodes: FreeNumbers,
     lines: Vec<Line>,
 }
 
@@ -48,16 +48,13 @@ enum Written {
 impl Recording {
     /// Creates the recording of a target that has the state with which the program begins.
     pub fn new(program: Arc<Program>) -> Recording {
-        let tables = program.tables.iter().enumerate();
-        let entries = tables.map(|(at, table)| (TableId(at as u32), EntryHandles::of(table)));
         Recording {
-            entries: entries.collect(),
+            entries: EntryHandles::of_program(&program),
             program,
             places: HashMap::new(),
             timeouts: HashMap::new(),
             multicast_nodes: BTreeMap::new(),
-            free_nodes: BTreeSet::new(),
-            node_count: 0,
+            free_nodes: FreeNumbers::default(),
             lines: Vec::new(),
         }
     }
@@ -65,6 +62,13 @@ impl Recording {
     /// Records an item that took effect at this time, in picoseconds, with the target's reply. Reads leave no trace.
     pub fn record(&mut self, time_ps: u64, item: &Item, reply: &Reply) {
         for written in self.commands(item, reply) {
+            let written = match written {
+                Written::Command(command) => match unwritable(&command) {
+                    Some(kind) => Written::Nothing(kind),
+                    None => Written::Command(command),
+                },
+                nothing => nothing,
+            };
             self.lines.push(Line { time_ps, written });
         }
     }
@@ -96,16 +100,13 @@ impl Recording {
                 text.push_str(&command_text::time_line(*time_ps));
                 last_ps = Some(*time_ps);
             }
-            let line = match written {
-                Written::Command(command) => command_text::write(&ranked(command, &ranks)),
-                Written::Nothing(_) => None,
-            };
-            match (line, written) {
-                (Some(line), _) => text.push_str(&line),
-                (None, Written::Nothing(kind)) => {
+            match written {
+                Written::Command(command) => {
+                    text.extend(command_text::write(&ranked(command, &ranks)));
+                }
+                Written::Nothing(kind) => {
                     text.push_str(&format!("# not a command of BMv2: {kind}"));
                 }
-                (None, Written::Command(_)) => text.push_str("# not a command of BMv2"),
             }
             text.push('\n');
         }
@@ -123,6 +124,14 @@ impl Recording {
             }
         }
         ranks.into_iter().map(|(name, all)| (name, all.into_iter().rev().collect())).collect()
+    }
+}
+
+/// The kind of a command that BMv2's command line cannot take; `None` if it can.
+fn unwritable(command: &Command) -> Option<&'static str> {
+    match command_text::write(&ranked(command, &HashMap::new())) {
+        Some(_) => None,
+        None => Some(commands::kind(command)),
     }
 }
 

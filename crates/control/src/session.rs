@@ -11,6 +11,7 @@ mod plain;
 use crate::command::{Command, Located, Origin};
 use crate::entry_handles::{EntryHandles, entry_key};
 use crate::error::{BAD_VALUE, ControlError, REFUSED};
+use crate::free_numbers::FreeNumbers;
 use crate::resolve::Resolver;
 use crate::target::{Batch, Fault, Item, Target};
 use ir::{ActionProfileId, Bits, KeyPattern, Program, TableId};
@@ -76,23 +77,23 @@ pub struct Session {
     labels: BTreeMap<String, (TableId, u64)>,
     members: BTreeMap<ActionProfileId, u32>,
     groups: BTreeMap<ActionProfileId, Vec<Group>>,
-    multicast_nodes: Vec<Option<MulticastNode>>,
+    multicast_nodes: BTreeMap<u64, MulticastNode>,
+    free_nodes: FreeNumbers,
     multicast_groups: Vec<u32>,
 }
 
 impl Session {
     /// Creates a session for this program.
     pub fn new(program: Arc<Program>) -> Session {
-        let tables = program.tables.iter().enumerate();
-        let entries = tables.map(|(at, table)| (TableId(at as u32), EntryHandles::of(table)));
         Session {
             lenient: false,
-            entries: entries.collect(),
+            entries: EntryHandles::of_program(&program),
             program,
             labels: BTreeMap::new(),
             members: BTreeMap::new(),
             groups: BTreeMap::new(),
-            multicast_nodes: Vec::new(),
+            multicast_nodes: BTreeMap::new(),
+            free_nodes: FreeNumbers::default(),
             multicast_groups: Vec::new(),
         }
     }

@@ -17,10 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Records the updates of a device, if the user wants them.
-pub(crate) struct Recorder<'r> {
-    file: Option<&'r Path>,
-    recording: Recording,
-}
+pub(crate) struct Recorder<'r>(Option<(&'r Path, Recording)>);
 
 impl<'r> Recorder<'r> {
     /// Records updates of this program for a file.
@@ -33,14 +30,14 @@ impl<'r> Recorder<'r> {
         program: Arc<Program>,
     ) -> Result<Recorder<'r>, String> {
         file.map_or(Ok(()), files::check_output)?;
-        Ok(Recorder { file, recording: Recording::new(program) })
+        Ok(Recorder(file.map(|file| (file, Recording::new(program)))))
     }
 
     /// Takes what a device has applied since the last call.
     pub(crate) fn take(&mut self, device: &mut Device) {
-        if self.file.is_some() {
+        if let Some((_, recording)) = &mut self.0 {
             for applied in device.drain_updates() {
-                self.recording.record(applied.time_ps, &applied.item, &applied.reply);
+                recording.record(applied.time_ps, &applied.item, &applied.reply);
             }
         }
     }
@@ -51,16 +48,16 @@ impl<'r> Recorder<'r> {
     ///
     /// The file cannot be written.
     pub(crate) fn finish(self, console: &dyn Console) -> Result<(), String> {
-        let Some(path) = self.file else { return Ok(()) };
-        files::write_text(path, &self.recording.text())?;
-        for (kind, number) in self.recording.unwritten() {
+        let Some((path, recording)) = self.0 else { return Ok(()) };
+        files::write_text(path, &recording.text())?;
+        for (kind, number) in recording.unwritten() {
             let updates = count(number, "update");
             console.warning(&format!(
                 "{updates} not recorded, as BMv2 has no command for them: {kind}"
             ));
         }
         if !console.is_quiet() {
-            let commands = count(self.recording.command_count(), "command");
+            let commands = count(recording.command_count(), "command");
             console.note(&format!("{commands} in {}", path.display()));
         }
         Ok(())

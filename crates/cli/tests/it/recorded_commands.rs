@@ -83,3 +83,22 @@ fn recorded_commands_make_the_same_run_of_the_emitted_program() {
     assert!(failures.is_empty(), "other packets with recorded commands: {failures:?}");
     assert!(changing >= 9, "only {changing} examples send other packets without their agent");
 }
+
+#[test]
+fn a_recording_overwrites_no_file_that_the_run_reads() {
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let folder = root().join("examples/react/figure1");
+    let readme = std::fs::read_to_string(folder.join("README.md")).expect("a README");
+    let mut run = without(commands(&readme).remove(0), "--out");
+    let replayed = scratch.path().join("commands.txt");
+    std::fs::write(&replayed, "# at 1 us\n").expect("a file");
+    let path = |name: &str| scratch.path().join(name).display().to_string();
+    run.extend(words(&["--out", &path("out"), "--replay-commands", &path("commands.txt")]));
+    // Under another name.
+    run.extend(words(&["--record-commands", &path("out/../commands.txt")]));
+    std::fs::create_dir(scratch.path().join("out")).expect("a folder");
+    let (status, text) = plane(&run);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("commands.txt` is an input: write somewhere else"), "{text}");
+    assert_eq!(std::fs::read_to_string(&replayed).expect("the file"), "# at 1 us\n");
+}

@@ -5,7 +5,7 @@ use super::{Recording, Written};
 use crate::command::{Arguments, Command, EntryAction, MatchText, Matches, MeterRate, Priority};
 use crate::entry_handles::{EntryHandles, EntryKey, entry_key};
 use crate::target::{DeviceItem, Item, Reply};
-use ir::{Bits, Key, KeyPattern, MatchKind, Table, TableId};
+use ir::{Bits, Key, KeyPattern, MatchKind, Table, TableId, ValueSetId};
 use state::{
     ActionData, BatchItem, BoundAction, CellRange, CellValues, CloneSession, EntryReference,
     MeterConfiguration, MulticastGroup, NewEntry, TokenRate, Update,
@@ -21,6 +21,8 @@ const COUNTERS: &str = "counters of default actions";
 const EXCLUSIONS: &str = "exclusions of copies";
 const CRCS: &str = "parameters of calculations";
 const GENERATORS: &str = "the packet generator";
+const QUEUES: &str = "rates and depths of one priority at all ports";
+const OTHERS: &str = "other updates";
 const UNKNOWN: &str = "updates of entries that were not recorded";
 
 /// Millionths of a unit a second in a unit a microsecond.
@@ -127,29 +129,22 @@ impl Recording {
                 }]
             }
             Update::InsertValueSetMember { set, member } => {
-                let set = self.program.value_sets[set.index()].name.to_string();
-                vec![match single(member) {
-                    Some(value) => Written::Command(Command::ValueSetAdd { set, value }),
-                    None => Written::Nothing(PATTERNS),
-                }]
+                let (set, value) = (self.value_set(*set), member_texts(member));
+                vec![Written::Command(Command::ValueSetAdd { set, value })]
             }
             Update::DeleteValueSetMember { set, member } => {
-                let set = self.program.value_sets[set.index()].name.to_string();
-                vec![match single(member) {
-                    Some(value) => Written::Command(Command::ValueSetRemove { set, value }),
-                    None => Written::Nothing(PATTERNS),
-                }]
+                let (set, value) = (self.value_set(*set), member_texts(member));
+                vec![Written::Command(Command::ValueSetRemove { set, value })]
             }
             Update::SetValueSet { set, members } => {
-                let set = self.program.value_sets[set.index()].name.to_string();
-                let clear = Written::Command(Command::ValueSetClear { set: set.clone() });
-                let adds = members.iter().map(|member| match single(member) {
-                    Some(value) => {
-                        Written::Command(Command::ValueSetAdd { set: set.clone(), value })
-                    }
-                    None => Written::Nothing(PATTERNS),
-                });
-                std::iter::once(clear).chain(adds).collect()
+                let set = self.value_set(*set);
+                let clear = Command::ValueSetClear { set: set.clone() };
+                let add = |member: &Vec<KeyPattern>| {
+                    let (set, value) = (set.clone(), member_texts(member));
+                    Command::ValueSetAdd { set, value }
+                };
+                let commands = std::iter::once(clear).chain(members.iter().map(add));
+                commands.map(Written::Command).collect()
             }
             Update::InsertMulticastGroup { group, content } => {
                 let create = Command::MulticastGroupCreate { group: u64::from(*group) };
@@ -194,6 +189,10 @@ impl Recording {
 
     fn name(&self, table: TableId) -> String {
         self.table(table).name.to_string()
+    }
+
+    fn value_set(&self, set: ValueSetId) -> String {
+        self.program.value_sets[set.index()].name.to_string()
     }
 
     fn table_of(&self, has: impl Fn(&Table) -> bool) -> Option<TableId> {
@@ -290,10 +289,7 @@ impl Recording {
     fn nodes(&mut self, group: u32, content: &MulticastGroup) -> Vec<Command> {
         let mut commands = Vec::new();
         for replicas in content.replicas.chunk_by(|one, other| one.instance == other.instance) {
-            let node = self.free_nodes.pop_first().unwrap_or_else(|| {
-                self.node_count += 1;
-                self.node_count - 1
-            });
+            let node = self.free_nodes.take();
             self.multicast_nodes.entry(group).or_default().push(node);
             let rid = u64::from(replicas[0].instance);
             let ports = replicas.iter().map(|replica| u64::from(replica.egress_port)).collect();
@@ -305,7 +301,7 @@ impl Recording {
 
     fn without_nodes(&mut self, group: u32) -> Vec<Command> {
         let nodes = self.multicast_nodes.remove(&group).unwrap_or_default();
-        self.free_nodes.extend(&nodes);
+        nodes.iter().for_each(|node| self.free_nodes.give_back(*node));
         let group = u64::from(group);
         let destroy = nodes.into_iter().flat_map(|node| {
             [
@@ -317,46 +313,45 @@ impl Recording {
     }
 }
 
+/// The kind of a command, where BMv2 takes only some of its forms.
+pub(super) fn kind(command: &Command) -> &'static str {
+    match command {
+        Command::CloneSession { .. } => CLONES,
+        Command::ValueSetAdd { .. } | Command::ValueSetRemove { .. } => PATTERNS,
+        Command::QueueRate { .. } | Command::QueueDepth { .. } => QUEUES,
+        _ => OTHERS,
+    }
+}
+
 fn of_device(item: &DeviceItem) -> Vec<Written> {
-    let (port, priority) = match item {
-        DeviceItem::QueueRate { port, priority, .. }
-        | DeviceItem::QueueDepth { port, priority, .. } => {
-            (port.map(u64::from), priority.map(u64::from))
+    let wide = |number: &Option<u32>| number.map(u64::from);
+    vec![match item {
+        DeviceItem::QueueRate { packets_per_second, port, priority } => {
+            let (port, priority) = (wide(port), wide(priority));
+            let packets_per_second = *packets_per_second;
+            Written::Command(Command::QueueRate { packets_per_second, port, priority })
+        }
+        DeviceItem::QueueDepth { packets, port, priority } => {
+            let (packets, port, priority) = (*packets, wide(port), wide(priority));
+            Written::Command(Command::QueueDepth { packets, port, priority })
+        }
+        DeviceItem::GeneratorTimer(_) | DeviceItem::GeneratorStop { .. } => {
+            Written::Nothing(GENERATORS)
         }
         DeviceItem::ReadQueue { .. } | DeviceItem::ReadSettings => return Vec::new(),
-        DeviceItem::GeneratorTimer(_) | DeviceItem::GeneratorStop { .. } => {
-            return vec![Written::Nothing(GENERATORS)];
-        }
-    };
-    vec![Written::Command(match item {
-        DeviceItem::QueueRate { packets_per_second, .. } => {
-            Command::QueueRate { packets_per_second: *packets_per_second, port, priority }
-        }
-        DeviceItem::QueueDepth { packets, .. } => {
-            Command::QueueDepth { packets: *packets, port, priority }
-        }
-        _ => return Vec::new(),
-    })]
+    }]
 }
 
 fn clone_session(session: u32, content: &CloneSession) -> Written {
-    let replicas: Vec<(u64, u64)> = content
-        .replicas
-        .iter()
-        .map(|replica| (u64::from(replica.egress_port), u64::from(replica.instance)))
-        .collect();
-    let is_plain = content.packet_length_bytes.is_none() && content.class_of_service == 0;
-    let is_one =
-        matches!((replicas.as_slice(), content.multicast_group), ([(_, 0)], None) | ([], Some(_)));
-    if !is_plain || !is_one {
-        return Written::Nothing(CLONES);
-    }
+    let replicas = content.replicas.iter();
+    let replicas =
+        replicas.map(|replica| (u64::from(replica.egress_port), u64::from(replica.instance)));
     Written::Command(Command::CloneSession {
         session: u64::from(session),
-        replicas,
+        replicas: replicas.collect(),
         group: content.multicast_group.map(u64::from),
-        truncate_bytes: 0,
-        class: 0,
+        truncate_bytes: content.packet_length_bytes.unwrap_or(0),
+        class: content.class_of_service,
     })
 }
 
@@ -393,12 +388,16 @@ fn number(value: &Bits) -> String {
     value.to_biguint().to_string()
 }
 
-/// A value set's member of one exact component.
-fn single(member: &[KeyPattern]) -> Option<Vec<MatchText>> {
-    match member {
-        [KeyPattern::Exact(value)] => Some(vec![MatchText::Value(number(value))]),
-        _ => None,
-    }
+/// A value set's member, each component in the form of its pattern.
+fn member_texts(member: &[KeyPattern]) -> Vec<MatchText> {
+    let text = |pattern: &KeyPattern| match pattern {
+        KeyPattern::Any => MatchText::Any,
+        KeyPattern::Exact(value) => MatchText::Value(number(value)),
+        KeyPattern::Prefix { value, length_bits } => MatchText::Prefix(number(value), *length_bits),
+        KeyPattern::Ternary { value, mask } => MatchText::Masked(number(value), number(mask)),
+        KeyPattern::Range { low, high } => MatchText::Range(number(low), number(high)),
+    };
+    member.iter().map(text).collect()
 }
 
 /// A pattern in the form that the match kind takes on BMv2, where an optional key is a ternary one.

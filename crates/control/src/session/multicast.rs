@@ -21,7 +21,7 @@ impl Applying<'_> {
                 let group = self.small(*group, "multicast group")?;
                 self.update(Update::DeleteMulticastGroup { group })?;
                 self.session.multicast_groups.retain(|each| *each != group);
-                for node in self.session.multicast_nodes.iter_mut().flatten() {
+                for node in self.session.multicast_nodes.values_mut() {
                     if node.group == Some(group) {
                         node.group = None;
                     }
@@ -39,14 +39,10 @@ impl Applying<'_> {
             Command::MulticastNodeCreate { rid, ports } => {
                 let ports = self.resolver().ports(ports)?;
                 let rid = self.small(*rid, "replication id")?;
-                // The smallest free handle, as in BMv2.
-                let nodes = &mut self.session.multicast_nodes;
-                let at = nodes.iter().position(Option::is_none).unwrap_or_else(|| {
-                    nodes.push(None);
-                    nodes.len() - 1
-                });
-                nodes[at] = Some(MulticastNode { rid, ports, group: None });
-                Ok(Answer::Handle(at as u64))
+                let handle = self.session.free_nodes.take();
+                let node = MulticastNode { rid, ports, group: None };
+                self.session.multicast_nodes.insert(handle, node);
+                Ok(Answer::Handle(handle))
             }
             Command::MulticastNodeUpdate { node, ports } => {
                 let ports = self.resolver().ports(ports)?;
@@ -57,7 +53,8 @@ impl Applying<'_> {
             }
             Command::MulticastNodeDestroy { node } => {
                 let group = self.node(*node)?.group;
-                self.session.multicast_nodes[*node as usize] = None;
+                self.session.multicast_nodes.remove(node);
+                self.session.free_nodes.give_back(*node);
                 self.refresh(group)
             }
             Command::MulticastNodeAssociate { group, node } => {
@@ -98,14 +95,13 @@ impl Applying<'_> {
             self.origin,
             format!("no multicast node with handle {handle}"),
         );
-        let at = usize::try_from(handle).unwrap_or(usize::MAX);
-        self.session.multicast_nodes.get_mut(at).and_then(Option::as_mut).ok_or(error)
+        self.session.multicast_nodes.get_mut(&handle).ok_or(error)
     }
 
     /// Writes a group's replicas after one of its nodes changed.
     pub(super) fn refresh(&mut self, group: Option<u32>) -> Result<Answer, ControlError> {
         let Some(group) = group else { return Ok(Answer::Done) };
-        let nodes = self.session.multicast_nodes.iter().flatten();
+        let nodes = self.session.multicast_nodes.values();
         let replicas = nodes
             .filter(|node| node.group == Some(group))
             .flat_map(|node| {

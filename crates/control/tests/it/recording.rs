@@ -7,11 +7,11 @@ use control::command_text;
 use control::recording::Recording;
 use control::session::Session;
 use control::state_target::StateTarget;
-use control::target::{Batch, Item, Reply, Target};
+use control::target::{Batch, DeviceItem, Item, Reply, Target};
 use ir::{ActionId, Bits, CounterId, KeyPattern, MeterId, RegisterId, TableId};
 use state::{
-    BoundAction, CellRange, CellValues, CounterValue, MeterConfiguration, MulticastGroup, NewEntry,
-    Replica, TokenRate, Update,
+    BoundAction, CellRange, CellValues, CloneSession, CounterValue, MeterConfiguration,
+    MulticastGroup, NewEntry, Replica, TokenRate, Update,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -180,10 +180,50 @@ fn replay(program: &Arc<ir::Program>, text: &str, target: &mut StateTarget) {
     }
 }
 
+/// Commands that BMv2 has only in some forms count as what their text has.
+#[test]
+fn updates_that_cannot_be_written_are_counted_by_their_kinds() {
+    let program = program();
+    let mut recording = Recording::new(program.clone());
+    let session = |egress_ports: &[u32], packet_length_bytes| Update::InsertCloneSession {
+        session: 1,
+        content: CloneSession {
+            replicas: egress_ports
+                .iter()
+                .map(|port| Replica { egress_port: *port, instance: 0 })
+                .collect(),
+            packet_length_bytes,
+            ..CloneSession::default()
+        },
+    };
+    let depth = |port, priority| DeviceItem::QueueDepth { packets: 9, port, priority };
+    let items: [Item; 6] = [
+        session(&[3], None).into(),
+        session(&[3, 4], None).into(),
+        session(&[3], Some(64)).into(),
+        depth(None, None).into(),
+        depth(Some(2), Some(1)).into(),
+        depth(None, Some(1)).into(),
+    ];
+    for item in items {
+        recording.record(0, &item, &Reply::Done);
+    }
+    assert_eq!(recording.command_count(), 3);
+    let unwritten: Vec<(&str, usize)> = recording.unwritten().into_iter().collect();
+    let kinds = [
+        ("clone sessions with several copies, a length or a class", 2),
+        ("rates and depths of one priority at all ports", 1),
+    ];
+    assert_eq!(unwritten, kinds);
+    let text = recording.text();
+    let commands: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(commands, ["mirroring_add 1 3", "set_queue_depth 9", "set_queue_depth 9 2 1"]);
+    assert_eq!(text.matches("# not a command of BMv2: ").count(), 3, "{text}");
+}
+
 #[test]
 fn times_are_comments_that_do_not_go_back() {
-    let text =
-        "table_clear t\n# at 5 us\n# at once\ntable_clear t # at 9 us\n# at 4 us\ntable_clear";
+    let text = "table_clear t\n# at 5 us\n# at once\ntable_clear t # at 9 us\n# at 4 us\ntable_clear\n#at 7 uss";
     let (commands, errors) = command_text::read_timed("f", text);
     assert_eq!(commands.iter().map(|(time_ps, _)| *time_ps).collect::<Vec<_>>(), [0, 5_000_000]);
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -192,6 +232,7 @@ fn times_are_comments_that_do_not_go_back() {
         [
             "error[CTL-E0101]: f:5: this time is before that of the commands in front of it",
             "error[CTL-E0101]: f:6: table_clear: the table is missing",
+            "error[CTL-E0101]: f:7: `uss` is not a unit of time; units are ps, ns, us, ms, s, min\n  help: a comment that begins with `at` and a number gives a time, such as: # at 31300 ns",
         ]
     );
 }

@@ -10,6 +10,7 @@ mod report;
 mod result_json;
 mod side_by_side;
 
+use crate::files;
 use crate::reactions::ReactionRun;
 use device::EngineChoice;
 use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
@@ -58,6 +59,17 @@ pub struct DeviceRun<'r> {
     pub reactions: ReactionRun<'r>,
 }
 
+impl<'r> DeviceRun<'r> {
+    /// The files that a run reads.
+    fn files_read(&self) -> impl Iterator<Item = &'r Path> {
+        let files = [self.device, self.driver_model, self.replay_commands].into_iter().flatten();
+        let captures = self.captures.inputs.iter().map(|(_, file)| file.as_path());
+        let commands = self.entries.iter().chain(self.after).map(PathBuf::as_path);
+        let reloads = self.reactions.reloads.iter().map(|reload| reload.file.as_path());
+        std::iter::once(self.program).chain(files).chain(captures).chain(commands).chain(reloads)
+    }
+}
+
 /// The engines of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engines {
@@ -88,6 +100,9 @@ pub fn run(
     run: &DeviceRun<'_>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
+    if let Some(path) = run.record_commands {
+        files::not_overwritten(path, run.files_read())?;
+    }
     let options = preparation::device_options(run, compiled.setup.first())?;
     match run.engines {
         Engines::SideBySide => side_by_side::run(compiled, options, run, console),
