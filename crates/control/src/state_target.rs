@@ -4,7 +4,7 @@
 
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket, Visibility};
 use ir::{Program, TableId};
-use state::{Atomicity, BatchItem, Cells, Store, Subscription, UpdateError};
+use state::{Atomicity, BatchItem, Cells, Store, Subscription, Update, UpdateError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -47,6 +47,18 @@ impl StateTarget {
     /// Sets the time, in picoseconds.
     pub fn set_now_ps(&mut self, now_ps: u64) {
         self.now_ps = now_ps;
+    }
+
+    /// Applies one update now.
+    pub(crate) fn update(&mut self, update: Update) -> Result<Reply, Fault> {
+        let batch = state::Batch {
+            items: vec![BatchItem::Update(update)],
+            atomicity: Atomicity::ContinueOnError,
+            now_ps: self.now_ps,
+        };
+        let done = self.store.write_batch_in_place(&mut self.cells, batch);
+        let result = done.results.into_iter().next();
+        result.map_or(Ok(Reply::Done), |result| result.map(Reply::State).map_err(Fault::Refused))
     }
 
     fn answer(&mut self, outcome: Outcome) -> Ticket {

@@ -4,6 +4,7 @@
 //! again.
 
 mod plans;
+mod queue;
 mod restoring;
 
 use super::reconcile::Record;
@@ -11,6 +12,7 @@ use super::{Absence, Added, ControlMap, TargetIndex};
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
 use ir::{Program, TableId};
 use plans::Running;
+use queue::{Joined, Queued};
 use restoring::Restoring;
 use state::Subscription;
 use std::collections::VecDeque;
@@ -29,13 +31,6 @@ struct Below {
     restoring: Option<Restoring>,
     /// The first request since it was attached.
     first_ticket: Ticket,
-}
-
-/// A request that waits for plans before it.
-#[derive(Debug)]
-enum Queued {
-    Batch(Ticket, Batch, u64),
-    Barrier(Ticket, u64),
 }
 
 /// A batch that a target below answers as it is.
@@ -59,13 +54,14 @@ struct WideBarrier {
 /// A map in front of targets: the program as written, as a target.
 ///
 /// Plans begin in the order of their requests; one that [`ControlMap::queues_behind`] another waits for its
-/// end. Work goes on when [`Target::poll`] or [`Target::notifications`] is called. A reservation here is
+/// end. Batches of configuration that wait one behind the other and continue on errors begin as one plan; each gets
+/// its own results. Work goes on when [`Target::poll`] or [`Target::notifications`] is called. A reservation here is
 /// checked by the map and keeps other batches out until it is committed or released; it holds for targets that
 /// no other controller writes to.
 pub struct Mapped<M: ControlMap> {
     map: M,
     below: Vec<Below>,
-    running: Vec<Running<M::Plan>>,
+    running: Vec<Box<Running<M::Plan>>>,
     queue: VecDeque<Queued>,
     passing: VecDeque<Passing>,
     barriers: Vec<WideBarrier>,
@@ -179,7 +175,8 @@ impl<M: ControlMap> Mapped<M> {
                 Some((TargetIndex(at), below.restoring.as_ref()?.below_ticket()))
             })
         };
-        { passing.or_else(|| self.running.iter().find_map(Running::missing)) }.or_else(restoring)
+        { passing.or_else(|| self.running.iter().find_map(|running| running.missing())) }
+            .or_else(restoring)
     }
 
     fn ticket(&mut self) -> Ticket {
@@ -205,9 +202,10 @@ impl<M: ControlMap> Mapped<M> {
             && !self.running.iter().any(|running| self.map.queues_behind(&running.plan, batch))
     }
 
-    /// Starts a batch that can start now.
-    fn start(&mut self, ticket: Ticket, mut batch: Batch, at_ps: u64) {
-        if let Some(index) = self.map.passes_to(&batch)
+    /// Starts batches that can start now.
+    fn start(&mut self, Joined { askers, mut batch, at_ps }: Joined) {
+        if let [(ticket, _)] = askers[..]
+            && let Some(index) = self.map.passes_to(&batch)
             && let Some(Below { target: Some(target), program, record: None, .. }) =
                 self.below.get_mut(index.0)
         {
@@ -220,15 +218,15 @@ impl<M: ControlMap> Mapped<M> {
         }
         self.map.set_now_ps(at_ps.max(self.now_ps()));
         let plan = self.map.begin(batch);
-        let mut running = Running::new(ticket, plan, at_ps);
+        let mut running = Running::new(askers, plan, at_ps);
         if self.running.is_empty() {
             // Where the targets take no time, most plans end at once.
             while self.advance(&mut running) {}
             if !running.is_over() {
-                self.running.push(running);
+                self.running.push(Box::new(running));
             }
         } else {
-            self.running.push(running);
+            self.running.push(Box::new(running));
             self.drive();
         }
     }
@@ -307,14 +305,10 @@ impl<M: ControlMap> Mapped<M> {
                 }
             });
         }
-        let (done, waiting) = std::mem::take(&mut self.barriers)
-            .into_iter()
-            .partition(|barrier: &WideBarrier| barrier.waiting.is_empty());
-        self.barriers = waiting;
-        let done: Vec<WideBarrier> = done;
-        let has_moved = !done.is_empty();
-        self.answers.extend(done.into_iter().map(|barrier| (barrier.ticket, barrier.latest)));
-        has_moved
+        let done = self.barriers.extract_if(.., |barrier| barrier.waiting.is_empty());
+        let before = self.answers.len();
+        self.answers.extend(done.map(|barrier| (barrier.ticket, barrier.latest)));
+        self.answers.len() > before
     }
 
     fn take_queued(&mut self) -> bool {
@@ -335,7 +329,17 @@ impl<M: ControlMap> Mapped<M> {
             }
             has_moved = true;
             match first {
-                Queued::Batch(ticket, batch, at_ps) => self.start(ticket, batch, at_ps),
+                Queued::Batch(ticket, batch, at_ps) => {
+                    let mut joined = Joined::one(ticket, batch, at_ps);
+                    if self.map.passes_to(&joined.batch).is_none() {
+                        let (mut rest, now_ps) = (std::mem::take(&mut self.queue), self.now_ps());
+                        let is_free =
+                            |batch: &Batch, at_ps| at_ps <= now_ps && self.is_free_for(batch);
+                        joined.take_followers(&mut rest, is_free);
+                        self.queue = rest;
+                    }
+                    self.start(joined);
+                }
                 Queued::Barrier(ticket, at_ps) => self.begin_barrier(ticket, at_ps),
             }
         }
@@ -400,7 +404,7 @@ impl<M: ControlMap> Target for Mapped<M> {
             let outcome = Outcome::failed(batch.items.len(), Fault::Swapped, at_ps);
             self.answer(ticket, outcome);
         } else if self.is_free_for(&batch) {
-            self.start(ticket, batch, at_ps);
+            self.start(Joined::one(ticket, batch, at_ps));
         } else {
             self.queue.push_back(Queued::Batch(ticket, batch, at_ps));
             self.drive();
@@ -430,7 +434,7 @@ impl<M: ControlMap> Target for Mapped<M> {
     fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
         let ticket = self.ticket();
         match self.reserved.take_if(|(of, _)| *of == reservation) {
-            Some((_, batch)) => self.start(ticket, batch, at_ps),
+            Some((_, batch)) => self.start(Joined::one(ticket, batch, at_ps)),
             None => self.answer(ticket, Outcome::failed(1, Fault::NotReserved, at_ps)),
         }
         self.drive();
@@ -479,7 +483,7 @@ impl<M: ControlMap> Target for Mapped<M> {
         let now_ps = self.now_ps();
         self.map.set_now_ps(now_ps);
         while let Some(plan) = self.map.background() {
-            self.running.push(Running::of_map(plan, now_ps));
+            self.running.push(Box::new(Running::of_map(plan, now_ps)));
             self.drive();
         }
         found.append(&mut self.late);

@@ -171,8 +171,8 @@ impl<T: Translation> Virtual<T> {
         self.state.wait(ticket)
     }
 
-    /// Normalises an update for translations; some become several.
-    fn normalised(update: Update, before: &Configuration, after: &Configuration) -> Vec<Update> {
+    /// Normalises an update that [`Configuration::accepted`] leaves as it is; some become several.
+    fn normalised(update: Update, before: &Configuration) -> Vec<Update> {
         let by_keys = |table, handle| {
             let entry = before.table(table).and_then(|table| table.shared_entry(handle));
             entry.map(|entry| (entry.keys.clone(), entry.priority))
@@ -187,35 +187,6 @@ impl<T: Translation> Virtual<T> {
                     Update::DeleteEntry { table, keys, priority }
                 };
                 entries.into_iter().map(delete).collect()
-            }
-            // Keys as the table has them.
-            Update::InsertEntry { table, entry } => {
-                let record = entry_of(after, table, &entry.keys, entry.priority);
-                let entry = record.map_or(entry, |record| record.to_new_entry());
-                vec![Update::InsertEntry { table, entry }]
-            }
-            Update::ModifyEntry { table, entry } => {
-                let record = entry_of(after, table, &entry.keys, entry.priority);
-                let entry = record.map_or(entry, |record| record.to_new_entry());
-                vec![Update::ModifyEntry { table, entry }]
-            }
-            Update::DeleteEntry { table, keys, priority } => {
-                let record = entry_of(before, table, &keys, priority);
-                let (keys, priority) = record
-                    .map_or((keys, priority), |record| (record.keys.clone(), record.priority));
-                vec![Update::DeleteEntry { table, keys, priority }]
-            }
-            Update::ModifyEntryAt { table, handle, .. } => {
-                let entry = after.table(table).and_then(|table| table.shared_entry(handle));
-                let modify = |entry: Arc<state::EntryRecord>| Update::ModifyEntry {
-                    table,
-                    entry: entry.to_new_entry(),
-                };
-                entry.into_iter().map(modify).collect()
-            }
-            Update::DeleteEntryAt { table, handle, .. } => {
-                let delete = |(keys, priority)| Update::DeleteEntry { table, keys, priority };
-                by_keys(table, handle).into_iter().map(delete).collect()
             }
             Update::WriteDirectCounter {
                 counter,
@@ -248,16 +219,6 @@ impl<T: Translation> Virtual<T> {
             other => vec![other],
         }
     }
-}
-
-fn entry_of(
-    configuration: &Configuration,
-    table: TableId,
-    keys: &[ir::KeyPattern],
-    priority: i64,
-) -> Option<Arc<state::EntryRecord>> {
-    let handle = configuration.entry_handle(table, keys, priority).ok()?;
-    configuration.table(table)?.shared_entry(handle)
 }
 
 fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<TableId> {

@@ -32,8 +32,8 @@ enum Kind {
 /// A running plan.
 #[derive(Debug)]
 pub(super) struct Running<P> {
-    /// `None` for a batch of the map itself.
-    ticket: Option<Ticket>,
+    /// The batches of the plan with their numbers of items; none for a batch of the map itself.
+    askers: Vec<(Ticket, usize)>,
     pub plan: P,
     /// When the controller knows the outcomes of the last step, in picoseconds.
     now_ps: u64,
@@ -44,14 +44,14 @@ pub(super) struct Running<P> {
 }
 
 impl<P> Running<P> {
-    pub fn new(ticket: Ticket, plan: P, at_ps: u64) -> Running<P> {
-        Running { ticket: Some(ticket), ..Running::of_map(plan, at_ps) }
+    pub fn new(askers: Vec<(Ticket, usize)>, plan: P, at_ps: u64) -> Running<P> {
+        Running { askers, ..Running::of_map(plan, at_ps) }
     }
 
     /// A question of the map itself.
     pub fn of_map(plan: P, at_ps: u64) -> Running<P> {
         Running {
-            ticket: None,
+            askers: Vec::new(),
             plan,
             now_ps: at_ps,
             waiting: Vec::new(),
@@ -151,18 +151,27 @@ impl<M: ControlMap> Mapped<M> {
             Step::Answer(mut outcome) => {
                 outcome.known_ps = outcome.known_ps.max(running.now_ps);
                 running.is_answered = true;
-                match running.ticket {
-                    Some(ticket) => self.answer(ticket, outcome),
-                    None => {
+                match running.askers[..] {
+                    [] => {
                         let notifications = self.map.background_answer(outcome);
                         self.late.extend(notifications);
+                    }
+                    [(ticket, _)] => self.answer(ticket, outcome),
+                    ref askers => {
+                        let Outcome { results, rolled_back, applied_ps, known_ps } = outcome;
+                        let mut results = results.into_iter();
+                        for (ticket, count) in askers {
+                            let results = results.by_ref().take(*count).collect();
+                            let own = Outcome { results, rolled_back, applied_ps, known_ps };
+                            self.answer(*ticket, own);
+                        }
                     }
                 }
             }
             Step::End => {
                 running.is_over = true;
-                if let Some(ticket) = running.ticket.filter(|_| !running.is_answered) {
-                    self.answer(ticket, Outcome::empty(running.now_ps));
+                for (ticket, _) in running.askers.iter().filter(|_| !running.is_answered) {
+                    self.answer(*ticket, Outcome::empty(running.now_ps));
                 }
             }
         }

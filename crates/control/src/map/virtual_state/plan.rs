@@ -31,7 +31,11 @@ pub(super) struct Part {
 /// A physical item, with the item of the batch and its question that need it.
 #[derive(Debug)]
 pub(super) struct Sent {
-    pub(super) physical: Physical,
+    pub(super) target: TargetIndex,
+    pub(super) phase: u8,
+    /// `None` once a later phase has sent it: only items of phase 0 may be undone.
+    pub(super) item: Option<Item>,
+    pub(super) is_read: bool,
     pub(super) part: usize,
     pub(super) question: usize,
     /// The reply to a read.
@@ -87,7 +91,9 @@ impl Part {
 
 impl Sent {
     fn new(physical: Physical, part: usize, question: usize) -> Sent {
-        Sent { physical, part, question, reply: None, is_done: false }
+        let Physical { target, phase, item } = physical;
+        let (is_read, item) = (item.is_read(), Some(item));
+        Sent { target, phase, item, is_read, part, question, reply: None, is_done: false }
     }
 }
 
@@ -148,7 +154,7 @@ impl<T: Translation> Virtual<T> {
     pub(super) fn complete(&mut self, plan: &mut VirtualPlan) {
         if plan.parts.iter().any(|part| part.is_write && part.result.is_ok()) {
             let no_part = plan.parts.len();
-            let is_phased = plan.sent.iter().any(|sent| sent.physical.phase > 0);
+            let is_phased = plan.sent.iter().any(|sent| sent.phase > 0);
             let items = self.translation.complete(is_phased).into_iter();
             plan.sent.extend(items.map(|physical| Sent::new(physical, no_part, 0)));
         }
@@ -180,31 +186,40 @@ impl<T: Translation> Virtual<T> {
                     part.questions.push((read, target));
                 }
             }
-            Item::State(BatchItem::Update(update)) => {
-                let before = self.configuration();
-                let known = self.state.execute(Batch::one(update.clone()));
-                part.result = known.results.into_iter().next().unwrap_or(Ok(Reply::Done));
-                if part.result.is_err() {
-                    return part;
+            Item::State(BatchItem::Update(update)) => match self.update_part(update, &mut part) {
+                Ok(list) => list.into_iter().for_each(|physical| send(physical, 0)),
+                Err(fault) => {
+                    self.undo_part(&mut part);
+                    part.result = Err(fault);
                 }
-                let after = self.configuration();
-                for update in Virtual::<T>::normalised(update, &before, &after) {
-                    part.undo.extend(inverse(&update, &before));
-                    match self.translation.update(&update, &before) {
-                        Ok(list) => list.into_iter().for_each(|physical| send(physical, 0)),
-                        Err(fault) => {
-                            part.result = Err(fault);
-                            self.undo_part(&mut part);
-                            break;
-                        }
-                    }
-                }
-                if part.result.is_err() {
-                    sent.retain(|sent| sent.part != number);
-                }
-            }
+            },
         }
         part
+    }
+
+    /// Applies an update to the state of the program as written. Returns the items that carry it out below.
+    ///
+    /// # Errors
+    ///
+    /// Why the state, or the translation, refuses it.
+    fn update_part(&mut self, update: Update, part: &mut Part) -> Result<Vec<Physical>, Fault> {
+        let before = self.configuration();
+        if let Some(accepted) = before.accepted(&update) {
+            let update = accepted.map_err(Fault::Refused)?;
+            part.undo = inverse(&update, &before);
+            let items = self.translation.update(&update, &before);
+            // The store copies nothing for a version that nobody holds.
+            drop(before);
+            part.result = self.state.update(update);
+            return items;
+        }
+        part.result = Ok(self.state.update(update.clone())?);
+        let mut items = Vec::new();
+        for update in Virtual::<T>::normalised(update, &before) {
+            part.undo.extend(inverse(&update, &before));
+            items.extend(self.translation.update(&update, &before)?);
+        }
+        Ok(items)
     }
 
     /// Undoes an item in the state of the program as written.
@@ -234,8 +249,8 @@ impl<T: Translation> Virtual<T> {
                 let done = |sent: &&Sent| sent.part == number && sent.is_done;
                 physical.phase == 0
                     && plan.sent.iter().filter(done).any(|sent| {
-                        sent.physical.target == physical.target
-                            && subject(&sent.physical.item) == subject(&physical.item)
+                        let is_same = |item| subject(item) == subject(&physical.item);
+                        sent.target == physical.target && sent.item.as_ref().is_some_and(is_same)
                     })
             };
             for undo in std::mem::take(&mut part.undo).into_iter().rev() {

@@ -106,7 +106,7 @@ impl<T: Translation> Virtual<T> {
 
     /// Returns the step after a phase: the answer, the next phase, or the end.
     fn next_phase(&mut self, plan: &mut VirtualPlan, phase: u8) -> Step {
-        let next = plan.sent.iter().map(|sent| sent.physical.phase).filter(|of| *of > phase).min();
+        let next = plan.sent.iter().map(|sent| sent.phase).filter(|of| *of > phase).min();
         let is_due = phase >= self.translation.answer_after() || next.is_none();
         if is_due && !plan.is_answered {
             plan.stage = Stage::Later(phase);
@@ -150,8 +150,8 @@ impl VirtualPlan {
         // In the order of targets; there are few.
         let mut by_target: Vec<(TargetIndex, Vec<usize>)> = Vec::new();
         for (place, sent) in self.sent.iter().enumerate() {
-            if sent.physical.phase == phase {
-                let target = sent.physical.target;
+            if sent.phase == phase {
+                let target = sent.target;
                 match by_target.binary_search_by_key(&target, |(target, _)| *target) {
                     Ok(at) => by_target[at].1.push(place),
                     Err(at) => by_target.insert(at, (target, vec![place])),
@@ -167,12 +167,17 @@ impl VirtualPlan {
             }
             atomicity => atomicity,
         };
-        self.running = by_target;
+        let sent = &mut self.sent;
         let batch = |(target, places): &(TargetIndex, Vec<usize>)| {
-            let items = places.iter().map(|place| self.sent[*place].physical.item.clone());
+            let items = places.iter().filter_map(|place| match is_later {
+                true => sent[*place].item.take(),
+                false => sent[*place].item.clone(),
+            });
             (*target, Batch::of(items).with(atomicity))
         };
-        self.running.iter().map(batch).collect()
+        let batches = by_target.iter().map(batch).collect();
+        self.running = by_target;
+        batches
     }
 
     fn do_phase(&mut self, phase: u8) -> Step {
@@ -190,7 +195,7 @@ impl VirtualPlan {
                 let sent = &mut self.sent[place];
                 sent.is_done = last.is_ok() && !outcome.rolled_back;
                 match (&last, self.parts.get_mut(sent.part)) {
-                    (Ok(Reply::State(reply)), _) if sent.physical.item.is_read() => {
+                    (Ok(Reply::State(reply)), _) if sent.is_read => {
                         sent.reply = Some(reply.clone());
                     }
                     (Ok(reply @ (Reply::Queue(_) | Reply::Settings(_))), Some(part)) => {
