@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Stateful codelets as questions to atoms: the next value of each global as an expression over the globals of the codelet
-//! and the values that other codelets compute. Helpers and hashes of state stand in place of their calls; those of other
-//! values are inputs, because a stage before can compute them. Inputs that follow from others are so described.
+//! States each stateful codelet as an [`atoms::Codelet`]: for each global, an expression of its next value over the codelet's
+//! globals and over inputs. Calls of helpers, and hashes of globals, are expanded into the expression. A hash of other values
+//! is an input, because an earlier stage can compute it; an input that is computed from others is given with its definition.
 
 use super::codelets::Codelet;
 use super::inputs::Definitions;
