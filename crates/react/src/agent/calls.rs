@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The calls of reactions and of `init`, and the exchange of the reactions between two dialogues.
 
-use super::host::{Calls, Decided};
+use super::host::Calls;
 use super::{Agent, Reload};
 use crate::interface::Stopped;
 use crate::language::DEFAULT_COST_PS;
 use crate::module::{Called, StateAfterReload};
-use state::Update;
-use std::collections::VecDeque;
 
-/// The calls of a dialogue under way.
-#[derive(Debug)]
+/// The calls of a dialogue under way: `init` alone, or the reactions that are due.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Calling {
-    /// The calls that are not done.
-    left: VecDeque<Called>,
-    /// Whether the first of them has begun.
+    /// The number of calls that are done.
+    done: usize,
+    /// Whether the next one has begun.
     is_begun: bool,
-    malleables: Vec<u64>,
-    updates: Vec<Update>,
     cost_ps: u64,
     /// Time to the next look at a call that runs beside the agent.
     look_ps: u64,
@@ -76,29 +72,30 @@ impl Agent {
         is_loaded
     }
 
-    /// The reactions that are due.
-    pub(super) fn due_reactions(&self, now_ps: u64) -> Vec<usize> {
-        let all = 0..self.interface.reactions.len();
-        all.filter(|index| self.due_ps[*index] <= now_ps).collect()
+    /// Finds the reactions that are due.
+    pub(super) fn find_due(&mut self, now_ps: u64) {
+        let all = self.due_ps.iter().enumerate();
+        let due = all.filter(|(_, due_ps)| **due_ps <= now_ps).map(|(index, _)| index);
+        self.due.clear();
+        self.due.extend(due);
     }
 
-    /// The calls of a dialogue.
-    pub(super) fn due_calls(&self) -> Calling {
-        self.calls_of(self.due.iter().copied().map(Called::Reaction).collect())
+    /// Begins the calls of a dialogue. They decide from what is committed.
+    pub(super) fn begin_calls(&mut self) -> Calling {
+        self.decided.malleables.clone_from(&self.committed);
+        self.decided.updates.clear();
+        Calling { done: 0, is_begun: false, cost_ps: 0, look_ps: FIRST_LOOK_PS }
     }
 
-    /// The calls of a dialogue in which only `init` is called.
-    pub(super) fn init_call(&self) -> Calling {
-        self.calls_of(VecDeque::from([Called::Init]))
+    /// The call behind so many others of this dialogue.
+    fn call_behind(&self, done: usize) -> Option<Called> {
+        match self.current.is_init {
+            true => (done == 0).then_some(Called::Init),
+            false => self.due.get(done).copied().map(Called::Reaction),
+        }
     }
 
-    fn calls_of(&self, left: VecDeque<Called>) -> Calling {
-        let malleables = self.committed.clone();
-        let (updates, look_ps) = (Vec::new(), FIRST_LOOK_PS);
-        Calling { left, is_begun: false, malleables, updates, cost_ps: 0, look_ps }
-    }
-
-    /// Goes on with the calls. Returns what they decided and the time that they take, once all are done.
+    /// Goes on with the calls. Returns the time that they take, in picoseconds, once all are done.
     ///
     /// # Errors
     ///
@@ -107,81 +104,75 @@ impl Agent {
         &mut self,
         calling: &mut Calling,
         now_ps: u64,
-    ) -> Result<Option<(Decided, u64)>, String> {
-        let interface = self.interface.clone();
-        while let Some(call) = calling.left.front().copied() {
+    ) -> Result<Option<u64>, String> {
+        while let Some(call) = self.call_behind(calling.done) {
+            let interface = &self.interface;
             let died = |stopped: Stopped| match call {
                 Called::Reaction(index) => {
                     format!("reaction `{}`: {stopped}", interface.reactions[index].name)
                 }
                 Called::Init => format!("`init`: {stopped}"),
             };
-            let mut input = Vec::new();
-            if !calling.is_begun {
-                calling.cost_ps += self.prepare_call(call, now_ps, &mut input);
+            if !std::mem::replace(&mut calling.is_begun, true) {
+                self.input.clear();
+                calling.cost_ps += match call {
+                    Called::Reaction(index) => {
+                        let reaction = &interface.reactions[index];
+                        self.due_ps[index] = match reaction.rate_ps {
+                            Some(rate_ps) => (self.due_ps[index] + rate_ps).max(now_ps + 1),
+                            None => 0,
+                        };
+                        self.measurements.input(index, &mut self.input);
+                        if self.options.is_traced {
+                            self.current.note_call(reaction, &self.input);
+                        }
+                        reaction.cost_ps
+                    }
+                    Called::Init => DEFAULT_COST_PS,
+                };
+                if self.options.polls_calls {
+                    let malleables = &self.decided.malleables;
+                    self.reactions.begin(call, &self.input, malleables).map_err(died)?;
+                }
             }
-            if self.options.polls_calls && !std::mem::replace(&mut calling.is_begun, true) {
-                self.reactions.begin(call, &input, &calling.malleables).map_err(died)?;
-            }
-            let failed = self.statistics.failed_commits;
-            let mut host = Calls::new(&mut self.tables, now_ps, &mut self.log, failed);
-            let malleables = &mut calling.malleables;
+            let malleables = &mut self.decided.malleables;
+            let mut host = Calls {
+                tables: &mut self.tables,
+                now_ps,
+                log: &mut self.log,
+                failed_commits: self.statistics.failed_commits,
+                updates: &mut self.decided.updates,
+            };
             let called = match call {
                 _ if self.options.polls_calls => self.reactions.poll(malleables, &mut host),
                 Called::Init => Some(self.reactions.call_init(malleables, &mut host)),
                 Called::Reaction(index) => {
-                    Some(self.reactions.call(index, &input, malleables, &mut host))
+                    Some(self.reactions.call(index, &self.input, malleables, &mut host))
                 }
             };
-            calling.updates.extend(host.finish());
             let Some(called) = called else { return Ok(None) };
             called.map_err(died)?;
-            calling.left.pop_front();
-            calling.is_begun = false;
-            calling.look_ps = FIRST_LOOK_PS;
+            *calling = Calling {
+                done: calling.done + 1,
+                is_begun: false,
+                look_ps: FIRST_LOOK_PS,
+                ..*calling
+            };
         }
-        let (malleables, updates) =
-            (std::mem::take(&mut calling.malleables), std::mem::take(&mut calling.updates));
-        Ok(Some(self.decided(malleables, updates, calling.cost_ps)))
-    }
-
-    /// Says when a reaction is due next, and fills its input. Returns its cost.
-    fn prepare_call(&mut self, call: Called, now_ps: u64, input: &mut Vec<u64>) -> u64 {
-        let Called::Reaction(index) = call else { return DEFAULT_COST_PS };
-        let interface = self.interface.clone();
-        let reaction = &interface.reactions[index];
-        self.due_ps[index] = match reaction.rate_ps {
-            Some(rate_ps) => (self.due_ps[index] + rate_ps).max(now_ps + 1),
-            None => 0,
-        };
-        *input = self.measurements.input(index);
+        self.mask();
         if self.options.is_traced {
-            self.current.note_call(reaction, input);
+            let (before, decided) = (&self.committed, &self.decided);
+            self.current.note_decisions(&self.interface, &self.written, before, decided);
         }
-        reaction.cost_ps
-    }
-
-    /// What was decided, and the time that it took: as declared, or as measured.
-    fn decided(
-        &mut self,
-        mut malleables: Vec<u64>,
-        updates: Vec<Update>,
-        cost_ps: u64,
-    ) -> (Decided, u64) {
-        self.mask(&mut malleables);
-        let decided = Decided { malleables, updates };
-        if self.options.is_traced {
-            self.current.note_decisions(&self.interface, &self.written, &self.committed, &decided);
-        }
-        let cost_ps = match self.options.pace {
+        Ok(Some(match self.options.pace {
             Some(pace) if pace.measures => self.worked_ps(),
-            _ => cost_ps,
-        };
-        (decided, cost_ps)
+            _ => calling.cost_ps,
+        }))
     }
 
-    /// Cuts values to their widths, and keeps the alternative of a field that got none of its own.
-    fn mask(&self, malleables: &mut [u64]) {
+    /// Cuts decided values to their widths, and keeps the alternative of a field that got none of its own.
+    fn mask(&mut self) {
+        let malleables = &mut self.decided.malleables;
         for (value, word) in self.interface.values.iter().zip(malleables.iter_mut()) {
             if value.ty.width_bits < 64 {
                 *word &= (1 << value.ty.width_bits) - 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The writes of an agent: the flip of the working copy, and commits with what follows from their outcome.
 
-use super::host::Decided;
+use super::init_tables::Init;
 use super::{Agent, Mistake};
-use control::target::{Batch, Fault, Outcome, Target, Ticket};
-use state::{Atomicity, Update};
+use control::target::{Batch, Fault, Item, Outcome, Target, Ticket};
+use state::Atomicity;
 
 impl Agent {
     /// Asks for the end of all passes that may write the copy that is read next.
@@ -15,82 +15,82 @@ impl Agent {
         }
     }
 
-    /// The copy of each group of measurements that is read.
-    pub(super) fn read_copies(&self) -> Vec<u64> {
-        match self.mistake {
-            Mistake::NoFlip => self.working_copies.clone(),
-            _ => self.working_copies.iter().map(|copy| copy ^ 1).collect(),
-        }
-    }
-
     /// The batch that flips the working copies of what the reactions of this dialogue take; `None` if there is none, or the
     /// last commit flipped them.
     pub(super) fn flip(&mut self) -> Option<Batch> {
-        let groups = self.measurements.groups_of(&self.due);
-        if groups.is_empty() || self.is_flipped {
+        if self.is_flipped || !self.measurements.are_taken(&self.due) {
             return None;
         }
-        self.flip_copies(&groups);
-        let flips = self.inits.iter().filter(|init| init.measures(&groups));
-        let items: Vec<Update> =
-            flips.map(|init| init.update(&self.committed, &self.working_copies)).collect();
+        self.flip_copies();
+        let flips = self.inits.iter().filter(|init| self.is_flipped_by(init));
+        let items = flips.map(|init| init.update(&self.committed, &self.working_copies));
         Some(Batch::of(items).with(Atomicity::RollbackOnError))
     }
 
-    /// Makes the other copies of these groups those that packets write next. Legacy writes so far take effect before them.
-    fn flip_copies(&mut self, groups: &[usize]) {
-        for group in groups {
-            self.working_copies[*group] ^= 1;
-        }
+    /// Whether a pipeline measures something that the reactions which are due take.
+    fn is_flipped_by(&self, init: &Init) -> bool {
+        init.groups().any(|group| self.measurements.is_taken(group, &self.due))
+    }
+
+    /// Makes the other copies of what the reactions that are due take those that packets write next. Legacy writes so far
+    /// take effect before them.
+    fn flip_copies(&mut self) {
+        self.exchange_copies();
         for (register, cells) in self.legacy.take() {
             self.measurements.note_legacy(register, cells);
         }
-        self.measurements.begin_copies(groups);
+        self.measurements.begin_copies(&self.due);
     }
 
-    /// The batch of a commit, which flips the working copies of these groups too; `None` if nothing changed.
-    pub(super) fn commit_batch(&mut self, decided: &Decided, flips: &[usize]) -> Option<Batch> {
-        let has_changed = decided.malleables != self.committed;
-        if !has_changed && decided.updates.is_empty() {
+    /// Exchanges the copies of what the reactions that are due take, to flip them or to undo a flip that failed.
+    pub(super) fn exchange_copies(&mut self) {
+        for (group, copy) in self.working_copies.iter_mut().enumerate() {
+            *copy ^= u64::from(self.measurements.is_taken(group, &self.due));
+        }
+    }
+
+    /// The batch of a commit; `None` if nothing changed. It flips the working copies for the next dialogue too, whose
+    /// reactions are those that are due now, except behind `init`, which may find them flipped.
+    pub(super) fn commit_batch(&mut self, now_ps: u64) -> Option<Batch> {
+        let has_changed = self.decided.malleables != self.committed;
+        if !has_changed && self.decided.updates.is_empty() {
             return None;
         }
-        if !flips.is_empty() {
-            self.flip_copies(flips);
-        }
-        let mut items: Vec<Update> = decided.updates.clone();
-        for init in &self.inits {
-            let is_changed = init.differs(&decided.malleables, &self.committed);
-            if is_changed || init.measures(flips) {
-                items.push(init.update(&decided.malleables, &self.working_copies));
+        if !self.current.is_init {
+            self.find_due(now_ps);
+            self.is_flipped = self.measurements.are_taken(&self.due);
+            if self.is_flipped {
+                self.flip_copies();
             }
         }
-        Some(Batch::of(items).with(Atomicity::RollbackOnError))
+        let mut items: Vec<Item> = self.decided.updates.drain(..).map(Item::from).collect();
+        for init in &self.inits {
+            let is_changed = init.differs(&self.decided.malleables, &self.committed);
+            if is_changed || (!self.current.is_init && self.is_flipped_by(init)) {
+                items.push(init.update(&self.decided.malleables, &self.working_copies).into());
+            }
+        }
+        Some(Batch { items, atomicity: Atomicity::RollbackOnError, program: None })
     }
 
-    /// Records the outcome of a commit, which flipped the working copies of these groups.
-    pub(super) fn record_commit(&mut self, decided: &Decided, outcome: &Outcome, flips: &[usize]) {
+    /// Records the outcome of a commit.
+    pub(super) fn record_commit(&mut self, outcome: &Outcome) {
         match outcome.first_fault() {
             None => {
                 self.statistics.commits += 1;
                 self.current.committed_ps = outcome.known_ps;
-                self.committed.clone_from(&decided.malleables);
+                self.committed.clone_from(&self.decided.malleables);
                 self.tables.settle();
             }
             Some((_, fault)) => {
                 self.statistics.failed_commits += 1;
-                if !flips.is_empty() {
-                    self.is_flipped = false;
-                    self.undo_flip(flips);
+                if !self.current.is_init && std::mem::take(&mut self.is_flipped) {
+                    self.exchange_copies();
                 }
                 self.tables.forget();
                 self.note_failure("a commit failed", fault);
             }
         }
-    }
-
-    /// Packets still write the copies of these groups that they wrote before a flip that failed.
-    pub(super) fn undo_flip(&mut self, groups: &[usize]) {
-        groups.iter().for_each(|group| self.working_copies[*group] ^= 1);
     }
 
     /// Records why the dialogue failed, and logs it if it is new.

@@ -3,8 +3,7 @@
 //! Between two dialogues the agent exchanges its reactions.
 
 use super::calls::Calling;
-use super::host::Decided;
-use super::{Agent, Dialogue, Mistake, StopEnds};
+use super::{Agent, Dialogue, GONE, Mistake, StopEnds};
 use control::target::{Batch, Fault, Item, Outcome, Target, Ticket};
 use ir::TableId;
 use state::Subscription;
@@ -29,10 +28,10 @@ pub(super) enum Phase {
     Reading(Ticket),
     /// Reactions run.
     Calling(Calling),
-    /// The reactions' time passes; then this is committed.
-    Computing(u64, Decided),
-    /// The decisions are being committed, with a flip of the working copies of these groups.
-    Committing(Ticket, Decided, Vec<usize>),
+    /// The reactions' time passes until this moment; then what they decided is committed.
+    Computing(u64),
+    /// The decisions are being committed.
+    Committing(Ticket),
     /// A reaction crashed or did not return, for this reason.
     Dead(String),
 }
@@ -81,14 +80,14 @@ impl Agent {
                     self.begin(now_ps);
                     if std::mem::take(&mut self.init_is_due) {
                         self.current.is_init = true;
-                        self.phase = Phase::Calling(self.init_call());
+                        self.phase = Phase::Calling(self.begin_calls());
                         continue;
                     }
                     if self.interface.reactions.is_empty() {
                         return Ok(None);
                     }
                     if !self.is_flipped {
-                        self.due = self.due_reactions(now_ps);
+                        self.find_due(now_ps);
                     }
                     let flip = if self.mistake == Mistake::LateFlip { None } else { self.flip() };
                     self.phase = match flip {
@@ -102,13 +101,14 @@ impl Agent {
                         self.phase = Phase::Flipping(ticket);
                         return Ok(Some(next_look_ps(switch, now_ps)));
                     }
-                    Some(outcome) if outcome.first_fault().is_some() => {
-                        self.fail_flip(&outcome, now_ps)?;
-                    }
-                    Some(outcome) => {
-                        self.current.flipped_ps = outcome.known_ps;
-                        self.phase = Phase::Leaving(self.wait(switch, now_ps));
-                    }
+                    Some(outcome) => match outcome.first_fault() {
+                        None => {
+                            self.current.flipped_ps = outcome.known_ps;
+                            self.phase = Phase::Leaving(self.wait(switch, now_ps));
+                        }
+                        Some((_, Fault::Gone)) => return Err(GONE.to_string()),
+                        Some((_, fault)) => self.fail_flip(fault, outcome.known_ps, now_ps),
+                    },
                 },
                 Phase::Leaving(ticket) => match switch.poll(ticket) {
                     None => {
@@ -134,7 +134,7 @@ impl Agent {
                     Some(outcome) => {
                         self.current.read_ps = outcome.known_ps.max(now_ps);
                         self.take_reads(&outcome)?;
-                        self.phase = Phase::Calling(self.due_calls());
+                        self.phase = Phase::Calling(self.begin_calls());
                     }
                 },
                 Phase::Calling(mut calling) => match self.advance(&mut calling, now_ps) {
@@ -143,41 +143,29 @@ impl Agent {
                         self.phase = Phase::Calling(calling);
                         return Ok(Some(look_ps));
                     }
-                    Ok(Some((decided, cost_ps))) => {
-                        self.phase = Phase::Computing(now_ps + cost_ps, decided);
-                    }
+                    Ok(Some(cost_ps)) => self.phase = Phase::Computing(now_ps + cost_ps),
                     Err(why) => self.phase = self.stop(now_ps, why),
                 },
-                Phase::Computing(until_ps, decided) if until_ps > now_ps => {
-                    self.phase = Phase::Computing(until_ps, decided);
+                Phase::Computing(until_ps) if until_ps > now_ps => {
+                    self.phase = Phase::Computing(until_ps);
                     return Ok(Some(until_ps));
                 }
-                Phase::Computing(_, decided) => {
+                Phase::Computing(_) => {
                     self.current.computed_ps = now_ps;
-                    let next = self.due_reactions(now_ps);
-                    // Copies that `init` finds flipped are read first.
-                    let flips = match self.is_flipped {
-                        true => Vec::new(),
-                        false => self.measurements.groups_of(&next),
-                    };
-                    match self.commit_batch(&decided, &flips) {
+                    match self.commit_batch(now_ps) {
                         Some(batch) => {
-                            if !flips.is_empty() {
-                                (self.is_flipped, self.due) = (true, next);
-                            }
-                            let ticket = switch.submit(batch, now_ps);
-                            self.phase = Phase::Committing(ticket, decided, flips);
+                            self.phase = Phase::Committing(switch.submit(batch, now_ps));
                         }
                         None => self.end(now_ps),
                     }
                 }
-                Phase::Committing(ticket, decided, flips) => match switch.poll(ticket) {
+                Phase::Committing(ticket) => match switch.poll(ticket) {
                     None => {
-                        self.phase = Phase::Committing(ticket, decided, flips);
+                        self.phase = Phase::Committing(ticket);
                         return Ok(Some(next_look_ps(switch, now_ps)));
                     }
                     Some(outcome) => {
-                        self.record_commit(&decided, &outcome, &flips);
+                        self.record_commit(&outcome);
                         self.end_later(now_ps.max(outcome.known_ps), now_ps);
                     }
                 },
@@ -186,17 +174,10 @@ impl Agent {
     }
 
     /// Ends a dialogue whose flip the switch refused: nothing was measured, and the reactions stay due.
-    fn fail_flip(&mut self, outcome: &Outcome, now_ps: u64) -> Result<(), String> {
-        if let Some((_, fault)) = outcome.first_fault() {
-            if *fault == Fault::Gone {
-                self.check(outcome)?;
-            }
-            let groups = self.measurements.groups_of(&self.due);
-            self.undo_flip(&groups);
-            self.note_failure("a measurement failed", fault);
-        }
-        self.end_later(now_ps.max(outcome.known_ps), now_ps);
-        Ok(())
+    fn fail_flip(&mut self, fault: &Fault, known_ps: u64, now_ps: u64) {
+        self.exchange_copies();
+        self.note_failure("a measurement failed", fault);
+        self.end_later(now_ps.max(known_ps), now_ps);
     }
 
     /// Ends a dialogue; the next one begins after `now_ps`. A dialogue without time would never let packets run.
@@ -229,7 +210,7 @@ impl Agent {
         let changed = self.subscription.as_ref().map(Subscription::take).unwrap_or_default();
         let tables: Vec<TableId> = changed.iter().map(|change| change.table).collect();
         let mut items: Vec<Item> = self.tables.reads(&tables);
-        items.extend(self.measurements.reads(&self.read_copies(), &self.due));
+        self.measurements.reads(&self.working_copies, &self.due, &mut items);
         Batch { items, ..Batch::default() }
     }
 
@@ -237,8 +218,7 @@ impl Agent {
         self.check(outcome)?;
         let mut replies = outcome.results.iter();
         self.tables.take_reads(&mut replies);
-        let copies = self.read_copies();
-        self.measurements.take_reads(&copies, &self.due, &mut replies);
+        self.measurements.take_reads(&self.working_copies, &self.due, replies);
         Ok(())
     }
 

@@ -15,28 +15,14 @@ pub(super) struct Decided {
 
 /// Collects the calls of one reaction.
 pub(super) struct Calls<'a> {
-    tables: &'a mut Tables,
-    now_ps: u64,
-    log: &'a mut Vec<String>,
-    failed_commits: u64,
-    updates: Vec<Update>,
+    pub(super) tables: &'a mut Tables,
+    pub(super) now_ps: u64,
+    pub(super) log: &'a mut Vec<String>,
+    pub(super) failed_commits: u64,
+    pub(super) updates: &'a mut Vec<Update>,
 }
 
-impl<'a> Calls<'a> {
-    pub(super) fn new(
-        tables: &'a mut Tables,
-        now_ps: u64,
-        log: &'a mut Vec<String>,
-        failed_commits: u64,
-    ) -> Calls<'a> {
-        Calls { tables, now_ps, log, failed_commits, updates: Vec::new() }
-    }
-
-    /// The updates so far.
-    pub(super) fn finish(self) -> Vec<Update> {
-        self.updates
-    }
-
+impl Calls<'_> {
     fn done(&mut self, update: Option<Update>) -> u64 {
         let is_done = update.is_some();
         self.updates.extend(update);

@@ -26,11 +26,12 @@ pub(super) struct Init {
 }
 
 impl Init {
-    /// Whether its pipeline measures something of these groups.
-    pub(super) fn measures(&self, groups: &[usize]) -> bool {
-        self.parameters.iter().any(
-            |(parameter, _)| matches!(parameter, Parameter::WorkingCopy(own) if groups.contains(own)),
-        )
+    /// The groups of which its pipeline measures something.
+    pub(super) fn groups(&self) -> impl Iterator<Item = usize> {
+        self.parameters.iter().filter_map(|(parameter, _)| match parameter {
+            Parameter::WorkingCopy(group) => Some(*group),
+            Parameter::Malleable(_) => None,
+        })
     }
 
     /// Whether a malleable that it loads differs between two commits.

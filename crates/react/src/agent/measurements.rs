@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the agent has read: packed fields by their sequence numbers, registers by the write counts of their cells
-//! (Mantis §5.2). A copy that no packet has written since it was read last has nothing new. What the same reactions take is a
-//! group; the agent flips and reads groups.
+//! [`Measurements`]: reads the copies that packets wrote, and keeps the last values (Mantis §5.2). Packed fields have a
+//! sequence number and register cells a count of writes; where these are as at the last read of the same copy, no packet has
+//! written since, and the kept value stays. The agent flips and reads a group at a time: what exactly the same reactions take.
 
 use super::Mistake;
 use crate::compiler::{MeasuredPack, MeasuredRegister, Plan};
@@ -20,6 +20,8 @@ struct Pack {
     /// The sequence number of each copy when it was read last.
     seen: [u64; 2],
     cached: Vec<u64>,
+    /// The words that were read last.
+    read: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -81,6 +83,7 @@ impl Measurements {
                 sequence: register(written, &pack.sequence)?,
                 seen: [0, 0],
                 cached: vec![0; pack.words.len()],
+                read: Vec::new(),
                 plan: pack.clone(),
             });
         }
@@ -126,16 +129,22 @@ impl Measurements {
         self.mistake = mistake;
     }
 
-    /// The groups of which these reactions take something.
-    pub(super) fn groups_of(&self, reactions: &[usize]) -> Vec<usize> {
-        let all = self.groups.iter().enumerate();
-        let taken = all.filter(|(_, own)| own.iter().any(|reaction| reactions.contains(reaction)));
-        taken.map(|(group, _)| group).collect()
+    /// Whether these reactions take something.
+    pub(super) fn are_taken(&self, reactions: &[usize]) -> bool {
+        (0..self.groups.len()).any(|group| self.is_taken(group, reactions))
     }
 
     /// Whether one of these reactions takes something of a group.
-    fn is_taken(&self, group: usize, reactions: &[usize]) -> bool {
+    pub(super) fn is_taken(&self, group: usize, reactions: &[usize]) -> bool {
         self.groups[group].iter().any(|reaction| reactions.contains(reaction))
+    }
+
+    /// The copy of a group that is read while packets write its working copy.
+    fn copy_to_read(&self, group: usize, working_copies: &[u64]) -> u64 {
+        match self.mistake {
+            Mistake::NoFlip => working_copies[group],
+            _ => working_copies[group] ^ 1,
+        }
     }
 
     /// Reads of the registers themselves, for the values before the first packet.
@@ -157,22 +166,20 @@ impl Measurements {
         }
     }
 
-    /// Reads of what these reactions take, each of the copy of its group, in the order of [`Measurements::take_reads`].
-    pub(super) fn reads(&self, copies: &[u64], reactions: &[usize]) -> Vec<Item> {
-        let mut items: Vec<Item> = Vec::new();
+    /// Adds reads of what these reactions take, each of the copy of its group, in the order of
+    /// [`Measurements::take_reads`].
+    pub(super) fn reads(&self, working_copies: &[u64], reactions: &[usize], items: &mut Vec<Item>) {
         for pack in self.packs.iter().filter(|pack| self.is_taken(pack.plan.group, reactions)) {
-            let copy = copies[pack.plan.group];
-            for register in pack.words.iter().chain([&pack.sequence]) {
-                items.push(
-                    Read::Register { register: *register, cells: CellRange::one(copy) }.into(),
-                );
-            }
+            let cells = CellRange::one(self.copy_to_read(pack.plan.group, working_copies));
+            let registers = pack.words.iter().chain([&pack.sequence]);
+            items.extend(registers.map(|own| Read::Register { register: *own, cells }.into()));
         }
         for register in &self.registers {
             if !self.is_taken(register.plan.group, reactions) {
                 continue;
             }
-            let first = copies[register.plan.group] * register.plan.copy_cells + register.first;
+            let copy = self.copy_to_read(register.plan.group, working_copies);
+            let first = copy * register.plan.copy_cells + register.first;
             let cells = CellRange::range(first, register.count);
             for register in [register.copies].into_iter().chain(register.times) {
                 items.push(Read::Register { register, cells }.into());
@@ -182,34 +189,44 @@ impl Measurements {
                 items.push(Read::Register { register: register.original, cells }.into());
             }
         }
-        items
     }
 
     /// Takes the replies to the reads of what these reactions take.
     pub(super) fn take_reads<'r>(
         &mut self,
-        copies: &[u64],
+        working_copies: &[u64],
         reactions: &[usize],
-        replies: &mut impl Iterator<Item = &'r Result<Reply, Fault>>,
+        replies: impl Iterator<Item = &'r Result<Reply, Fault>>,
     ) {
-        let mut values = || match replies.next() {
-            Some(Ok(Reply::State(StateReply::Registers(values)))) => values.as_slice(),
+        let mut replies = replies.map(|reply| match reply {
+            Ok(Reply::State(StateReply::Registers(values))) => values.as_slice(),
             _ => &[],
-        };
-        let groups = self.groups_of(reactions);
+        });
+        let mut values = || replies.next().unwrap_or_default();
+        let mut word = || values().first().map_or(0, Bits::low_u64);
         self.reads += 1;
-        for pack in self.packs.iter_mut().filter(|pack| groups.contains(&pack.plan.group)) {
-            let copy = copies[pack.plan.group] as usize;
-            let words: Vec<u64> =
-                pack.words.iter().map(|_| values().first().map_or(0, Bits::low_u64)).collect();
-            let sequence = values().first().map_or(0, Bits::low_u64);
+        for at in 0..self.packs.len() {
+            let group = self.packs[at].plan.group;
+            if !self.is_taken(group, reactions) {
+                continue;
+            }
+            let copy = self.copy_to_read(group, working_copies) as usize;
+            let pack = &mut self.packs[at];
+            pack.read.clear();
+            pack.read.extend(pack.words.iter().map(|_| word()));
+            let sequence = word();
             if sequence != pack.seen[copy] || self.mistake == Mistake::NoSequence {
                 pack.seen[copy] = sequence;
-                pack.cached = words;
+                std::mem::swap(&mut pack.cached, &mut pack.read);
             }
         }
-        for register in self.registers.iter_mut().filter(|one| groups.contains(&one.plan.group)) {
-            let copy = copies[register.plan.group] as usize;
+        for at in 0..self.registers.len() {
+            let group = self.registers[at].plan.group;
+            if !self.is_taken(group, reactions) {
+                continue;
+            }
+            let copy = self.copy_to_read(group, working_copies) as usize;
+            let register = &mut self.registers[at];
             let split: (Vec<Bits>, Vec<Bits>);
             let (cells, times) = match register.times {
                 Some(_) => (values(), values()),
@@ -261,19 +278,23 @@ impl Measurements {
         }
     }
 
-    /// Begins the other copies of these groups: the legacy writes so far precede them.
-    pub(super) fn begin_copies(&mut self, groups: &[usize]) {
-        for register in self.registers.iter_mut().filter(|one| groups.contains(&one.plan.group)) {
+    /// Begins the other copies of what these reactions take: the legacy writes so far precede them.
+    pub(super) fn begin_copies(&mut self, reactions: &[usize]) {
+        let Measurements { registers, groups, .. } = self;
+        let is_taken = |one: &&mut Register| {
+            groups[one.plan.group].iter().any(|reaction| reactions.contains(reaction))
+        };
+        for register in registers.iter_mut().filter(is_taken) {
             for (is_legacy, is_pending) in register.legacy.iter_mut().zip(&mut register.pending) {
                 *is_legacy |= std::mem::take(is_pending);
             }
         }
     }
 
-    /// The input of a reaction.
-    pub(super) fn input(&self, reaction: usize) -> Vec<u64> {
+    /// Fills the input of a reaction.
+    pub(super) fn input(&self, reaction: usize, input: &mut Vec<u64>) {
         let interface = &self.interface.reactions[reaction];
-        let mut input = vec![0u64; interface.input_words()];
+        input.resize(interface.input_words(), 0);
         for pack in self.packs.iter().filter(|pack| pack.plan.reaction == reaction) {
             for value in &pack.plan.values {
                 let mut low = 0;
@@ -299,6 +320,5 @@ impl Measurements {
             }
             at += argument.kind.words();
         }
-        input
     }
 }

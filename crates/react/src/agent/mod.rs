@@ -23,6 +23,7 @@ use crate::map::LegacyWrites;
 use crate::module::Module;
 use control::target::{Batch, Fault, Outcome, Target};
 use dialogue::Phase;
+use host::Decided;
 use init_tables::{Init, inits};
 use ir::Program;
 use measurements::Measurements;
@@ -34,6 +35,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tables::Tables;
 pub use trace::{Call, Dialogue};
+
+/// Why a program can react no more whose device was dropped.
+const GONE: &str = "the switch is gone";
 
 /// The agent of one switch.
 pub struct Agent {
@@ -53,8 +57,13 @@ pub struct Agent {
     committed: Vec<u64>,
     /// When each reaction is due.
     due_ps: Vec<u64>,
-    /// The reactions of this dialogue: those that were due when the working copies of what they take were flipped.
+    /// The reactions of this dialogue: those that were due when the working copies of what they take were flipped. Behind a
+    /// commit, those of the next one.
     due: Vec<usize>,
+    /// What the reactions of this dialogue decided.
+    decided: Decided,
+    /// The input of the reaction that is called.
+    input: Vec<u64>,
     /// Whether the last commit flipped working copies for the next dialogue too.
     is_flipped: bool,
     /// Whether `init` runs before the next dialogue.
@@ -107,6 +116,8 @@ impl Agent {
             legacy,
             working_copies: vec![0; compiled.plan.groups.len()],
             due: Vec::new(),
+            decided: Decided::default(),
+            input: Vec::new(),
             is_flipped: false,
             init_is_due: false,
             reloads: VecDeque::new(),
@@ -169,15 +180,12 @@ impl Agent {
             self.init_is_due = self.interface.init.is_some();
         } else if self.interface.init.is_some() {
             let now_ps = switch.now_ps();
-            let mut calling = self.init_call();
-            let decided = loop {
-                if let Some((decided, _)) = self.advance(&mut calling, now_ps)? {
-                    break decided;
-                }
-            };
-            if let Some(batch) = self.commit_batch(&decided, &[]) {
+            self.current.is_init = true;
+            let mut calling = self.begin_calls();
+            while self.advance(&mut calling, now_ps)?.is_none() {}
+            if let Some(batch) = self.commit_batch(now_ps) {
                 let outcome = switch.execute(batch);
-                self.record_commit(&decided, &outcome, &[]);
+                self.record_commit(&outcome);
                 if let Some((_, fault)) = outcome.first_fault() {
                     return Err(format!("`init` could not be committed: {fault}"));
                 }
@@ -204,7 +212,7 @@ impl Agent {
 
     fn check(&self, outcome: &Outcome) -> Result<(), String> {
         match outcome.first_fault() {
-            Some((_, Fault::Gone)) => Err("the switch is gone".to_string()),
+            Some((_, Fault::Gone)) => Err(GONE.to_string()),
             Some((_, fault)) => Err(fault.to_string()),
             None => Ok(()),
         }

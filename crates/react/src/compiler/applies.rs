@@ -139,7 +139,7 @@ impl<'e> Applies<'_, '_, 'e> {
 impl Applies<'_, '_, '_> {
     /// Whether a body applies a table or a control. BMv2 wants one successor of each table, so it refuses two copies of such
     /// a body; Tofino's compiler joins them.
-    fn apply_something(&self, cases: &[SwitchCase]) -> bool {
+    fn applies_anything(&self, cases: &[SwitchCase]) -> bool {
         struct Applied<'t, 'p>(&'t Translator<'p>, bool);
         impl<'a> Visit<'a> for Applied<'_, '_> {
             fn expression(&mut self, expression: &'a Expression) {
@@ -245,7 +245,7 @@ impl VisitMut for Applies<'_, '_, '_> {
                 {
                     let stand_once = self.translator.style == Style::V1model
                         && table.default_table.is_some()
-                        && self.apply_something(cases);
+                        && self.applies_anything(cases);
                     for case in cases.iter_mut() {
                         if let Some(body) = &mut case.body {
                             body.statements.iter_mut().for_each(|inner| self.statement(inner));

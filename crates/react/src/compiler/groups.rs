@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Groups`]: which measurements have a working copy of their own (Mantis §5.2). What the same reactions take flips and is
-//! read together, so a large measurement of a slow reaction costs a fast one nothing. Rates do not count, so a reload may
-//! change them.
+//! [`Groups`]: which measurements share a working copy (Mantis §5.2). A group is what exactly the same reactions take: it is
+//! flipped and read as one, so a fast reaction does not pay for the large measurement of a slow one. Groups do not depend on
+//! rates, so a reload may change rates.
 
 use crate::language::{ArgumentSource, P4rProgram};
 use p4::ast::NodeId;
 use std::collections::BTreeSet;
+
+/// What an argument measures first.
+enum Measured {
+    /// Fields that packets write for a reaction.
+    Fields { reaction: usize },
+    /// A register, by its place in the list of those that are taken.
+    Register { taker: usize },
+}
 
 /// The groups of a program's measurements, by number in the order of the arguments.
 #[derive(Clone, Debug, Default)]
@@ -19,43 +27,40 @@ pub(super) struct Groups {
 impl Groups {
     /// The groups of a program.
     pub(super) fn of(program: &P4rProgram) -> Groups {
+        // The reactions that take each register, then what each argument measures, in order.
         let mut takers: Vec<(NodeId, BTreeSet<usize>)> = Vec::new();
-        // A set of reactions for each argument that packets write, in order.
-        let mut sets: Vec<Result<usize, NodeId>> = Vec::new();
+        let mut measured: Vec<Measured> = Vec::new();
         for (reaction, declared) in program.declarations.reactions.iter().enumerate() {
             for argument in &declared.arguments {
                 match &argument.source {
                     ArgumentSource::Packet { .. } | ArgumentSource::Malleable { .. } => {
-                        sets.push(Ok(reaction));
+                        measured.push(Measured::Fields { reaction });
                     }
                     ArgumentSource::Register { path, .. } => {
                         let found = crate::language::arguments::register(program, path);
                         let Some((declaration, _)) = found else { continue };
-                        let node = declaration.id;
-                        sets.push(Err(node));
-                        match takers.iter_mut().find(|(known, _)| *known == node) {
-                            Some((_, reactions)) => {
-                                reactions.insert(reaction);
-                            }
-                            None => takers.push((node, BTreeSet::from([reaction]))),
-                        }
+                        let known = takers.iter().position(|(node, _)| *node == declaration.id);
+                        let taker = known.unwrap_or_else(|| {
+                            takers.push((declaration.id, BTreeSet::new()));
+                            measured.push(Measured::Register { taker: takers.len() - 1 });
+                            takers.len() - 1
+                        });
+                        takers[taker].1.insert(reaction);
                     }
                     ArgumentSource::Constant(_) => {}
                 }
             }
         }
         let mut groups = Groups::default();
-        for set in sets {
-            match set {
-                Ok(reaction) => {
+        for one in measured {
+            match one {
+                Measured::Fields { reaction } => {
                     groups.number(BTreeSet::from([reaction]));
                 }
-                Err(node) => {
-                    let own = takers.iter().find(|(known, _)| *known == node);
-                    let group = groups.number(own.map(|(_, own)| own.clone()).unwrap_or_default());
-                    if !groups.registers.iter().any(|(known, _)| *known == node) {
-                        groups.registers.push((node, group));
-                    }
+                Measured::Register { taker } => {
+                    let (node, reactions) = &takers[taker];
+                    let group = groups.number(reactions.clone());
+                    groups.registers.push((*node, group));
                 }
             }
         }
@@ -86,6 +91,11 @@ impl Groups {
     /// The registers that are arguments, in the order of the arguments.
     pub(super) fn registers(&self) -> impl Iterator<Item = NodeId> {
         self.registers.iter().map(|(node, _)| *node)
+    }
+
+    /// Whether a register is an argument.
+    pub(super) fn measures(&self, register: NodeId) -> bool {
+        self.registers().any(|node| node == register)
     }
 
     /// The group of the fields that a reaction takes.

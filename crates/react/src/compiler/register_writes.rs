@@ -53,7 +53,7 @@ impl Translator<'_> {
         &self,
         declaration: &Declaration,
     ) -> Option<(NodeId, MeasuredRegister, String)> {
-        if !self.usage.measured_registers.contains(&declaration.id) {
+        if !self.usage.groups.measures(declaration.id) {
             return None;
         }
         if self.style == Style::Tna {
@@ -102,7 +102,7 @@ impl VisitMut for Mirror<'_, '_> {
             walk_statement(self, statement);
             return;
         };
-        if !self.translator.usage.measured_registers.contains(&node) {
+        if !self.translator.usage.groups.measures(node) {
             return;
         }
         let declaration = all_declarations(&typed).find(|one| one.id == node);

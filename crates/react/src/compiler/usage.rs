@@ -58,8 +58,6 @@ pub(super) struct Usage {
     pub(super) used: BTreeMap<Gress, BTreeSet<Arc<str>>>,
     /// The malleables that controls behind each pipeline read.
     pub(super) copied: BTreeMap<Gress, BTreeSet<Arc<str>>>,
-    /// Declarations of the registers that are arguments of reactions.
-    pub(super) measured_registers: Vec<NodeId>,
     /// The groups of measurements.
     pub(super) groups: Groups,
     /// Pipelines with something to measure, and the groups that they measure.
@@ -73,9 +71,7 @@ pub(super) struct Usage {
 impl Usage {
     pub(super) fn of(program: &P4rProgram) -> Usage {
         let typed = &program.typed;
-        let groups = Groups::of(program);
-        let measured_registers = groups.registers().collect();
-        let mut usage = Usage { groups, measured_registers, ..Usage::default() };
+        let mut usage = Usage { groups: Groups::of(program), ..Usage::default() };
         for (number, reaction) in program.declarations.reactions.iter().enumerate() {
             for argument in &reaction.arguments {
                 usage.argument(number, &argument.source);
@@ -105,10 +101,10 @@ impl Usage {
                 if parts.has_malleable_table {
                     usage.versioned.insert(pipeline.gress);
                 }
-                let measured = usage.measured_registers.iter();
+                let measured = usage.groups.registers();
                 let written = measured.filter(|register| parts.written.contains(register));
                 let groups: Vec<usize> =
-                    written.map(|register| usage.groups.of_register(*register)).collect();
+                    written.map(|register| usage.groups.of_register(register)).collect();
                 if !groups.is_empty() {
                     usage.measuring.entry(pipeline.gress).or_default().extend(groups);
                 }
@@ -123,8 +119,7 @@ impl Usage {
         loop {
             let before = usage.needing.len();
             for (control, parts) in &direct {
-                let writes =
-                    || parts.written.iter().any(|one| usage.measured_registers.contains(one));
+                let writes = || parts.written.iter().any(|one| usage.groups.measures(*one));
                 let is_needing = !parts.names.is_empty()
                     || parts.has_malleable_table
                     || writes()

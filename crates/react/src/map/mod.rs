@@ -10,7 +10,6 @@ mod rows;
 mod updates;
 
 use crate::compiler::Plan;
-use crate::handles;
 use control::map::{IdleEntries, Physical, Renamed, RowPriorities, TargetIndex, Translation};
 use control::target::{Batch, Fault, Notification, Outcome, Visibility};
 use init_state::InitState;
@@ -21,7 +20,6 @@ use state::{
     BoundAction, CellRange, Configuration, EntryRecord, EntryReference, NewEntry, Read,
     Reply as StateReply, Update,
 };
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows that packets do not match yet.
@@ -53,7 +51,6 @@ impl LegacyWrites {
 #[derive(Clone, Debug)]
 pub struct MalleableMap {
     written: Arc<Program>,
-    run: Arc<Program>,
     objects: Objects,
     inits: Vec<InitState>,
     legacy: LegacyWrites,
@@ -79,38 +76,8 @@ impl MalleableMap {
         run: Arc<Program>,
     ) -> Result<MalleableMap, String> {
         let objects = Objects::new(plan, &written, &run)?;
-        let mut inits = Vec::new();
-        for pipeline in &plan.pipelines {
-            let mut handles = Vec::new();
-            for init in &pipeline.inits {
-                handles.push((
-                    handles::table(&run, &init.table)?,
-                    handles::action(&run, &init.action)?,
-                ));
-            }
-            let mut words = BTreeMap::new();
-            // The defaults of the program as written have the initial values.
-            let name = &pipeline.inits.first().ok_or("init")?.table;
-            let master = &written.tables[handles::table(&written, name)?.index()];
-            let action = &written.actions
-                [master.actions[master.default_action.action as usize].action.index()];
-            for (parameter, value) in action.parameters.iter().zip(&master.default_action.arguments)
-            {
-                words.insert(parameter.name.clone(), value.clone());
-            }
-            let mut init = InitState {
-                gress: pipeline.gress,
-                tables: pipeline.inits.clone(),
-                handles,
-                words,
-                version: 0,
-                has_prepared: false,
-                has_changed: false,
-                recent: Vec::new(),
-            };
-            init.note_alternatives(&run);
-            inits.push(init);
-        }
+        let inits = plan.pipelines.iter().map(|pipeline| InitState::new(pipeline, &written, &run));
+        let inits = inits.collect::<Result<_, _>>()?;
         let mut priorities = RowPriorities::new(AGE_BITS);
         for table in &objects.tables {
             for entry in table.changeable_entries(&written) {
@@ -120,7 +87,7 @@ impl MalleableMap {
         }
         let (legacy, is_undoing) = (LegacyWrites::default(), false);
         let idle = IdleEntries::default();
-        Ok(MalleableMap { written, run, objects, inits, legacy, priorities, idle, is_undoing })
+        Ok(MalleableMap { written, objects, inits, legacy, priorities, idle, is_undoing })
     }
 
     /// Writes of legacy controllers to measured registers.
@@ -158,8 +125,8 @@ impl MalleableMap {
         for init in &self.inits {
             for number in 1..init.tables.len() {
                 for version in [0, 1] {
-                    let entry = init.entry(&self.run, number, version);
-                    items.push(Update::InsertEntry { table: init.handles[number].0, entry });
+                    let (table, entry) = (init.tables[number].table, init.entry(number, version));
+                    items.push(Update::InsertEntry { table, entry });
                 }
             }
         }
@@ -290,10 +257,8 @@ impl Translation for MalleableMap {
                 continue;
             }
             init.has_changed = false;
-            init.note_alternatives(&self.run);
-            let (table, action) = init.handles[0];
-            let arguments = init.arguments(&self.run, 0);
-            let action = Some(BoundAction { action, arguments });
+            init.note_alternatives();
+            let (table, action) = (init.tables[0].table, Some(init.action(0)));
             let commit = Update::SetDefaultAction { table, action };
             items.push(Physical::at(TargetIndex(0), commit).in_phase(COMMIT));
         }

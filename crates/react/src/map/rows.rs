@@ -7,7 +7,6 @@ use crate::compiler::combination;
 use control::target::Fault;
 use ir::{ActionId, Bits, KeyPattern};
 use state::{ActionData, BoundAction, CounterValue, NewEntry, Reply as StateReply};
-use std::collections::BTreeSet;
 
 /// A row of the program as run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +45,30 @@ impl TableObjects {
         BoundAction { action: action_id, arguments: action.arguments.clone() }
     }
 
+    /// The action of an entry, and the fields whose alternatives multiply its rows, in order.
+    fn action_and_fields<'e>(
+        &self,
+        entry: &'e NewEntry,
+    ) -> Result<(&'e BoundAction, Vec<usize>), Fault> {
+        let ActionData::Direct(action) = &entry.action else {
+            let why = "members of action profiles have no versions";
+            return Err(Fault::Unsupported(why.to_string()));
+        };
+        let own = self.actions.get(&action.action).map_or(&[][..], |objects| &objects.fields);
+        let key_fields = self.keys.iter().flat_map(|key| key.fields());
+        let all = self.selectors.iter().map(|(field, _)| field).filter(|_| self.has_fixed_rows);
+        let mut fields: Vec<usize> = key_fields.chain(own).chain(all).copied().collect();
+        fields.sort_unstable();
+        fields.dedup();
+        Ok((action, fields))
+    }
+
+    /// Whether two forms of an entry have rows of the same keys.
+    pub(super) fn has_same_rows(&self, old: &NewEntry, new: &NewEntry) -> bool {
+        let fields = |entry| self.action_and_fields(entry).map(|(_, fields)| fields);
+        fields(old).is_ok_and(|old| fields(new) == Ok(old))
+    }
+
     /// The rows of an entry in a version.
     /// `below` is the priority of the rows of a table whose entries have priorities.
     pub(super) fn rows(
@@ -54,15 +77,7 @@ impl TableObjects {
         version: Option<u64>,
         below: Option<i64>,
     ) -> Result<Vec<Row>, Fault> {
-        let ActionData::Direct(action) = &entry.action else {
-            let why = "members of action profiles have no versions";
-            return Err(Fault::Unsupported(why.to_string()));
-        };
-        let own = self.actions.get(&action.action).map_or(&[][..], |objects| &objects.fields);
-        let key_fields = self.keys.iter().flat_map(|key| key.fields());
-        let all = self.selectors.iter().map(|(field, _)| field).filter(|_| self.has_fixed_rows);
-        let fields: BTreeSet<usize> = key_fields.chain(own).chain(all).copied().collect();
-        let fields: Vec<usize> = fields.into_iter().collect();
+        let (action, fields) = self.action_and_fields(entry)?;
         let priority = match (self.has_priorities, self.prefix_key) {
             (true, _) => below.unwrap_or(entry.priority),
             // An lpm column that became ternary: the longest prefix wins.

@@ -2,15 +2,14 @@
 //! What the map writes for an update of an entry, a default action or an init table, and in which phase. Rows of the version
 //! that packets match wait for the mirror phase; the master entry is written by the commit alone.
 
-use super::init_state::InitState;
+use super::init_state::{InitState, Loaded};
 use super::objects::TableObjects;
 use super::{MIRROR, MalleableMap, PREPARE, Row};
 use crate::language::Gress;
 use control::map::{Physical, TargetIndex};
 use control::target::Fault;
-use ir::{Bits, Program, TableId};
+use ir::TableId;
 use state::{ActionData, BoundAction, NewEntry, Update};
-use std::sync::Arc;
 
 impl MalleableMap {
     fn init_of(&mut self, gress: Gress) -> Option<&mut InitState> {
@@ -51,12 +50,14 @@ impl MalleableMap {
             (Some(old), Some(_)) => self.priorities.of(&name(old)),
             (None, None) => None,
         };
+        let has_same_rows = old.zip(new).is_some_and(|(old, new)| table.has_same_rows(old, new));
         for (version, phase) in self.phases(table) {
             let rows = |entry: Option<&NewEntry>| match entry {
                 Some(entry) => table.rows(entry, version, below),
                 None => Ok(Vec::new()),
             };
-            let (mut before, mut after) = (rows(old)?, rows(new)?);
+            let mut before = if has_same_rows { Vec::new() } else { rows(old)? };
+            let mut after = rows(new)?;
             let is_same =
                 |one: &Row, other: &Row| one.keys == other.keys && one.priority == other.priority;
             self.sort(table, &mut before);
@@ -68,13 +69,17 @@ impl MalleableMap {
                     items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
                 }
             }
+            let Some(new) = new else { continue };
             for row in after {
-                let is_there = before.iter().any(|other| is_same(&row, other));
-                let template = new
-                    .cloned()
-                    .unwrap_or_else(|| NewEntry::direct(Vec::new(), 0, row.action.clone()));
-                let action = ActionData::Direct(row.action);
-                let entry = NewEntry { keys: row.keys, priority: row.priority, action, ..template };
+                let is_there = has_same_rows || before.iter().any(|other| is_same(&row, other));
+                let entry = NewEntry {
+                    keys: row.keys,
+                    priority: row.priority,
+                    action: ActionData::Direct(row.action),
+                    idle_timeout_ns: new.idle_timeout_ns,
+                    metadata: new.metadata.clone(),
+                    cookie: new.cookie,
+                };
                 let update = match is_there {
                     true => Update::ModifyEntry { table: table.run, entry },
                     false => Update::InsertEntry { table: table.run, entry },
@@ -129,42 +134,31 @@ impl MalleableMap {
         table: TableId,
         action: Option<&BoundAction>,
     ) -> Vec<Physical> {
-        let init = &self.inits[index];
-        let written = &self.written.tables[table.index()];
-        let listed = written.actions[written.default_action.action as usize].action;
-        let parameters = &self.written.actions[listed.index()].parameters;
-        let arguments =
-            action.map_or(&written.default_action.arguments, |action| &action.arguments);
-        let changed: Vec<(Arc<str>, Bits)> = parameters
-            .iter()
-            .zip(arguments)
-            .filter(|(parameter, value)| init.words.get(&parameter.name) != Some(*value))
-            .map(|(parameter, value)| (parameter.name.clone(), value.clone()))
-            .collect();
         let init = &mut self.inits[index];
-        let loads = |name: &Arc<str>, run: &Program, handle: ir::ActionId| {
-            run.actions[handle.index()].parameters.iter().any(|parameter| parameter.name == *name)
-        };
-        let mut bins: Vec<usize> = Vec::new();
-        for (name, value) in changed {
-            for (number, handle) in init.handles.iter().enumerate() {
-                if loads(&name, &self.run, handle.1) {
+        let initial = &self.written.tables[table.index()].default_action.arguments;
+        let arguments = action.map_or(initial, |action| &action.arguments);
+        let mut behind: Vec<usize> = Vec::new();
+        for (at, value) in arguments.iter().enumerate() {
+            if init.words[at] == *value {
+                continue;
+            }
+            init.words[at] = value.clone();
+            for (number, loading) in init.tables.iter().enumerate() {
+                if loading.parameters.contains(&Loaded::Written(at)) {
                     match number {
                         0 => init.has_changed = true,
-                        number if !bins.contains(&number) => bins.push(number),
+                        number if !behind.contains(&number) => behind.push(number),
                         _ => {}
                     }
                 }
             }
-            init.words.insert(name, value);
         }
         let mut items = Vec::new();
-        for number in bins {
+        for number in behind {
             init.has_prepared = true;
-            let table = init.handles[number].0;
+            let table = init.tables[number].table;
             for (version, phase) in [(init.version ^ 1, PREPARE), (init.version, MIRROR)] {
-                let entry = init.entry(&self.run, number, version);
-                let update = Update::ModifyEntry { table, entry };
+                let update = Update::ModifyEntry { table, entry: init.entry(number, version) };
                 items.push(Physical::at(TargetIndex(0), update).in_phase(phase));
             }
         }
