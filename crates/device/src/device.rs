@@ -341,6 +341,11 @@ impl Device {
         self.switch().is_busy()
     }
 
+    /// Returns whether [`Device::run_to_completion`] would run an event.
+    pub fn has_work(&self) -> bool {
+        self.switch().has_work()
+    }
+
     /// Takes the tapped events since the last call, in order; empty unless [`DeviceOptions::tap`] is set.
     pub fn drain_taps(&mut self) -> Vec<Tapped> {
         self.switch().core.tap.as_mut().map_or_else(Vec::new, Tap::take)

@@ -39,6 +39,8 @@ pub enum DropReason {
     AssertionFailed,
     /// The admission rule drops the packet ([`crate::Admission`]).
     NotAdmitted,
+    /// The caller that ran the pass had no room for it in a queue in front of a stage.
+    StageQueue,
 }
 
 impl DropReason {
@@ -61,6 +63,7 @@ impl DropReason {
             DropReason::StepLimit => "step limit",
             DropReason::AssertionFailed => "assertion failed",
             DropReason::NotAdmitted => "not admitted",
+            DropReason::StageQueue => "stage queue",
         }
     }
 }
@@ -85,6 +88,9 @@ impl DropReason {
             DropReason::StepLimit => "the block took too many steps",
             DropReason::AssertionFailed => "an assertion did not hold",
             DropReason::NotAdmitted => "no program is admitted for packets like this one",
+            DropReason::StageQueue => {
+                "a queue in front of a stage had no room, or others had waited too long"
+            }
         }
     }
 }

@@ -131,8 +131,12 @@ impl Switch {
 
     /// See [`crate::Device::is_busy`].
     pub fn is_busy(&self) -> bool {
-        self.core.traffic.buffered_bytes() > 0
-            || self.next().is_some() && !self.core.has_only_endless_events()
+        self.core.traffic.buffered_bytes() > 0 || self.has_work()
+    }
+
+    /// See [`crate::Device::has_work`].
+    pub fn has_work(&self) -> bool {
+        self.next().is_some() && !self.core.has_only_endless_events()
     }
 
     fn step(&mut self, time_ps: u64, next: Next) -> Result<(), DeviceError> {

@@ -49,7 +49,7 @@ pub fn control_plan(
         name: group.name.clone(),
         stage: group.stage,
         cells: group.cells,
-        registers: group.registers.clone(),
+        registers: group.registers().collect(),
         decision: group.decision.map(|decision| SourceDecision {
             after: decision.after,
             region: region(decision.block),
@@ -145,7 +145,7 @@ fn not_staged(reason: NotStaged) -> Diagnostics {
     let mut found = Diagnostics::new();
     let message = match reason {
         NotStaged::Cut(errors) => return errors,
-        NotStaged::Array(name, reason) => format!("array `{name}` cannot be spread: {reason}"),
+        NotStaged::Array(_, name, reason) => format!("array `{name}` cannot be spread: {reason}"),
         NotStaged::Stage(name) => format!("no stage of the control has room for array `{name}`"),
         NotStaged::Values => "the control has a loop, or too many conditions".to_owned(),
     };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The checker: reads a [`Trace`] and proves that the run kept the rules of a multi-pipelined machine. It shares no code with the machine
-//! and simulates nothing; each rule is a property of the events.
+//! [`Checker`]: reads the events of a run, as a trace or while they happen, and proves that the run kept the rules of a
+//! multi-pipelined machine. It shares no code with the machine and simulates nothing; each rule is a property of the
+//! events.
 
-use crate::trace::{Kind, Trace};
+use crate::trace::{Kind, Recorder, Trace};
 use crate::work::Access;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,31 +56,20 @@ struct Packet {
 
 /// Checks a trace. Returns all violations in the order of events; none if the run kept all rules.
 pub fn check(trace: &Trace) -> Vec<Violation> {
-    let mut checker = Checker {
-        trace,
-        violations: Vec::new(),
-        cycle: 0,
-        packets: BTreeMap::new(),
-        map: trace.first_map.clone(),
-        last: BTreeMap::new(),
-        busy: BTreeSet::new(),
-        sources: BTreeSet::new(),
-        slots: BTreeSet::new(),
-    };
+    let mut checker = Checker::default();
+    checker.begin(trace.pipelines, trace.stages, &trace.group_stages, &trace.first_map);
     for event in &trace.events {
-        checker.event(event.cycle, event.kind);
+        checker.record(event.cycle, event.kind);
     }
-    for (number, packet) in std::mem::take(&mut checker.packets) {
-        if packet.is_present {
-            checker.report(Rule::FeedForward, format!("packet {number} never left"));
-        }
-    }
-    checker.violations
+    checker.finish()
 }
 
 /// The state of a check.
-struct Checker<'a> {
-    trace: &'a Trace,
+#[derive(Default)]
+pub struct Checker {
+    pipelines: usize,
+    stages: usize,
+    group_stages: Vec<usize>,
     violations: Vec<Violation>,
     cycle: u64,
     packets: BTreeMap<u64, Packet>,
@@ -95,7 +85,39 @@ struct Checker<'a> {
     slots: BTreeSet<(usize, usize)>,
 }
 
-impl Checker<'_> {
+impl Recorder for Checker {
+    fn begin(
+        &mut self,
+        pipelines: usize,
+        stages: usize,
+        group_stages: &[usize],
+        first_map: &[Vec<u8>],
+    ) {
+        *self = Checker {
+            pipelines,
+            stages,
+            group_stages: group_stages.to_vec(),
+            map: first_map.to_vec(),
+            ..Checker::default()
+        };
+    }
+
+    fn record(&mut self, cycle: u64, kind: Kind) {
+        self.event(cycle, kind);
+    }
+}
+
+impl Checker {
+    /// Ends the check. Returns all violations in the order of events.
+    pub fn finish(mut self) -> Vec<Violation> {
+        for (number, packet) in std::mem::take(&mut self.packets) {
+            if packet.is_present {
+                self.report(Rule::FeedForward, format!("packet {number} never left"));
+            }
+        }
+        self.violations
+    }
+
     fn report(&mut self, rule: Rule, message: String) {
         self.violations.push(Violation { rule, cycle: self.cycle, message });
     }
@@ -166,7 +188,7 @@ impl Checker<'_> {
 
     /// A stage of a pipeline does something.
     fn occupy(&mut self, stage: usize, pipeline: usize) {
-        let is_there = stage < self.trace.stages && pipeline < self.trace.pipelines;
+        let is_there = stage < self.stages && pipeline < self.pipelines;
         if !is_there || !self.busy.insert((stage, pipeline)) {
             let message = format!("stage {stage} of pipeline {pipeline} is used twice, or is none");
             self.report(Rule::OnePacketPerStage, message);
@@ -194,7 +216,7 @@ impl Checker<'_> {
     fn process(&mut self, number: u64, stage: usize, pipeline: usize, access: Option<Access>) {
         self.occupy(stage, pipeline);
         let cycle = self.cycle;
-        let group_stages = &self.trace.group_stages;
+        let group_stages = &self.group_stages;
         let packet = self.packets.entry(number).or_default();
         let is_next = packet.is_present
             && packet.next == stage
@@ -241,7 +263,7 @@ impl Checker<'_> {
     }
 
     fn depart(&mut self, number: u64) {
-        let stages = self.trace.stages;
+        let stages = self.stages;
         let packet = self.packets.entry(number).or_default();
         let is_done = packet.is_present && packet.next == stages;
         let is_complete = packet.planned.is_empty();

@@ -19,6 +19,8 @@ pub const REMAP: Code = Code("SC-E0106");
 pub const DESIGN: Code = Code("SC-E0107");
 /// A program that no machine runs.
 pub const NOT_RUN: Code = Code("SC-E0108");
+/// A clock that no pipeline has.
+pub const CLOCK: Code = Code("SC-E0109");
 /// A packet that accesses two cells of an array.
 pub const TWO_CELLS: Code = Code("SC-W0101");
 
@@ -82,9 +84,17 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: NOT_RUN,
         title: "a program that no machine runs",
-        text: "A machine runs the stages of ingress, and moves registers between pipelines. It cannot run programs whose \
-               ingress has meters or externs with state, an array that ingress and egress both access, or a loop. The \
-               report of `plane scale` says for each array what is in the way.",
+        text: "A machine runs the stages of ingress, and those of egress if it accesses arrays. It cannot run a program of which \
+               ingress and egress access the same array, or whose control has a loop or too many conditions. The report of \
+               `plane scale` says for each array what is in the way.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: CLOCK,
+        title: "a clock that no pipeline has",
+        text: "`--clock` is the frequency of the pipelines of a run of captures: a pipeline takes one packet a cycle. It is \
+               from 1Hz to 1THz; a cycle has a whole number of picoseconds, rounded down.",
         wrong: "",
         right: "",
     },

@@ -37,6 +37,7 @@ impl StagedPass {
         one.is_ended() == other.is_ended()
             && left.storage() == right.storage()
             && left.requests == right.requests
+            && left.actions == right.actions
             && left.emitted == right.emitted
             && left.payload() == right.payload()
     }

@@ -65,18 +65,10 @@ pub fn gathered(control: &StagedControl, pipelines: &[&Cells], map: &[Vec<u8>]) 
     all
 }
 
-/// Copies a cell of all registers of a group; all cells of a group that is not sharded.
+/// Copies a cell of all arrays of a group; all cells of a group that is not sharded.
 pub fn copy(group: &StagedGroup, cell: u64, from: &Cells, to: &mut Cells) {
-    for register in &group.registers {
-        let (Some(from), Some(to)) = (from.register(*register), to.register_mut(*register)) else {
-            continue;
-        };
-        let cells = if group.is_sharded { cell..cell + 1 } else { 0..from.size() };
-        for index in cells {
-            if let Some(value) = from.read(index) {
-                to.write(index, value);
-            }
-        }
+    for array in &group.arrays {
+        to.take_values(*array, group.moved_cells(cell), from);
     }
 }
 
@@ -118,15 +110,7 @@ impl Comparable for DeviceWork {
         let control = self.pipelines[0].control();
         let group = &control.groups[access.group as usize];
         let (found, expected) = (self.pipelines[pipeline].cells(), reference.pipelines[0].cells());
-        group.registers.iter().all(|register| {
-            let (Some(found), Some(expected)) =
-                (found.register(*register), expected.register(*register))
-            else {
-                return true;
-            };
-            let cell = u64::from(access.cell);
-            let mut cells = if group.is_sharded { cell..cell + 1 } else { 0..found.size() };
-            cells.all(|index| found.read(index) == expected.read(index))
-        })
+        let moved = group.moved_cells(u64::from(access.cell));
+        group.arrays.iter().all(|array| found.has_values_of(*array, moved, expected))
     }
 }

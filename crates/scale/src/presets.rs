@@ -27,6 +27,8 @@ pub struct Preset {
     pub about: &'static str,
     /// It keeps the order of accesses, so its runs without losses equal one pipeline.
     pub is_equivalent: bool,
+    /// It is made from the accesses of the whole run.
+    pub uses_counts: bool,
     make: fn(&Place) -> Design,
 }
 
@@ -65,18 +67,21 @@ pub const PRESETS: &[Preset] = &[
         name: "mp5",
         about: "the paper's machine",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| Design::mp5(place.remap_every),
     },
     Preset {
         name: "mp5-artifact-remap",
         about: "MP5 with Figure 6 as the artifact reads it: half the difference moves too, tried in each cycle",
         is_equivalent: true,
+        uses_counts: false,
         make: artifact_remap,
     },
     Preset {
         name: "mp5-scan",
         about: "MP5 with Figure 6 as hardware has it: one cell a cycle",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| {
             let remap = Remap::Scan { every: place.remap_every };
             Design { remap, ..Design::mp5(place.remap_every) }
@@ -86,30 +91,35 @@ pub const PRESETS: &[Preset] = &[
         name: "mp5-bound-ports",
         about: "MP5 with ports bound to pipelines and the artifact's remap: packets enter out of order",
         is_equivalent: false,
+        uses_counts: false,
         make: |place| Design { entry: bound_ports(place), ..artifact_remap(place) },
     },
     Preset {
         name: "naive",
         about: "all cells and all packets in one pipeline",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design::naive(),
     },
     Preset {
         name: "naive-sprayed",
         about: "all cells in one pipeline, packets in all",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design { entry: Entry::Sprayed, ..Design::naive() },
     },
     Preset {
         name: "static-modulo",
         about: "cell j stays in pipeline j mod k",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design::fixed(FirstMap::Modulo),
     },
     Preset {
         name: "static-random",
         about: "cells stay in random pipelines",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| {
             let cells: Vec<usize> = place.counts.iter().map(Vec::len).collect();
             Design::fixed(FirstMap::Given(maps::random(&cells, place.pipelines, place.seed)))
@@ -119,12 +129,14 @@ pub const PRESETS: &[Preset] = &[
         name: "static-sorted",
         about: "cells stay, sorted by accesses and cut in equal parts, as the artifact's static sharding",
         is_equivalent: true,
+        uses_counts: true,
         make: |place| Design::fixed(FirstMap::Given(maps::sorted(&place.counts, place.pipelines))),
     },
     Preset {
         name: "random",
         about: "MP5 from a random map",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| {
             let cells: Vec<usize> = place.counts.iter().map(Vec::len).collect();
             let first_map = FirstMap::Given(maps::random(&cells, place.pipelines, place.seed));
@@ -135,48 +147,56 @@ pub const PRESETS: &[Preset] = &[
         name: "no-order",
         about: "MP5 without phantoms (D1 to D3)",
         is_equivalent: false,
+        uses_counts: false,
         make: |place| Design::without_order(place.remap_every),
     },
     Preset {
         name: "recirculation",
         about: "ports bound to pipelines, another pass for each cell elsewhere; packets that come back go first",
         is_equivalent: false,
+        uses_counts: false,
         make: |place| Design::recirculation(place.ports, true),
     },
     Preset {
         name: "recirculation-new-first",
         about: "as recirculation; new packets go first",
         is_equivalent: false,
+        uses_counts: false,
         make: |place| Design::recirculation(place.ports, false),
     },
     Preset {
         name: "ideal",
         about: "the paper's ideal: queues by cell, cells packed for the whole run; no upper bound",
         is_equivalent: true,
+        uses_counts: true,
         make: |place| Design::ideal(maps::packed(&place.counts, place.pipelines)),
     },
     Preset {
         name: "by-cell",
         about: "MP5 with queues by cell",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| Design { queues: Queues::ByCell, ..artifact_remap(place) },
     },
     Preset {
         name: "free",
         about: "MP5 with free steering of stateless packets",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| Design { steering: FREE, ..artifact_remap(place) },
     },
     Preset {
         name: "free-late",
         about: "as free, from the queues of the last cycle",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| Design { steering: Steering::Free(View::Late), ..artifact_remap(place) },
     },
     Preset {
         name: "free-late-arrivals",
         about: "as free, from the queues of the last cycle and the destinations of this one",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| Design {
             steering: Steering::Free(View::LateWithArrivals),
             ..artifact_remap(place)
@@ -186,12 +206,14 @@ pub const PRESETS: &[Preset] = &[
         name: "free-by-cell",
         about: "free steering and queues by cell; cells stay",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design::free(View::Immediate),
     },
     Preset {
         name: "free-by-cell-remap",
         about: "free steering, queues by cell, Figure 6",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| Design {
             remap: artifact_remap(place).remap,
             ..Design::free(View::Immediate)
@@ -201,48 +223,56 @@ pub const PRESETS: &[Preset] = &[
         name: "free-by-cell-late",
         about: "as free-by-cell, from the queues of the last cycle",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design::free(View::Late),
     },
     Preset {
         name: "free-by-cell-late-arrivals",
         about: "as free-by-cell, from the queues of the last cycle and the destinations of this one",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design::free(View::LateWithArrivals),
     },
     Preset {
         name: "free-by-cell-fly",
         about: "free-by-cell; 8 cells every 25 cycles, with their entries",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design { remap: FLY, ..Design::free(View::Immediate) },
     },
     Preset {
         name: "free-by-cell-touch",
         about: "free-by-cell; a cell without packets in flight moves when a packet is resolved to it",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design { touch: Some(TOUCH), ..Design::free(View::Immediate) },
     },
     Preset {
         name: "free-by-cell-single-touch",
         about: "as free-by-cell-touch, one cell out of and one into a pipeline a cycle",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design { touch: Some(SINGLE_TOUCH), ..Design::free(View::Immediate) },
     },
     Preset {
         name: "free-by-cell-late-arrivals-touch",
         about: "what hardware could have: free-by-cell-late-arrivals with single touches",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design { touch: Some(SINGLE_TOUCH), ..Design::free(View::LateWithArrivals) },
     },
     Preset {
         name: "free-by-cell-touch-fly",
         about: "free-by-cell with touches, and 8 cells every 25 cycles with their entries",
         is_equivalent: true,
+        uses_counts: false,
         make: |_| Design { touch: Some(TOUCH), remap: FLY, ..Design::free(View::Immediate) },
     },
     Preset {
         name: "free-by-cell-rare-remap",
         about: "free-by-cell; Figure 6 only if the imbalance is no chance (3 standard deviations)",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| {
             let figure = Figure6 { significance: 30, ..Figure6::artifact(place.remap_every) };
             Design { remap: Remap::Figure6(figure), ..Design::free(View::Immediate) }
@@ -252,6 +282,7 @@ pub const PRESETS: &[Preset] = &[
         name: "touch",
         about: "MP5 with touches in the place of Figure 6",
         is_equivalent: true,
+        uses_counts: false,
         make: |place| Design { touch: Some(TOUCH), remap: Remap::Never, ..artifact_remap(place) },
     },
 ];

@@ -15,6 +15,7 @@ use ir::{
     Display, Instruction, Operation, Place, Program, RegionKind, RegisterId, Slot, SlotId, Temp,
     Terminator,
 };
+use state::MovedCells;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -56,8 +57,8 @@ pub struct StagedGroup {
     pub name: String,
     /// The stage.
     pub stage: usize,
-    /// The registers.
-    pub registers: Vec<RegisterId>,
+    /// The arrays: registers, meters and externs.
+    pub arrays: Vec<Location>,
     /// The number of cells that are mapped to pipelines; 1 if all cells lie in one pipeline.
     pub cells: u32,
     /// Whether cells lie in several pipelines.
@@ -66,6 +67,21 @@ pub struct StagedGroup {
     pub slots: GroupSlots,
     /// What decides later whether a packet accesses it.
     pub decision: Option<Decision>,
+}
+
+impl StagedGroup {
+    /// Returns which cells of its arrays move with a cell that is mapped to pipelines.
+    pub fn moved_cells(&self, cell: u64) -> MovedCells {
+        if self.is_sharded { MovedCells::One(cell) } else { MovedCells::All }
+    }
+
+    /// Returns its registers.
+    pub fn registers(&self) -> impl Iterator<Item = RegisterId> + '_ {
+        self.arrays.iter().filter_map(|array| match array {
+            Location::Register(register) => Some(*register),
+            _ => None,
+        })
+    }
 }
 
 /// What decides whether a packet accesses a group.
@@ -83,7 +99,7 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotStaged {
     /// An array that no machine can move, with the reason.
-    Array(Arc<str>, &'static str),
+    Array(Location, Arc<str>, &'static str),
     /// An array that a packet cannot access in the stage that it was given.
     Stage(Arc<str>),
     /// What keeps the control from being cut.
@@ -157,13 +173,8 @@ struct Cut {
 fn movable(control: &ControlSharding<'_>) -> Result<(), NotStaged> {
     for array in &control.arrays {
         if array.rule == crate::sharding::Rule::TwoControls {
-            return Err(NotStaged::Array(array.name.clone(), "ingress and egress both access it"));
-        }
-        if array.group.is_some() && !matches!(array.object, Location::Register(_)) {
-            return Err(NotStaged::Array(
-                array.name.clone(),
-                "only registers move between pipelines",
-            ));
+            let reason = "ingress and egress both access it";
+            return Err(NotStaged::Array(array.object, array.name.clone(), reason));
         }
     }
     Ok(())
@@ -186,9 +197,18 @@ fn cut_control(
         let constraints = Constraints::of(&program, control.block).map_err(NotStaged::Cut)?;
         let mut wanted: BTreeMap<Point, u32> = BTreeMap::new();
         let mut stage_of: BTreeMap<Point, usize> = BTreeMap::new();
+        let placed: BTreeSet<Point> = sources.values().copied().collect();
         for group in &control.groups {
             for access in &group.accesses {
-                stage_of.insert(values.accesses()[*access].at, group.stage);
+                let access = &values.accesses()[*access];
+                // Meters of entries stay in their action, so the table is applied in their stage.
+                let at = match access.application {
+                    Some(application) if !placed.contains(&access.at) => {
+                        values.applications()[application].at
+                    }
+                    _ => access.at,
+                };
+                stage_of.insert(at, group.stage);
             }
         }
         for (point, source) in &sources {
@@ -201,7 +221,13 @@ fn cut_control(
             if assignment.stage(*point).is_some_and(|found| found != *stage) {
                 let array = control.arrays.iter().find(|array| {
                     let source = sources.get(point);
-                    let of_access = |access: &usize| Some(&values.accesses()[*access].at) == source;
+                    let of_access = |access: &usize| {
+                        let access = &values.accesses()[*access];
+                        let application = access.application.map(|at| values.applications()[at].at);
+                        source.is_some_and(|source| {
+                            access.at == *source || application == Some(*source)
+                        })
+                    };
                     array.accesses.iter().any(of_access)
                 });
                 let name = array.map_or("".into(), |array| array.name.clone());
@@ -255,12 +281,7 @@ fn groups(
         groups.push(StagedGroup {
             name: names.join("+"),
             stage: group.stage,
-            registers: arrays
-                .filter_map(|array| match array.object {
-                    Location::Register(register) => Some(register),
-                    _ => None,
-                })
-                .collect(),
+            arrays: arrays.map(|array| array.object).collect(),
             cells: if is_sharded { u32::try_from(group.cells).unwrap_or(u32::MAX) } else { 1 },
             is_sharded,
             slots,

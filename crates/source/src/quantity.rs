@@ -88,6 +88,30 @@ pub fn duration_ps(text: &str) -> Result<u64, String> {
     })
 }
 
+/// Frequencies of the command line, in Hz.
+const FREQUENCY: Notation = Notation {
+    units: Units::Metric(&["hz"]),
+    unit_list: "Hz, kHz, MHz, GHz, THz",
+    default_scale: None,
+    decimals: Decimals::Rounded,
+};
+
+/// Reads a frequency of the command line in Hz: `1GHz`, `937.5 MHz`.
+///
+/// # Errors
+///
+/// A message for the user.
+pub fn frequency_hz(text: &str) -> Result<u64, String> {
+    FREQUENCY.parse(text).map_err(|problem| match problem {
+        QuantityError::Form => format!("{text:?} is not a frequency: write 1GHz or 937.5MHz"),
+        QuantityError::Unit { unit, known } => {
+            format!("`{unit}` is not a unit of frequency; units are {known}")
+        }
+        QuantityError::Large => format!("{text:?} is too large"),
+        QuantityError::Negative => format!("{text:?} is negative"),
+    })
+}
+
 impl Notation {
     /// Reads a quantity, in the smallest unit.
     ///

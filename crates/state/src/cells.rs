@@ -3,6 +3,9 @@
 //! instance. `configuration` has what packets only read.
 
 mod counts;
+mod moves;
+
+pub use moves::MovedCells;
 
 use crate::counter::{CounterCells, CounterValue};
 use crate::entry_cells::{EntryCells, EntryIdentity, Snapshot};

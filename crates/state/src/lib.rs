@@ -54,7 +54,7 @@ mod versions;
 
 pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
 pub use cell_range::{CellRange, CellValues};
-pub use cells::Cells;
+pub use cells::{Cells, MovedCells};
 pub use configuration::Configuration;
 pub use counter::CounterValue;
 pub use entry::{EntryHandle, EntryRecord, NewEntry};

@@ -168,6 +168,12 @@ impl MeterCells {
         }
     }
 
+    /// The number of cells up to the last one that is configured.
+    pub(crate) fn configured_size(&self) -> u64 {
+        let scattered = self.scattered.keys().map(|index| index + 1).max().unwrap_or(0);
+        scattered.max(self.flat.len() as u64)
+    }
+
     /// Whether any cell is.
     pub(crate) fn is_configured(&self) -> bool {
         !self.scattered.is_empty() || self.flat.iter().any(Option::is_some)

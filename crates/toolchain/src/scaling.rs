@@ -2,8 +2,10 @@
 //! `plane scale`: programs of any language on several pipelines. Crate `scale` decides; here programs are compiled, laid
 //! out for their stages, and checked.
 
+pub mod capture_run;
 pub mod field_run;
 pub mod hardware;
+pub mod machine_run;
 mod muted;
 
 use crate::layouts::{self, TargetError};
@@ -184,8 +186,8 @@ fn first_message(found: &Diagnostics) -> String {
 
 /// Says whether a diagnostic is about a request, such as a number of pipelines, and not about a program.
 pub fn is_of_the_request(found: &Diagnostic) -> bool {
-    [codes::PIPELINES, codes::STAGES, codes::DEPTH, codes::REMAP, codes::DESIGN, rtl::codes::SHAPE]
-        .contains(&found.code)
+    use codes::{CLOCK, DEPTH, DESIGN, PIPELINES, REMAP, STAGES};
+    [PIPELINES, STAGES, DEPTH, REMAP, DESIGN, CLOCK, rtl::codes::SHAPE].contains(&found.code)
 }
 
 /// Checks the numbers of a request.

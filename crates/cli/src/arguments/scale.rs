@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The options of `plane scale`.
 
-use super::Reading;
-use clap::{Args, ValueEnum};
+use super::{Reading, number, port_and_file};
+use clap::{ArgGroup, Args, ValueEnum};
+use device::EngineChoice;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// The form of a report on sharding.
@@ -16,8 +18,28 @@ pub enum ScaleFormat {
     Svg,
 }
 
+/// An engine of the stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScaleEngine {
+    /// Machine code.
+    Jit,
+    /// The reference interpreter.
+    Interpreter,
+}
+
+impl ScaleEngine {
+    /// Returns the device's choice.
+    pub fn choice(self) -> EngineChoice {
+        match self {
+            ScaleEngine::Jit => EngineChoice::Jit,
+            ScaleEngine::Interpreter => EngineChoice::Interpreter,
+        }
+    }
+}
+
 /// `plane scale`
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("traffic").args(["packets", "inputs"])))]
 pub struct Scale {
     /// The program; the end of its name says the language.
     #[arg(value_name = "PROG")]
@@ -35,7 +57,14 @@ pub struct Scale {
     /// Shard arrays that no packet writes, as the paper does; without this each pipeline has a copy of them.
     #[arg(long)]
     pub read_only_is_state: bool,
-    /// Run the packets of this CSV file on the machine, K a cycle in the order of lines, and compare with one pipeline.
+    /// Run packets that enter by a port on the machine, and compare with one pipeline: a pcap or pcapng file, or `-` for
+    /// standard input; may be repeated.
+    #[arg(long = "in", value_name = "PORT=FILE", value_parser = port_and_file)]
+    pub inputs: Vec<(u32, PathBuf)>,
+    /// Options of runs of captures.
+    #[command(flatten)]
+    pub captures: ScaleCaptures,
+    /// Run the packets of this CSV file of a Domino program, K a cycle in the order of lines.
     #[arg(long, value_name = "IN.csv")]
     pub packets: Option<PathBuf>,
     /// Write the packets that leave, in the order of those that enter.
@@ -45,17 +74,20 @@ pub struct Scale {
     #[arg(long, value_name = "STATE.json", requires = "packets")]
     pub state_out: Option<PathBuf>,
     /// The machine's design; an unknown name lists all.
-    #[arg(long, value_name = "NAME", default_value = "mp5", requires = "packets")]
+    #[arg(long, value_name = "NAME", default_value = "mp5", requires = "traffic")]
     pub design: String,
     /// Entries of a ring; without this no queue is bounded.
-    #[arg(long, value_name = "ENTRIES", requires = "packets")]
+    #[arg(long, value_name = "ENTRIES", requires = "traffic")]
     pub depth: Option<u64>,
     /// Cycles between two remaps.
-    #[arg(long, value_name = "CYCLES", default_value = "100", requires = "packets")]
+    #[arg(long, value_name = "CYCLES", default_value = "100", requires = "traffic")]
     pub remap_every: u64,
     /// The seed of everything random.
-    #[arg(long, default_value = "0", requires = "packets")]
+    #[arg(long, default_value = "0", requires = "traffic")]
     pub seed: u64,
+    /// The engine that runs the stages.
+    #[arg(long, default_value = "jit", requires = "traffic")]
+    pub engine: ScaleEngine,
     /// The form of the report.
     #[arg(long, default_value = "text")]
     pub format: ScaleFormat,
@@ -65,4 +97,44 @@ pub struct Scale {
     /// How to read the program.
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// Options of runs of captures.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Only with --in")]
+pub struct ScaleCaptures {
+    /// Write the packets that leave into this folder, as PORT.pcap; create it if it does not exist.
+    #[arg(long, value_name = "DIR", requires = "inputs")]
+    pub out: Option<PathBuf>,
+    /// The frequency of the pipelines, each of which takes a packet a cycle [default: 1GHz].
+    #[arg(
+        long = "clock",
+        value_name = "FREQUENCY",
+        value_parser = source::quantity::frequency_hz,
+        requires = "inputs"
+    )]
+    pub clock_hz: Option<u64>,
+    /// Table entries, as `plane run` takes them; may be repeated.
+    #[arg(long, value_name = "FILE", requires = "inputs")]
+    pub entries: Vec<PathBuf>,
+    /// Write entries in batches of at most N items [default: one batch a file].
+    #[arg(long, value_name = "N", requires = "entries")]
+    pub batch_size: Option<NonZeroUsize>,
+    /// The device file (TOML).
+    #[arg(long, value_name = "FILE.toml", requires = "inputs")]
+    pub device: Option<PathBuf>,
+    /// The CPU port; replaces that of the device file.
+    #[arg(long, value_name = "PORT", value_parser = number::<u32>, requires = "inputs")]
+    pub cpu_port: Option<u32>,
+    /// Fill packets that their capture has cut (snap length) with zeros, up to their length on the wire.
+    #[arg(long, requires = "inputs")]
+    pub pad_snapped: bool,
+    /// Stop the run at this device time, such as 10000 (ns) or 5us, after the first packet.
+    #[arg(
+        long = "until",
+        value_name = "TIME",
+        value_parser = source::quantity::duration_ps,
+        requires = "inputs"
+    )]
+    pub until_ps: Option<u64>,
 }

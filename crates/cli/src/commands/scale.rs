@@ -4,10 +4,14 @@
 use crate::arguments::{Scale, ScaleFormat};
 use crate::programs::{ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
-use std::path::Path;
 use toolchain::files;
-use toolchain::scaling::field_run::{self, MachineRun};
+use toolchain::scaling::capture_run::{CaptureRun, run_captures};
+use toolchain::scaling::field_run::{FieldRun, run_fields};
+use toolchain::scaling::machine_run::MachineRun;
 use toolchain::scaling::{self, ScaleRequest};
+
+/// The frequency of the pipelines without `--clock`, that of MP5 §4.1.
+const DEFAULT_CLOCK_HZ: u64 = 1_000_000_000;
 
 /// Runs it.
 pub fn run(arguments: &Scale, console: &dyn Console) -> ExitStatus {
@@ -27,9 +31,10 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
         target: arguments.target.as_deref(),
         read_only_is_state: arguments.read_only_is_state,
     };
-    let made = match &arguments.packets {
-        Some(packets) => run_packets(arguments, packets, (language, &file, &request), console),
-        None => scaling::report(language, &file, &request, console).map(|report| {
+    let has_packets = arguments.packets.is_some() || !arguments.inputs.is_empty();
+    let made = match has_packets {
+        true => run_packets(arguments, (language, &file, &request), console),
+        false => scaling::report(language, &file, &request, console).map(|report| {
             let text = match arguments.format {
                 ScaleFormat::Text => scale::report::text(&report),
                 ScaleFormat::Json => scale::report::json(&report),
@@ -49,25 +54,47 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
 /// Runs packets on the machine.
 fn run_packets(
     arguments: &Scale,
-    packets: &Path,
     (language, file, request): (&dyn Frontend, &ProgramFile<'_>, &ScaleRequest<'_>),
     console: &dyn Console,
 ) -> Result<(String, ExitStatus), Failure> {
-    let run = MachineRun {
-        packets,
-        packets_out: arguments.packets_out.as_deref(),
-        state_out: arguments.state_out.as_deref(),
+    if arguments.format == ScaleFormat::Svg {
+        let message = "--format svg draws the report on arrays; with packets write text or json";
+        return Err(Failure::Usage(message.to_string()));
+    }
+    let captures = &arguments.captures;
+    let machine = MachineRun {
         design: &arguments.design,
         depth: arguments.depth,
         remap_every: arguments.remap_every,
+        clock_hz: captures.clock_hz.unwrap_or(DEFAULT_CLOCK_HZ),
         seed: arguments.seed,
     };
-    let is_picture = arguments.format == ScaleFormat::Svg;
-    if is_picture {
-        let message = "--format svg draws the report on arrays; with --packets write text or json";
-        return Err(Failure::Usage(message.to_string()));
-    }
-    let (report, status) = field_run::run_fields(language, file, (request, &run), console)?;
+    let engine = arguments.engine.choice();
+    let (report, status) = match &arguments.packets {
+        Some(packets) => {
+            let run = FieldRun {
+                packets,
+                packets_out: arguments.packets_out.as_deref(),
+                state_out: arguments.state_out.as_deref(),
+                engine,
+            };
+            run_fields(language, file, request, (&run, &machine), console)?
+        }
+        None => {
+            let run = CaptureRun {
+                inputs: &arguments.inputs,
+                out: captures.out.as_deref(),
+                entries: &captures.entries,
+                batch_size: captures.batch_size,
+                device: captures.device.as_deref(),
+                cpu_port: captures.cpu_port,
+                pads_snapped: captures.pad_snapped,
+                until_ps: captures.until_ps,
+                engine,
+            };
+            run_captures(language, file, request, (&run, &machine), console)?
+        }
+    };
     let text = match arguments.format {
         ScaleFormat::Json => report.json(),
         ScaleFormat::Text | ScaleFormat::Svg => report.text(),

@@ -34,3 +34,4 @@ mod reactions;
 mod recorded_commands;
 mod run_captures;
 mod scale;
+mod scale_captures;

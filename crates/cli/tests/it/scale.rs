@@ -136,6 +136,7 @@ fn wrong_requests_have_codes() {
         (&["--pipelines", "2", "--depth", "0", packets[0], packets[1]], 2, "SC-E0105"),
         (&["--pipelines", "2", "--remap-every", "0", packets[0], packets[1]], 2, "SC-E0106"),
         (&["--pipelines", "2", "--design", "mp4", packets[0], packets[1]], 2, "SC-E0107"),
+        (&["--pipelines", "2", "--clock", "0Hz", "--in", "1=x.pcap"], 2, "SC-E0109"),
         (&["--pipelines", "2", "--depth", "8"], 2, "--packets"),
         (&["--pipelines", "2", "--packets", "examples/nowhere.csv"], 1, "nowhere.csv"),
     ] {

@@ -5,6 +5,7 @@
 //!
 //! What a stage computes is [`Work`]'s; which mechanisms there are is [`Design`]'s.
 
+mod any;
 mod candidate;
 pub mod cells;
 mod channel;
@@ -21,14 +22,16 @@ pub mod single;
 mod stages;
 mod steering;
 
-use crate::design::{Design, Entry, FirstMap, Path};
+pub use any::{AnyMachine, run};
+
+use crate::design::{Design, Entry, FirstMap};
 use crate::trace::Recorder;
 use crate::work::{Access, Work};
 use cells::GroupCells;
 use channel::Channel;
 use conveyor::Conveyor;
 use flights::{Flights, NONE};
-use outcome::{Arrival, Cause, Departure, Dropped, Made, Measures, Outcome};
+use outcome::{Arrival, Cause, Departure, Dropped, Left, Made, Measures, Outcome};
 use queue::{Bank, Entry as QueueEntry};
 use std::collections::VecDeque;
 
@@ -188,7 +191,12 @@ impl<P> Machine<P> {
 
     /// Says whether no packet is in the machine or in front of it.
     pub fn is_empty(&self) -> bool {
-        self.is_idle() && self.waiting.iter().all(VecDeque::is_empty)
+        self.is_idle() && !self.is_waiting()
+    }
+
+    /// Says whether packets are in front of the machine.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.iter().any(|queue| !queue.is_empty())
     }
 
     /// Says whether nothing is in the machine, cancelled entries included.
@@ -200,7 +208,7 @@ impl<P> Machine<P> {
             })
     }
 
-    /// Runs one cycle. Says whether anything moved. The recorder is of one type in all cycles.
+    /// Runs one cycle. Says whether anything moved or is on its way to a stage. The recorder is of one type in all cycles.
     pub fn step<W: Work<Packet = P>, R: Recorder>(
         &mut self,
         work: &mut W,
@@ -222,7 +230,7 @@ impl<P> Machine<P> {
         self.parts = parts;
         has_moved |= self.depart(work, recorder);
         self.cycle += 1;
-        has_moved
+        has_moved || !self.channel.is_empty()
     }
 
     /// Runs until the machine is empty, or until nothing can move any more.
@@ -234,8 +242,7 @@ impl<P> Machine<P> {
                 self.skip_to(next.unwrap_or(self.cycle), work, recorder);
             }
             let has_moved = self.step(work, recorder);
-            let is_waiting = self.waiting.iter().any(|queue| !queue.is_empty());
-            if !has_moved && !is_waiting && self.channel.is_empty() {
+            if !has_moved && !self.is_waiting() {
                 self.measures.stalled = self.flights.used();
                 return;
             }
@@ -243,7 +250,7 @@ impl<P> Machine<P> {
     }
 
     /// Lets cycles pass in which nothing is in the machine. Only remaps happen, and only the first finds counts.
-    fn skip_to<W: Work<Packet = P>>(
+    pub fn skip_to<W: Work<Packet = P>>(
         &mut self,
         cycle: u64,
         work: &mut W,
@@ -263,6 +270,11 @@ impl<P> Machine<P> {
         }
         self.remaps.skip(cycle);
         self.cycle = self.cycle.max(cycle);
+    }
+
+    /// Takes the packets that have left.
+    pub fn take_left(&mut self) -> Left<P> {
+        Left::take(&mut self.departures, &mut self.dropped)
     }
 
     /// Ends the run.
@@ -337,25 +349,4 @@ fn first_map<W: Work>(work: &W, pipelines: usize, first: &FirstMap) -> Vec<Vec<u
             map.clone()
         }
     }
-}
-
-/// Runs packets through a machine: sorts them by (cycle, port), and drains the machine. Designs without crossbars record no events.
-pub fn run<W: Work>(
-    work: &mut W,
-    mut arrivals: Vec<Arrival<W::Packet>>,
-    settings: Settings,
-    design: &Design,
-    recorder: &mut impl Recorder,
-) -> Outcome<W::Packet> {
-    arrivals.sort_by_key(|arrival| (arrival.cycle, arrival.port));
-    if design.path != Path::Crossbars {
-        return recirculation::run(work, arrivals, settings, design);
-    }
-    let mut machine = Machine::new(work, settings, design, recorder);
-    machine.departures.reserve(arrivals.len());
-    for arrival in arrivals {
-        machine.offer(arrival);
-    }
-    machine.drain(work, recorder);
-    machine.finish()
 }

@@ -53,6 +53,25 @@ pub struct Dropped<P> {
     pub packet: P,
 }
 
+/// Packets that have left a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left<P> {
+    /// Those that left behind the last stage, in order.
+    pub departures: Vec<Departure<P>>,
+    /// Those that were dropped, in order.
+    pub dropped: Vec<Dropped<P>>,
+}
+
+impl<P> Left<P> {
+    /// Takes all packets of these lists.
+    pub(super) fn take(
+        departures: &mut Vec<Departure<P>>,
+        dropped: &mut Vec<Dropped<P>>,
+    ) -> Left<P> {
+        Left { departures: std::mem::take(departures), dropped: std::mem::take(dropped) }
+    }
+}
+
 /// An access in the order in which a machine made them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Made {

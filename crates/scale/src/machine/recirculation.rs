@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Switches of today: no crossbars, no queues in stages. A packet runs the stages in order until it needs a cell of another pipeline;
-//! then it passes the rest untouched and comes back at the input of that pipeline (MP5 §2.3). Or pipelines share nothing,
-//! and each packet accesses the cells of its own pipeline.
+//! [`Lanes`]: switches of today: no crossbars, no queues in stages. A packet runs the stages in order until it needs a cell of another
+//! pipeline; then it passes the rest untouched and comes back at the input of that pipeline (MP5 §2.3). Or pipelines share
+//! nothing, and each packet accesses the cells of its own pipeline.
 
-use super::outcome::{Arrival, Cause, Departure, Dropped, Made, Measures, Outcome};
+use super::outcome::{Arrival, Cause, Departure, Dropped, Left, Made, Measures, Outcome};
 use super::{Settings, first_map};
 use crate::design::{Design, Entry, Path};
 use crate::work::{Access, Work};
@@ -24,28 +24,64 @@ struct Passing<P> {
     is_reordered: bool,
 }
 
-/// Runs packets, sorted by (cycle, port), through such a switch.
-pub(super) fn run<W: Work>(
-    work: &mut W,
-    arrivals: Vec<Arrival<W::Packet>>,
+/// Such a switch at work.
+pub struct Lanes<P> {
+    design: Design,
     settings: Settings,
-    design: &Design,
-) -> Outcome<W::Packet> {
-    let pipelines = settings.pipelines;
-    let stages = work.stages();
-    let map = first_map(work, pipelines, &design.first_map);
-    let group_stages: Vec<usize> = work.groups().iter().map(|group| group.stage).collect();
-    let mut last: Vec<Vec<u64>> = map.iter().map(|cells| vec![0; cells.len()]).collect();
-    let mut measures = Measures {
-        arrivals: arrivals.len() as u64,
-        last_arrival: arrivals.last().map_or(0, |arrival| arrival.cycle),
-        stage_entries: vec![0; stages],
-        ..Measures::default()
-    };
-    let mut new: Vec<VecDeque<(u64, Arrival<W::Packet>)>> =
-        (0..pipelines).map(|_| VecDeque::new()).collect();
-    for (sequence, arrival) in (0_u64..).zip(arrivals) {
-        let pipeline = match design.entry {
+    stages: usize,
+    cycle: u64,
+    /// The pipeline of each cell, by group.
+    map: Vec<Vec<u8>>,
+    group_stages: Vec<usize>,
+    /// The last packet of each cell, + 1.
+    last: Vec<Vec<u64>>,
+    /// Packets in front of each pipeline that are new.
+    new: Vec<VecDeque<(u64, Arrival<P>)>>,
+    /// Packets in front of each pipeline that come back.
+    back: Vec<VecDeque<Passing<P>>>,
+    /// The packets in each pipeline, by stage.
+    lanes: Vec<VecDeque<Option<Passing<P>>>>,
+    next_sequence: u64,
+    /// The number of packets that have not left.
+    inside: u64,
+    departures: Vec<Departure<P>>,
+    dropped: Vec<Dropped<P>>,
+    accesses: Vec<Made>,
+    measures: Measures,
+}
+
+impl<P> Lanes<P> {
+    /// An empty switch for a program.
+    pub fn new<W: Work<Packet = P>>(work: &W, settings: Settings, design: &Design) -> Lanes<P> {
+        let pipelines = settings.pipelines;
+        let stages = work.stages();
+        let map = first_map(work, pipelines, &design.first_map);
+        Lanes {
+            design: design.clone(),
+            settings,
+            stages,
+            cycle: 0,
+            group_stages: work.groups().iter().map(|group| group.stage).collect(),
+            last: map.iter().map(|cells| vec![0; cells.len()]).collect(),
+            map,
+            new: (0..pipelines).map(|_| VecDeque::new()).collect(),
+            back: (0..pipelines).map(|_| VecDeque::new()).collect(),
+            lanes: (0..pipelines).map(|_| (0..stages).map(|_| None).collect()).collect(),
+            next_sequence: 0,
+            inside: 0,
+            departures: Vec::new(),
+            dropped: Vec::new(),
+            accesses: Vec::new(),
+            measures: Measures { stage_entries: vec![0; stages], ..Measures::default() },
+        }
+    }
+
+    /// Gives the switch a packet. Packets come in the order of (cycle, port).
+    pub fn offer(&mut self, arrival: Arrival<P>) {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        let pipelines = self.settings.pipelines;
+        let pipeline = match self.design.entry {
             Entry::Sprayed => sequence as usize % pipelines,
             Entry::BoundPorts { ports } => {
                 let share = (ports as usize / pipelines).max(1);
@@ -53,114 +89,141 @@ pub(super) fn run<W: Work>(
             }
             Entry::FirstPipeline => 0,
         };
-        new[pipeline].push_back((sequence, arrival));
+        self.inside += 1;
+        self.measures.arrivals += 1;
+        self.measures.last_arrival = arrival.cycle;
+        self.new[pipeline].push_back((sequence, arrival));
     }
-    let mut back: Vec<VecDeque<Passing<W::Packet>>> =
-        (0..pipelines).map(|_| VecDeque::new()).collect();
-    let mut lanes: Vec<VecDeque<Option<Passing<W::Packet>>>> =
-        (0..pipelines).map(|_| (0..stages).map(|_| None).collect()).collect();
-    let mut outcome = Outcome {
-        departures: Vec::new(),
-        dropped: Vec::new(),
-        accesses: Vec::new(),
-        map,
-        measures: Measures::default(),
-    };
-    let mut left = measures.arrivals;
-    let mut cycle = 0;
-    while left > 0 {
-        for pipeline in 0..pipelines {
-            let has_new = new[pipeline].front().is_some_and(|(_, arrival)| arrival.cycle <= cycle);
-            let first = matches!(design.path, Path::Recirculation { first: true }) || !has_new;
-            let entering = match back[pipeline].pop_front() {
-                Some(passing) if first => Some(passing),
-                other => {
-                    if let Some(passing) = other {
-                        back[pipeline].push_front(passing);
-                    }
-                    let arrived = if has_new { new[pipeline].pop_front() } else { None };
-                    arrived.map(|(sequence, Arrival { cycle: arrival, mut packet, .. })| {
-                        let mut accesses = Vec::new();
-                        work.resolve(&mut packet, &mut accesses);
-                        Passing {
-                            packet,
-                            sequence,
-                            arrival,
-                            accesses,
-                            cancelled: 0,
-                            next: 0,
-                            stage: 0,
-                            is_reordered: false,
-                        }
-                    })
-                }
-            };
-            measures.passes += u64::from(entering.is_some());
-            lanes[pipeline].push_front(entering);
-            for (stage, slot) in lanes[pipeline].iter_mut().enumerate().take(stages) {
-                let Some(passing) = slot else { continue };
-                if passing.stage != stage {
-                    continue;
-                }
-                let access = passing.next_access(&group_stages);
-                let here = access.filter(|(at, _)| *at == stage).map(|(_, access)| access);
-                if let Some(access) = here {
-                    let owner = outcome.map[access.group as usize][access.cell as usize];
-                    if design.path != Path::Local && usize::from(owner) != pipeline {
-                        continue;
-                    }
-                    passing.next += 1;
-                    measures.accesses += 1;
-                    let last = &mut last[access.group as usize][access.cell as usize];
-                    if *last > passing.sequence + 1 && !passing.is_reordered {
-                        passing.is_reordered = true;
-                        measures.reordered += 1;
-                    }
-                    *last = (*last).max(passing.sequence + 1);
-                    if settings.logs_accesses {
-                        outcome.accesses.push(Made { access, sequence: passing.sequence });
-                    }
-                }
-                let told = work.run(stage, pipeline, &mut passing.packet);
-                passing.cancelled |= told.cancelled;
-                passing.stage += 1;
-                if told.is_dropped
-                    && let Some(Passing { sequence, packet, .. }) = slot.take()
-                {
-                    left -= 1;
-                    measures.last_departure = cycle + 1;
-                    let cause = Cause::Program;
-                    outcome.dropped.push(Dropped { sequence, cycle, stage, cause, packet });
-                }
+
+    /// Returns the current cycle.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// Says whether no packet is in the switch or in front of it.
+    pub fn is_empty(&self) -> bool {
+        self.inside == 0
+    }
+
+    /// Lets cycles pass in which nothing is in the switch.
+    pub fn skip_to(&mut self, cycle: u64) {
+        self.cycle = self.cycle.max(cycle);
+    }
+
+    /// Runs one cycle.
+    pub fn step<W: Work<Packet = P>>(&mut self, work: &mut W) {
+        for pipeline in 0..self.settings.pipelines {
+            let entering = self.enter(pipeline, work);
+            self.measures.passes += u64::from(entering.is_some());
+            self.lanes[pipeline].push_front(entering);
+            for stage in 0..self.stages {
+                self.run_stage(pipeline, stage, work);
             }
-            let Some(mut passing) = lanes[pipeline].pop_back().flatten() else { continue };
-            if passing.stage < stages {
-                let access = passing.next_access(&group_stages).map(|(_, access)| access);
-                let owner = access.map_or(pipeline, |access| {
-                    usize::from(outcome.map[access.group as usize][access.cell as usize])
-                });
-                back[owner].push_back(passing);
-                measures.waiting = measures.waiting.max(back[owner].len());
-                continue;
+            if let Some(passing) = self.lanes[pipeline].pop_back().flatten() {
+                self.leave(pipeline, passing);
             }
-            left -= 1;
-            let latency = cycle + 1 - passing.arrival;
-            measures.last_departure = cycle + 1;
-            measures.latency_sum += latency;
-            measures.latency_max = measures.latency_max.max(latency);
-            let (sequence, packet) = (passing.sequence, passing.packet);
-            outcome.departures.push(Departure {
-                sequence,
-                cycle: cycle + 1,
-                is_marked: false,
-                packet,
-            });
         }
-        cycle += 1;
+        self.cycle += 1;
     }
-    measures.cycles = cycle;
-    outcome.measures = measures;
-    outcome
+
+    /// Takes the packet that enters a pipeline.
+    fn enter<W: Work<Packet = P>>(&mut self, pipeline: usize, work: &mut W) -> Option<Passing<P>> {
+        let new = &mut self.new[pipeline];
+        let has_new = new.front().is_some_and(|(_, arrival)| arrival.cycle <= self.cycle);
+        let goes_back = matches!(self.design.path, Path::Recirculation { first: true }) || !has_new;
+        if let Some(passing) = self.back[pipeline].pop_front_if(|_| goes_back) {
+            return Some(passing);
+        }
+        let (sequence, arrival) = if has_new { new.pop_front() } else { None }?;
+        let Arrival { cycle: arrival, mut packet, .. } = arrival;
+        let mut accesses = Vec::new();
+        work.resolve(&mut packet, &mut accesses);
+        Some(Passing {
+            packet,
+            sequence,
+            arrival,
+            accesses,
+            cancelled: 0,
+            next: 0,
+            stage: 0,
+            is_reordered: false,
+        })
+    }
+
+    /// Runs a stage on its packet, if that needs no cell of another pipeline.
+    fn run_stage<W: Work<Packet = P>>(&mut self, pipeline: usize, stage: usize, work: &mut W) {
+        let slot = &mut self.lanes[pipeline][stage];
+        let Some(passing) = slot.as_mut().filter(|passing| passing.stage == stage) else { return };
+        let access = passing.next_access(&self.group_stages);
+        if let Some((_, access)) = access.filter(|(at, _)| *at == stage) {
+            let (group, cell) = (access.group as usize, access.cell as usize);
+            let is_elsewhere = usize::from(self.map[group][cell]) != pipeline;
+            if self.design.path != Path::Local && is_elsewhere {
+                return;
+            }
+            passing.next += 1;
+            self.measures.accesses += 1;
+            let last = &mut self.last[group][cell];
+            if *last > passing.sequence + 1 && !passing.is_reordered {
+                passing.is_reordered = true;
+                self.measures.reordered += 1;
+            }
+            *last = (*last).max(passing.sequence + 1);
+            if self.settings.logs_accesses {
+                self.accesses.push(Made { access, sequence: passing.sequence });
+            }
+        }
+        let told = work.run(stage, pipeline, &mut passing.packet);
+        passing.cancelled |= told.cancelled;
+        passing.stage += 1;
+        if told.is_dropped
+            && let Some(Passing { sequence, packet, .. }) = slot.take()
+        {
+            self.inside -= 1;
+            let cycle = self.cycle;
+            self.measures.last_departure = cycle + 1;
+            let cause = Cause::Program;
+            self.dropped.push(Dropped { sequence, cycle, stage, cause, packet });
+        }
+    }
+
+    /// Lets a packet leave a pipeline: it departs or comes back.
+    fn leave(&mut self, pipeline: usize, mut passing: Passing<P>) {
+        if passing.stage < self.stages {
+            let access = passing.next_access(&self.group_stages).map(|(_, access)| access);
+            let owner = access.map_or(pipeline, |access| {
+                usize::from(self.map[access.group as usize][access.cell as usize])
+            });
+            self.back[owner].push_back(passing);
+            self.measures.waiting = self.measures.waiting.max(self.back[owner].len());
+            return;
+        }
+        self.inside -= 1;
+        let cycle = self.cycle + 1;
+        let latency = cycle - passing.arrival;
+        self.measures.last_departure = cycle;
+        self.measures.latency_sum += latency;
+        self.measures.latency_max = self.measures.latency_max.max(latency);
+        let Passing { sequence, packet, .. } = passing;
+        self.departures.push(Departure { sequence, cycle, is_marked: false, packet });
+    }
+
+    /// Takes the packets that have left.
+    pub fn take_left(&mut self) -> Left<P> {
+        Left::take(&mut self.departures, &mut self.dropped)
+    }
+
+    /// Ends the run.
+    pub fn finish(mut self) -> Outcome<P> {
+        self.measures.cycles = self.cycle;
+        Outcome {
+            departures: self.departures,
+            dropped: self.dropped,
+            accesses: self.accesses,
+            map: self.map,
+            measures: self.measures,
+        }
+    }
 }
 
 impl<P> Passing<P> {

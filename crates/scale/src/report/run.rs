@@ -13,6 +13,8 @@ const MAX_NAMED: usize = 5;
 /// What is reported on a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunReport {
+    /// It is the machine of egress.
+    pub is_egress: bool,
     /// The design's name.
     pub design: String,
     /// The number of pipelines.
@@ -45,6 +47,38 @@ pub struct RunReport {
     pub violations: Vec<String>,
 }
 
+/// What is reported on the machines of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineReport {
+    /// The machine of ingress.
+    pub ingress: RunReport,
+    /// The machine of egress, if there is one.
+    pub egress: Option<RunReport>,
+}
+
+impl MachineReport {
+    /// Returns the reports of the machines.
+    pub fn halves(&self) -> impl Iterator<Item = &RunReport> {
+        [&self.ingress].into_iter().chain(&self.egress)
+    }
+
+    /// Returns the report as text.
+    pub fn text(&self) -> String {
+        self.halves().map(RunReport::text).collect()
+    }
+
+    /// Returns the report as JSON, which ends with a line break.
+    pub fn json(&self) -> String {
+        let mut document = self.ingress.value();
+        if let Some(egress) = &self.egress {
+            document["egress"] = egress.value();
+        }
+        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
 impl RunReport {
     /// Gathers it. `arrivals` are the cycles of arrivals.
     pub fn new<P>(
@@ -58,6 +92,7 @@ impl RunReport {
         let of_program =
             outcome.dropped.iter().filter(|dropped| dropped.cause == Cause::Program).count() as u64;
         RunReport {
+            is_egress: false,
             design: design.to_string(),
             pipelines,
             packets: [measures.arrivals, of_program, verdict.lost.len() as u64],
@@ -78,8 +113,7 @@ impl RunReport {
 
     /// Whether the run is not the one that one pipeline makes, though nothing was lost.
     pub fn is_different(&self) -> bool {
-        let Verdict { cells, packets, lost, accesses } = &self.verdict;
-        lost.is_empty() && !(cells.is_empty() && packets.is_empty() && accesses.is_empty())
+        self.verdict.lost.is_empty() && !self.verdict.is_equivalent()
     }
 
     fn cell(&self, access: &Access) -> String {
@@ -88,10 +122,11 @@ impl RunReport {
     }
 
     /// Returns the report as text.
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         let [arrived, dropped, lost] = self.packets;
+        let half = if self.is_egress { "egress: " } else { "" };
         let mut out = format!(
-            "{arrived} packets on {} pipelines ({}): {dropped} dropped by the program, {lost} lost\n",
+            "{half}{arrived} packets on {} pipelines ({}): {dropped} dropped by the program, {lost} lost\n",
             self.pipelines, self.design
         );
         let _ = writeln!(
@@ -111,9 +146,12 @@ impl RunReport {
         );
         if self.verdict.is_equivalent() {
             out.push_str(
-                "  equal to one pipeline: all cells, all packets, the order of all accesses\n",
+                "  equal to one pipeline: all cells, all counters, all packets, the order of all accesses\n",
             );
         } else {
+            if self.verdict.has_other_counts {
+                out.push_str("  counters differ from one pipeline\n");
+            }
             let numbers = |packets: &[u64]| -> Vec<String> {
                 packets.iter().map(|packet| (packet + 1).to_string()).collect()
             };
@@ -142,13 +180,13 @@ impl RunReport {
         out
     }
 
-    /// Returns the report as JSON, which ends with a line break.
-    pub fn json(&self) -> String {
+    /// Returns the report as JSON.
+    fn value(&self) -> Value {
         let cells = |list: &[Access]| -> Vec<Value> {
             list.iter().map(|access| Value::from(self.cell(access))).collect()
         };
         let [arrived, dropped, lost] = self.packets;
-        let document = json!({
+        json!({
             "design": self.design,
             "pipelines": self.pipelines,
             "packets": arrived,
@@ -168,10 +206,8 @@ impl RunReport {
             "differing_packets": self.verdict.packets,
             "differing_cells": cells(&self.verdict.cells),
             "differing_orders": cells(&self.verdict.accesses),
+            "differing_counters": self.verdict.has_other_counts,
             "violations": self.violations,
-        });
-        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        text.push('\n');
-        text
+        })
     }
 }

@@ -5,7 +5,7 @@
 use crate::controls::{PACKETS, declarations, packet, statements};
 use crate::v1model::program;
 use device::{Device, DeviceOptions, EngineChoice};
-use ir::{Program, RegisterId};
+use ir::{MeterId, Program, RegisterId};
 use scale::checker::check;
 use scale::design::Design;
 use scale::device_pipeline::DevicePipeline;
@@ -14,8 +14,9 @@ use scale::judge::{judge, reference};
 use scale::machine::outcome::Arrival;
 use scale::machine::{Settings, run};
 use scale::sharding::{ControlSharding, ShardOptions, shard};
-use scale::staged::{NotStaged, StagedControl, stage};
+use scale::staged::{StagedControl, stage};
 use scale::trace::Trace;
+use state::{MeterConfiguration, TokenRate};
 use std::sync::Arc;
 use testing::{Choices, seeds, tape};
 
@@ -161,13 +162,42 @@ fn many_pipelines_are_one_in_machine_code() {
     cases(8, EngineChoice::Jit);
 }
 
+/// Runs packets through a program and one pipeline, and compares.
 #[test]
-fn arrays_of_externs_do_not_move() {
+fn meters_move_with_their_tokens() {
     let ready = program(
-        "meter(8, MeterType.bytes) m;",
+        "meter(8, MeterType.packets) m;",
         "m.execute_meter((bit<32>)hdr.h.i & 7, x); hdr.h.v = x;",
         "",
     );
     let mut controls = shard(ready.program(), ShardOptions::default(), &|_| None, &|_| 8);
-    assert!(matches!(stage(&mut controls[0]), Err(NotStaged::Array(..))));
+    let staged = Arc::new(stage(&mut controls[0]).expect("stages"));
+    assert_eq!(staged.groups[0].cells, 8);
+    let (mut cut, mut first) = pipeline(&staged, EngineChoice::Interpreter);
+    let rate = TokenRate::per_second(1, 3);
+    let configuration = Some(MeterConfiguration { committed: rate, peak: rate });
+    for index in 0..8 {
+        first.cells_mut().configure_meter(MeterId(0), index, configuration, 0);
+    }
+    let mut single = DeviceWork::new(first.another(), 1);
+    let mut work = DeviceWork::new(first, 3);
+    let mut arrivals = Vec::new();
+    for number in 0..60_u64 {
+        // Most packets are of one cell, which moves to where less is to do.
+        let cell = if number % 3 == 0 { (number / 3 % 8) as u8 } else { 3 };
+        let bytes = [&[cell][..], &[0; 10]].concat();
+        let pass = cut.begin(0, number, bytes).expect("a device").expect("a pass");
+        let packet = work.pipelines()[0].enter(pass).expect("the parser runs");
+        arrivals.push(Arrival { cycle: number / 3, port: (number % 3) as u32, packet });
+    }
+    let reference = reference(&mut single, &arrivals);
+    let design = Design::mp5(2);
+    let outcome = run(&mut work, arrivals, Settings::new(3), &design, &mut ());
+    assert!(outcome.measures.remaps > 0, "no cell moved");
+    assert!(judge(&work, &outcome, &mut single, &reference).is_equivalent());
+    let colours = outcome.departures.iter().map(|departure| {
+        let context = departure.packet.pass.context();
+        context.number(staged.program.slot_named("hdr.h.v").expect("the field"))
+    });
+    assert!(colours.clone().any(|colour| colour == 0) && colours.clone().any(|colour| colour == 2));
 }

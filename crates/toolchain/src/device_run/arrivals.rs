@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const STANDARD_INPUT: &str = "-";
 
 /// The packets of captures.
-pub(super) struct Arrivals<'c> {
+pub(crate) struct Arrivals<'c> {
     packets: MergedCaptures<CaptureInput>,
     /// Whether cut packets are filled with zeros, which needs no remark.
     pads_snapped: bool,
@@ -28,7 +28,7 @@ impl<'c> Arrivals<'c> {
     /// # Errors
     ///
     /// A file cannot be opened or is not a capture.
-    pub(super) fn open(
+    pub(crate) fn open(
         inputs: &[(u32, PathBuf)],
         pads_snapped: bool,
         console: &'c dyn Console,

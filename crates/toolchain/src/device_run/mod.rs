@@ -12,9 +12,11 @@ mod side_by_side;
 
 use crate::files;
 use crate::reactions::ReactionRun;
+pub(crate) use arrivals::Arrivals;
 use device::EngineChoice;
 use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
-pub(crate) use report::{load_error_text, place};
+pub(crate) use preparation::{built_options, ports_exist, set_up};
+pub(crate) use report::{load_error_text, place, replay_error_text};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 

@@ -39,14 +39,20 @@ pub(super) fn run(
         reactions::without_latency(options, written.as_deref(), &controlled, run.driver_model)?;
     let mut device =
         Device::new(program.clone(), options).map_err(|error| load_error_text(&error, &map))?;
-    if !ports_exist(run, device.largest_port(), console) {
+    if !ports_exist(run.captures.inputs, run.cpu_port, device.largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
     let plane = ControlPlane::of(written.as_deref(), controllers, &[&mut device], &controlled)?;
     let ControlPlane { mut target, controllers, reloads } = plane;
     reactions::schedule(&run.reactions, run.program, reloads.as_deref(), console)?;
     let mut session = Session::new(target.program());
-    if !set_up(setup.first(), run, &mut session, target.as_mut(), console)? {
+    if !set_up(
+        setup.first(),
+        (run.entries, run.batch_size),
+        &mut session,
+        target.as_mut(),
+        console,
+    )? {
         return Ok(ExitStatus::WrongInput);
     }
     let mut controllers = Controllers::start_on(controllers)?;

@@ -9,12 +9,14 @@ use control::target::Target;
 use device::{DeviceOptions, EngineChoice};
 use frontend::{Compiled, Console, Deployment, Failure, count};
 use source::SourceMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 /// Applies the control commands of the program's deployment and of the user's files. Returns `false` after printing
 /// what is wrong with one.
-pub(super) fn set_up(
+pub(crate) fn set_up(
     setup: Option<&Deployment>,
-    run: &DeviceRun<'_>,
+    (entries, batch_size): (&[PathBuf], Option<NonZeroUsize>),
     session: &mut Session,
     target: &mut dyn Target,
     console: &dyn Console,
@@ -27,7 +29,7 @@ pub(super) fn set_up(
                     with the program"
             .into());
     }
-    match control_files::apply(run.entries, run.batch_size, session, target, console)? {
+    match control_files::apply(entries, batch_size, session, target, console)? {
         None => {
             console.error("not run: correct the errors in the entries first");
             return Ok(false);
@@ -42,10 +44,15 @@ pub(super) fn set_up(
 
 /// Returns whether the device has all ports of the command line, after printing those that it does not have. The
 /// largest port depends on the program's architecture.
-pub(super) fn ports_exist(run: &DeviceRun<'_>, largest: u32, console: &dyn Console) -> bool {
-    let captures = run.captures.inputs.iter();
-    let inputs = captures.map(|(port, file)| (*port, format!("--in {port}={}", file.display())));
-    let cpu_port = run.cpu_port.map(|port| (port, format!("--cpu-port {port}")));
+pub(crate) fn ports_exist(
+    inputs: &[(u32, PathBuf)],
+    cpu_port: Option<u32>,
+    largest: u32,
+    console: &dyn Console,
+) -> bool {
+    let inputs = inputs.iter();
+    let inputs = inputs.map(|(port, file)| (*port, format!("--in {port}={}", file.display())));
+    let cpu_port = cpu_port.map(|port| (port, format!("--cpu-port {port}")));
     let wrong: Vec<_> = inputs.chain(cpu_port).filter(|(port, _)| *port > largest).collect();
     for (port, given) in &wrong {
         console.error(&format!("{given}: there is no port {port}; the largest port is {largest}"));
@@ -53,22 +60,27 @@ pub(super) fn ports_exist(run: &DeviceRun<'_>, largest: u32, console: &dyn Conso
     wrong.is_empty()
 }
 
-/// Returns how the device is built: by the device file, else by the program's deployment; seed, CPU port, engine and
-/// traces by the description of the run.
+/// Returns how the device is built: by the device file, else by the program's deployment.
+pub(crate) fn built_options(
+    device: Option<&Path>,
+    setup: Option<&Deployment>,
+) -> Result<DeviceOptions, Failure> {
+    let Some(path) = device else {
+        return Ok(setup.map(|setup| setup.options.clone()).unwrap_or_default());
+    };
+    let text = files::read_text(path)?;
+    let mut map = SourceMap::new();
+    let file = map.add(path.display().to_string(), text.as_str());
+    device::configuration::read(file, &text).map_err(|diagnostics| Failure::Found(map, diagnostics))
+}
+
+/// Returns the options of the device: those that it is built with; seed, CPU port, engine and traces by the description of the
+/// run.
 pub(super) fn device_options(
     run: &DeviceRun<'_>,
     setup: Option<&Deployment>,
 ) -> Result<DeviceOptions, Failure> {
-    let built = match run.device {
-        None => setup.map(|setup| setup.options.clone()).unwrap_or_default(),
-        Some(path) => {
-            let text = files::read_text(path)?;
-            let mut map = SourceMap::new();
-            let file = map.add(path.display().to_string(), text.as_str());
-            device::configuration::read(file, &text)
-                .map_err(|diagnostics| Failure::Found(map, diagnostics))?
-        }
-    };
+    let built = built_options(run.device, setup)?;
     let engine = match run.engines {
         Engines::One(engine) => engine,
         // Machine code runs a pass in one moment.

@@ -86,7 +86,7 @@ pub(crate) fn load_error_text(error: &LoadError, map: &SourceMap) -> String {
 }
 
 /// Returns why a run stopped.
-pub(super) fn replay_error_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
+pub(crate) fn replay_error_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
     if let ReplayError::Capture(error) = error {
         let message = format!("{error}; the packets before it were run");
         return coded(error.code().0, &message);

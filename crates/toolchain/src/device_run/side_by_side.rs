@@ -39,7 +39,7 @@ pub(super) fn run(
         reactions::without_latency(options, written.as_deref(), &controlled, run.driver_model)?;
     let mut both =
         SideBySide::new(program, options).map_err(|error| load_error_text(&error, &map))?;
-    if !ports_exist(run, both.jit().largest_port(), console) {
+    if !ports_exist(run.captures.inputs, run.cpu_port, both.jit().largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
     let plane =
@@ -47,7 +47,13 @@ pub(super) fn run(
     let ControlPlane { mut target, controllers, reloads } = plane;
     reactions::schedule(&run.reactions, run.program, reloads.as_deref(), console)?;
     let mut session = Session::new(target.program());
-    if !set_up(setup.first(), run, &mut session, target.as_mut(), console)? {
+    if !set_up(
+        setup.first(),
+        (run.entries, run.batch_size),
+        &mut session,
+        target.as_mut(),
+        console,
+    )? {
         return Ok(ExitStatus::WrongInput);
     }
     let mut controllers = Controllers::start_on(controllers)?;

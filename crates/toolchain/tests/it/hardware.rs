@@ -4,16 +4,17 @@
 
 use crate::recording::Recording;
 use arithmetic::random::keyed;
+use device::{Device, DeviceOptions, EngineChoice};
 use frontend::ProgramFile;
-use interpreter::random::RandomKey;
 use ir::Bits;
 use rtl::events::{self, Events};
 use scale::design::{Design, Remap};
-use scale::ir_work::{IrPacket, IrWork};
+use scale::device_pipeline::{DevicePipeline, StagedPass};
+use scale::device_work::DeviceWork;
 use scale::machine::outcome::Arrival;
 use scale::machine::{Machine, Settings};
 use scale::trace::Trace;
-use state::{Cells, Store};
+use state::Cells;
 use std::path::Path;
 use std::sync::Arc;
 use testing::verilator;
@@ -54,7 +55,8 @@ fn compare(program: &str) {
     let Made { control, first_values } = hardware(program);
     let header = &control.header;
     let staged = Arc::new(control.staged.clone());
-    let store = Store::new(staged.program.clone()).unwrap();
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..DeviceOptions::default() };
+    let mut device = Device::new(staged.program.clone(), options).unwrap();
     let mut cells = Cells::new(&staged.program);
     for (register, values) in &first_values {
         let array = cells.register_mut(*register).unwrap();
@@ -62,7 +64,9 @@ fn compare(program: &str) {
             array.write(index, value.clone());
         }
     }
-    let mut work = IrWork::new(staged.clone(), store.configuration(), &cells, PIPELINES);
+    let mut first = DevicePipeline::new(&device, staged.clone()).unwrap();
+    first.set_cells(&cells);
+    let mut work = DeviceWork::new(first, PIPELINES);
     let settings = Settings { depth: Some(DEPTH), ..Settings::new(PIPELINES) };
     let design = Design { remap: Remap::Scan { every: REMAP_EVERY }, ..Design::mp5(1) };
     let mut trace = Trace::default();
@@ -71,7 +75,9 @@ fn compare(program: &str) {
     for cycle in 0..CYCLES - 1_000 {
         let mut headers = Vec::new();
         for port in 0..count(cycle) {
-            let mut context = work.interpreter().context();
+            let pass = device.begin(port as u32, 0, Vec::new()).unwrap().unwrap();
+            let mut packet = work.pipelines()[0].enter(pass).unwrap();
+            let context = packet.pass.context_mut();
             for (slot, (_, width)) in &header.slots {
                 let name = &staged.program.slots[slot.index()].name;
                 let draw = keyed(5, &[cycle, port, u64::from(slot.0)]);
@@ -85,7 +91,6 @@ fn compare(program: &str) {
                 context.set_slot(*slot, &Bits::from_u64(*width as u32, value));
             }
             headers.push(header.digits(|slot| context.value(slot)));
-            let packet = IrPacket::new(context, 0, 64, RandomKey::default());
             machine.offer(Arrival { cycle, port: port as u32, packet });
         }
         arrivals += &events::arrivals(&headers, PIPELINES, header.bits);
@@ -93,9 +98,11 @@ fn compare(program: &str) {
     for _ in 0..CYCLES {
         machine.step(&mut work, &mut trace);
     }
-    assert_eq!(work.failure(), None);
-    let digits =
-        |packet: &IrPacket| events::hexadecimal(&header.digits(|slot| packet.context.value(slot)));
+    assert!(work.take_failure().is_none());
+    let digits = |packet: &StagedPass| {
+        let context = packet.pass.context();
+        events::hexadecimal(&header.digits(|slot| context.value(slot)))
+    };
     let outcome = machine.finish();
     let simulator = Events::of_simulator(&trace, &outcome, digits);
     let folder = tempfile::tempdir().unwrap();
@@ -109,12 +116,12 @@ fn compare(program: &str) {
     // Each cell where it is active.
     let all = work.cells(&outcome.map);
     for (index, group) in control.plan.groups.iter().enumerate() {
-        for (place, register) in staged.groups[index].registers.iter().enumerate() {
+        for (place, register) in staged.groups[index].registers().enumerate() {
             let size = staged.program.registers[register.index()].size;
             for cell in 0..size {
                 let mapped = if group.cells > 1 { cell as usize } else { 0 };
                 let lane = outcome.map[index][mapped];
-                let value = all.register(*register).unwrap().read(cell).unwrap();
+                let value = all.register(register).unwrap().read(cell).unwrap();
                 let digits = group.arrays[place].width.div_ceil(4);
                 let line =
                     format!("C {index} {place} {lane} {cell} {:0digits$x}", value.to_biguint());

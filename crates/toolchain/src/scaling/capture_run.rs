@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane scale --in`: captures through the machine. Packets arrive at the times of their captures; the clock sets the length of
+//! a cycle.
+
+use super::machine_run::{MachineRun, PacketSource, StagedProgram};
+use super::{ScaleRequest, Scaled};
+use crate::device_run::{Arrivals, built_options, ports_exist, replay_error_text, set_up};
+use crate::port_captures::{PortCaptures, written_text};
+use control::session::Session;
+use device::{Device, DeviceOptions, EngineChoice};
+use frontend::{Console, Deployment, ExitStatus, Failure, Frontend, ProgramFile};
+use network::replay::{Clock, ReplayError};
+use scale::report::MachineReport;
+use scale::switch_run::{CycleClock, SwitchRun};
+use source::{Diagnostics, SourceMap};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// A run of captures, as its user describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct CaptureRun<'r> {
+    /// The captures with their ports.
+    pub inputs: &'r [(u32, PathBuf)],
+    /// The folder for captures of the packets that leave.
+    pub out: Option<&'r Path>,
+    /// Files of control commands, applied before the first packet.
+    pub entries: &'r [PathBuf],
+    /// The maximum number of items in a batch of these commands.
+    pub batch_size: Option<NonZeroUsize>,
+    /// The device file.
+    pub device: Option<&'r Path>,
+    /// The CPU port; it replaces that of the device file.
+    pub cpu_port: Option<u32>,
+    /// Fill packets that their capture has cut with zeros.
+    pub pads_snapped: bool,
+    /// The end of the run, by the device's clock.
+    pub until_ps: Option<u64>,
+    /// The engine.
+    pub engine: EngineChoice,
+}
+
+/// Runs captures, and writes what leaves.
+///
+/// # Errors
+///
+/// Errors of the program or of the request, and why no machine runs it.
+pub fn run_captures(
+    language: &dyn Frontend,
+    file: &ProgramFile<'_>,
+    request: &ScaleRequest<'_>,
+    (run, machine): (&CaptureRun<'_>, &MachineRun<'_>),
+    console: &dyn Console,
+) -> Result<(MachineReport, ExitStatus), Failure> {
+    let found = machine.check();
+    if found.has_errors() {
+        return Err(Failure::Found(SourceMap::new(), found));
+    }
+    let scaled = Scaled::new(language, file, request, console)?;
+    if scaled.compiled.written.is_some() {
+        let message = "--in: the reactions of a program need one switch; `plane scale` runs the program that `plane emit` writes";
+        return Err(Failure::Usage(message.to_string()));
+    }
+    let program = StagedProgram::of(&scaled, request.pipelines)?;
+    let setup = scaled.compiled.setup.first();
+    let mut captures = None;
+    if let Some(out) = run.out {
+        let inputs = run.inputs.iter().map(|(_, path)| path.as_path());
+        captures = Some(PortCaptures::in_folder(out, inputs)?);
+    }
+    let mut source = Source {
+        run,
+        setup,
+        clock: CycleClock { origin_ps: 0, period_ps: machine.period_ps() },
+        seed: machine.seed,
+        captures,
+    };
+    let ran = program.run(&mut source, machine, console)?;
+    if let Some(error) = &ran.error {
+        console.error(&replay_error_text(error, &ran.device, &scaled.compiled.map));
+    }
+    let (report, status) = ran.report(machine);
+    if let Some(captures) = source.captures {
+        let written = captures.finish()?;
+        if !console.is_quiet() {
+            console.note(written_text(&written).trim_end());
+        }
+    }
+    Ok((report, status))
+}
+
+struct Source<'s> {
+    run: &'s CaptureRun<'s>,
+    setup: Option<&'s Deployment>,
+    clock: CycleClock,
+    seed: u64,
+    captures: Option<PortCaptures>,
+}
+
+impl PacketSource for Source<'_> {
+    fn device(
+        &self,
+        program: &StagedProgram<'_>,
+        console: &dyn Console,
+    ) -> Result<Device, Failure> {
+        let run = self.run;
+        let built = built_options(run.device, self.setup)?;
+        let device = program.device(DeviceOptions {
+            seed: self.seed,
+            cpu_port: run.cpu_port.or(built.cpu_port),
+            engine: run.engine,
+            ..built
+        })?;
+        if !ports_exist(run.inputs, run.cpu_port, device.largest_port(), console) {
+            return Err(Failure::Usage("not run: the switch lacks these ports".to_string()));
+        }
+        let mut target = device.target();
+        let mut session = Session::new(device.program());
+        let commands = (run.entries, run.batch_size);
+        match set_up(self.setup, commands, &mut session, &mut target, console)? {
+            true => Ok(device),
+            // What is wrong is printed.
+            false => Err(Failure::Found(SourceMap::new(), Diagnostics::new())),
+        }
+    }
+
+    fn clock(&self) -> (CycleClock, u32) {
+        let largest = self.run.inputs.iter().map(|(port, _)| *port).max().unwrap_or(0);
+        (self.clock, largest.saturating_add(1))
+    }
+
+    fn run(
+        &mut self,
+        switch: &mut SwitchRun,
+        is_trial: bool,
+        console: &dyn Console,
+    ) -> Result<(), ReplayError> {
+        let arrivals = Arrivals::open(self.run.inputs, self.run.pads_snapped, console);
+        let mut clock = Clock::until(self.run.until_ps);
+        for packet in arrivals.map_err(ReplayError::Sink)? {
+            let arriving = packet.map_err(ReplayError::Capture)?;
+            let now_ps = switch.device().now_ps();
+            let Some(time_ps) = clock.arrival_ps(&arriving, now_ps)? else { break };
+            let ran = switch.arrive(arriving.port, time_ps, arriving.packet.data);
+            self.write(switch, &clock, is_trial)?;
+            ran.map_err(ReplayError::Device)?;
+        }
+        let ran = switch.complete(self.run.until_ps);
+        self.write(switch, &clock, is_trial)?;
+        ran.map_err(ReplayError::Device)
+    }
+}
+
+impl Source<'_> {
+    /// Writes what has left.
+    fn write(
+        &mut self,
+        switch: &mut SwitchRun,
+        clock: &Clock,
+        is_trial: bool,
+    ) -> Result<(), ReplayError> {
+        let mut sent = switch.device().drain_transmitted().into_iter();
+        let Some(captures) = self.captures.as_mut().filter(|_| !is_trial) else { return Ok(()) };
+        sent.try_for_each(|sent| captures.write(clock.capture_time_ps(sent.time_ps), &sent))
+            .map_err(ReplayError::Sink)
+    }
+}
