@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a stage does in a cycle: crossbar, queues, the choice of one packet for each pipeline, processing (MP5 §3.2, §3.4).
 
+use super::Machine;
 use super::flights::{NONE, State};
 use super::outcome::{Cause, Departure, Made};
 use super::queue::{Content, Entry, Popped};
-use super::{MAX_PIPELINES, Machine};
 use crate::design::{Remap, Steering, View};
 use crate::trace::{Kind, Recorder};
 use crate::work::{Access, Work};
@@ -20,37 +20,35 @@ impl<P> Machine<P> {
         let pipelines = self.settings.pipelines;
         let first = stage * pipelines;
         let mut has_moved = false;
-        let mut slots = [NONE; MAX_PIPELINES];
-        let mut free = [(NONE, 0_u8); MAX_PIPELINES];
-        let mut free_count = 0;
+        let mut stateless = 0_u64;
         let mut arriving = 0_u64;
-        for (pipeline, place) in slots.iter_mut().enumerate().take(pipelines) {
-            let slot = std::mem::replace(&mut self.registers[first + pipeline], NONE);
+        for pipeline in 0..pipelines {
+            let slot = self.registers[first + pipeline];
             if slot == NONE {
                 continue;
             }
             has_moved = true;
             if usize::from(self.flights.get(slot).next_stage) == stage {
+                self.registers[first + pipeline] = NONE;
                 arriving |= self.queue_packet(slot, stage, pipeline, recorder);
             } else if self.design.steering == Steering::Lane {
                 self.cross(slot, stage, pipeline, pipeline, false, recorder);
-                *place = slot;
             } else {
-                free[free_count] = (slot, pipeline as u8);
-                free_count += 1;
+                stateless |= 1 << pipeline;
             }
         }
-        if free_count > 0 {
-            self.steer(&free[..free_count], stage, arriving, &mut slots, recorder);
+        if stateless != 0 {
+            self.steer(stateless, stage, arriving, recorder);
         }
-        for (pipeline, slot) in slots.iter().enumerate().take(pipelines) {
-            if *slot != NONE {
+        for pipeline in 0..pipelines {
+            let slot = std::mem::replace(&mut self.registers[first + pipeline], NONE);
+            if slot != NONE {
                 has_moved = true;
                 if !self.is_starving(stage, pipeline) {
-                    self.process(*slot, stage, pipeline, None, work, recorder);
+                    self.process(slot, stage, pipeline, None, work, recorder);
                     continue;
                 }
-                self.drop_packet(*slot, stage, 0, Cause::Starvation, recorder);
+                self.drop_packet(slot, stage, 0, Cause::Starvation, recorder);
             }
             let Some(queues) = &mut self.banks[stage] else { continue };
             match queues.bank.pop(pipeline) {

@@ -8,13 +8,12 @@ use crate::trace::Recorder;
 
 impl<P> Machine<P> {
     /// Gives each stateless packet the slot of a pipeline: first of pipelines without a stateful packet to process, their own if it is
-    /// one, then of those with the shortest queue.
+    /// one, then of those with the shortest queue. `packets` has the pipelines that they come from, as bits.
     pub(super) fn steer(
         &mut self,
-        packets: &[(u32, u8)],
+        packets: u64,
         stage: usize,
         arriving: u64,
-        slots: &mut [u32; MAX_PIPELINES],
         recorder: &mut impl Recorder,
     ) {
         let pipelines = self.settings.pipelines;
@@ -34,24 +33,17 @@ impl<P> Machine<P> {
             View::LateWithArrivals => (queues.seen_ready | arriving, queues.seen_lengths),
         };
         let all = u64::MAX >> (MAX_PIPELINES - pipelines);
-        let mut taken = 0_u64;
-        let mut rest = [(NONE, 0_u8); MAX_PIPELINES];
-        let mut rest_count = 0;
-        let mut place = |slot: u32, from: u8, to: usize| {
-            slots[to] = slot;
-            self.cross(slot, stage, usize::from(from), to, false, recorder);
-        };
-        for (slot, from) in packets {
-            let bit = 1 << from;
-            if busy & bit == 0 {
-                taken |= bit;
-                place(*slot, *from, usize::from(*from));
-            } else {
-                rest[rest_count] = (*slot, *from);
-                rest_count += 1;
+        let first = stage * pipelines;
+        let mut slots = [NONE; MAX_PIPELINES];
+        let staying = packets & !busy;
+        for (from, slot) in slots.iter_mut().enumerate().take(pipelines) {
+            if staying >> from & 1 == 1 {
+                *slot = self.registers[first + from];
+                self.cross(*slot, stage, from, from, false, recorder);
             }
         }
-        for (slot, from) in &rest[..rest_count] {
+        let mut taken = staying;
+        for from in (0..pipelines).filter(|from| (packets & busy) >> from & 1 == 1) {
             let idle = all & !busy & !taken;
             let to = if idle != 0 {
                 idle.trailing_zeros() as usize
@@ -61,8 +53,10 @@ impl<P> Machine<P> {
                 to
             };
             taken |= 1 << to;
-            place(*slot, *from, to);
+            slots[to] = self.registers[first + from];
+            self.cross(slots[to], stage, from, to, false, recorder);
         }
+        self.registers[first..first + pipelines].copy_from_slice(&slots[..pipelines]);
     }
 
     /// Says whether a stateful packet has waited so long that it goes before a stateless one.
