@@ -37,6 +37,13 @@ impl ScaleEngine {
     }
 }
 
+/// How Figure 6 of MP5 finds the cell that moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RemapEngine {
+    /// As hardware: a state machine that reads one cell a cycle; --design mp5-scan.
+    Scan,
+}
+
 /// `plane scale`
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("traffic").args(["packets", "inputs"])))]
@@ -91,6 +98,9 @@ pub struct Scale {
     /// The form of the report.
     #[arg(long, default_value = "text")]
     pub format: ScaleFormat,
+    /// How the paper's machine finds the cells that move [default: at once].
+    #[arg(long, value_name = "ENGINE", conflicts_with = "design", requires = "traffic")]
+    pub remap_engine: Option<RemapEngine>,
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

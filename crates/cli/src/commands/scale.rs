@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane scale`: one program on several pipelines. Prints which arrays are sharded and why not the others.
 
-use crate::arguments::{Scale, ScaleFormat};
+use crate::arguments::{RemapEngine, Scale, ScaleFormat};
 use crate::programs::{ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
 use toolchain::files;
@@ -63,7 +63,10 @@ fn run_packets(
     }
     let captures = &arguments.captures;
     let machine = MachineRun {
-        design: &arguments.design,
+        design: match arguments.remap_engine {
+            Some(RemapEngine::Scan) => "mp5-scan",
+            None => &arguments.design,
+        },
         depth: arguments.depth,
         remap_every: arguments.remap_every,
         clock_hz: captures.clock_hz.unwrap_or(DEFAULT_CLOCK_HZ),

@@ -123,6 +123,45 @@ fn packets_and_state_are_those_of_one_device() {
     }
 }
 
+/// `table` and `state` are keywords of P4.
+#[test]
+fn arrays_have_the_names_of_the_program() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_string();
+    let [program, packets, state] = ["names.domino", "in.csv", "state.json"].map(path);
+    let source = "struct Packet { int flow; int value; };\n\
+                  int table[4] = {5};\nint state = 2;\n\
+                  void count(struct Packet p) {\n\
+                  table[p.flow % 4] = table[p.flow % 4] + p.value;\nstate = state * 3;\n}\n";
+    std::fs::write(&program, source).expect("a program");
+    std::fs::write(&packets, "flow,value\n0,1\n1,2\n4,3\n").expect("packets");
+    let ran = plane(&["scale", &program, "--pipelines", "2", "--format", "json", "--quiet"]);
+    let report = text(&ran.stdout);
+    for name in ["table", "state"] {
+        assert!(report.contains(&format!("\"name\": \"{name}\"")), "{name}: {report}");
+    }
+    assert!(report.contains("banzai"), "{report}");
+    let words = ["--pipelines", "2", "--packets", &packets, "--state-out", &state];
+    let ran = plane(&[&["scale", &program], &words[..]].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let state = std::fs::read_to_string(&state).expect("the state");
+    assert!(state.contains("[9,2,0,0]") && state.contains("54"), "{state}");
+}
+
+#[test]
+fn cells_are_found_as_hardware_finds_them() {
+    let run = |words: &[&str]| {
+        let program = "examples/domino/flowlets.domino";
+        let packets = ["--packets", "examples/domino/flowlets.csv", "--remap-every", "2"];
+        let ran = plane(&[&["scale", program, "--pipelines", "2"], &packets[..], words].concat());
+        assert_eq!(ran.status.code(), Some(0), "{words:?}: {}", text(&ran.stderr));
+        text(&ran.stdout)
+    };
+    let scanned = run(&["--remap-engine", "scan"]);
+    assert!(scanned.contains("mp5-scan") && scanned.contains("equal to one pipeline"), "{scanned}");
+    assert_eq!(scanned, run(&["--design", "mp5-scan"]));
+}
+
 #[test]
 fn wrong_requests_have_codes() {
     let flowlets = "examples/domino/flowlets.domino";
@@ -138,6 +177,8 @@ fn wrong_requests_have_codes() {
         (&["--pipelines", "2", "--design", "mp4", packets[0], packets[1]], 2, "SC-E0107"),
         (&["--pipelines", "2", "--clock", "0Hz", "--in", "1=x.pcap"], 2, "SC-E0109"),
         (&["--pipelines", "2", "--depth", "8"], 2, "--packets"),
+        (&["--pipelines", "2", "--remap-engine", "scan"], 2, "--packets"),
+        (&["--pipelines", "2", "--remap-engine", "fast", packets[0], packets[1]], 2, "fast"),
         (&["--pipelines", "2", "--packets", "examples/nowhere.csv"], 1, "nowhere.csv"),
     ] {
         let ran = plane(&[&["scale", flowlets], words].concat());
