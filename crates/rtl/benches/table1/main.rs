@@ -71,9 +71,11 @@ fn main() {
         for (_, stages) in WHOLE.into_iter().filter(|(of, _)| *of == pipelines) {
             print_check(pipelines, stages, &modules);
         }
-        let levels =
-            yosys::levels(&rtl::files(&plan(pipelines, SYNTHESISED_STAGES, PATH_HEADER_BITS)));
-        println!("longest path of the flattened machine: {levels} levels");
+        if WHOLE.contains(&(pipelines, SYNTHESISED_STAGES)) {
+            let plan = plan(pipelines, SYNTHESISED_STAGES, PATH_HEADER_BITS);
+            let levels = yosys::levels(&rtl::files(&plan));
+            println!("longest path of the flattened machine: {levels} levels");
+        }
     }
     print_grid(&rows);
     print_growth(&rows);
@@ -98,8 +100,8 @@ fn print_parts(pipelines: usize, sums: &Sums, modules: &Modules) {
         );
     }
     let levels = modules.levels();
-    let levels: Vec<String> =
-        levels.iter().map(|(module, levels)| format!("{module} {levels}")).collect();
+    let levels = levels.iter().filter(|(_, levels)| **levels > 0);
+    let levels: Vec<String> = levels.map(|(module, levels)| format!("{module} {levels}")).collect();
     println!("longest paths within modules, in levels: {}", levels.join(", "));
 }
 
