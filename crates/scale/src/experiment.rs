@@ -8,16 +8,18 @@ use crate::machine::outcome::{Arrival, Measures};
 use crate::machine::{Settings, run};
 use crate::presets::Place;
 use crate::synthetic::{Packet, Program, Synthetic};
+use crate::work::Comparable;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Packets for a program on so many pipelines.
-pub struct Experiment {
-    program: Arc<Program>,
-    arrivals: Vec<Arrival<Packet>>,
+pub struct Experiment<W: Comparable> {
+    /// Makes the program with its first state, on a number of pipelines.
+    make: Box<dyn Fn(usize) -> W>,
+    arrivals: Vec<Arrival<W::Packet>>,
     pipelines: usize,
-    single: Synthetic,
-    reference: Reference<Packet>,
+    single: W,
+    reference: Reference<W::Packet>,
     /// The cycle of the first last packet of a port: until then all ports send.
     all_send_until: u64,
 }
@@ -58,29 +60,48 @@ impl Sample {
     }
 }
 
-impl Experiment {
-    /// Runs the packets, in order of arrival at each port, on one pipeline.
-    pub fn new(program: Program, arrivals: Vec<Arrival<Packet>>, pipelines: usize) -> Experiment {
+impl Experiment<Synthetic> {
+    /// Runs packets of a synthetic program on one pipeline.
+    pub fn synthetic(
+        program: Program,
+        arrivals: Vec<Arrival<Packet>>,
+        pipelines: usize,
+    ) -> Experiment<Synthetic> {
         let program = Arc::new(program);
-        let mut single = Synthetic::new(program.clone(), 1);
+        Experiment::new(move |count| Synthetic::new(program.clone(), count), arrivals, pipelines)
+    }
+}
+
+impl<W: Comparable> Experiment<W>
+where
+    W::Packet: Clone,
+{
+    /// Runs the packets, in order of arrival at each port, on one pipeline. `make` makes the program with its first state, on a
+    /// number of pipelines.
+    pub fn new(
+        make: impl Fn(usize) -> W + 'static,
+        arrivals: Vec<Arrival<W::Packet>>,
+        pipelines: usize,
+    ) -> Experiment<W> {
+        let mut single = make(1);
         let reference = reference(&mut single, &arrivals);
         let mut last = BTreeMap::new();
         for arrival in &arrivals {
             last.insert(arrival.port, arrival.cycle);
         }
         let all_send_until = last.values().min().copied().unwrap_or(0);
-        Experiment { program, arrivals, pipelines, single, reference, all_send_until }
+        Experiment { make: Box::new(make), arrivals, pipelines, single, reference, all_send_until }
     }
 
     /// What designs by name are made for.
     pub fn place(&self, ports: u32, remap_every: u64, seed: u64) -> Place {
-        let counts = self.reference.counts(&self.program.groups);
+        let counts = self.reference.counts(self.single.groups());
         Place { pipelines: self.pipelines, ports, remap_every, counts, seed }
     }
 
     /// Runs a design.
     pub fn run(&mut self, design: &Design, depth: Option<usize>) -> Sample {
-        let mut work = Synthetic::new(self.program.clone(), self.pipelines);
+        let mut work = (self.make)(self.pipelines);
         let settings = Settings { depth, ..Settings::new(self.pipelines) };
         let outcome = run(&mut work, self.arrivals.clone(), settings, design, &mut ());
         let verdict = judge(&work, &outcome, &mut self.single, &self.reference);
@@ -96,6 +117,6 @@ impl Experiment {
 
     /// The upper bound: no machine that keeps C1 is faster.
     pub fn bound(&self) -> Bound {
-        bound(&self.program.groups, self.program.stages, self.pipelines, &self.reference)
+        bound(self.single.groups(), self.single.stages(), self.pipelines, &self.reference)
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::experiment::{Experiment, Sample};
 use crate::presets::Preset;
+use crate::synthetic::Synthetic;
 use crate::traffic::{
     Flows, PacketOptions, Pattern, Sharing, Sizes, arrivals, csv, packets, program,
 };
@@ -74,7 +75,7 @@ impl Sweep<'_> {
         point: Point,
         pattern: Pattern,
         seed: u64,
-    ) -> Result<Experiment, String> {
+    ) -> Result<Experiment<Synthetic>, String> {
         let Point { pipelines, stateful, cells, bytes } = point;
         let ports = point.ports();
         let stages = if stateful == STAGES { STAGES + 1 } else { STAGES };
@@ -112,7 +113,7 @@ impl Sweep<'_> {
         };
         let none = flows.len() as u32;
         let arrivals = arrivals(&packets, none);
-        Ok(Experiment::new(program(stages, cells, &flows), arrivals, pipelines))
+        Ok(Experiment::synthetic(program(stages, cells, &flows), arrivals, pipelines))
     }
 
     /// Runs designs on all points, seeds and patterns. The design [`BOUND`] is the upper bound. `progress` gets the share that is done.

@@ -2,6 +2,7 @@
 //! Integration tests of `cli`, one program.
 
 mod atoms;
+mod bench_mp5;
 mod bmv2;
 mod conduct;
 mod documents;

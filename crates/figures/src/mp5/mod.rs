@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The figures of the MP5 paper's evaluation (section 4.3) with synthetic programs, on designs of `scale`: each table has what the
+//! The figures of the MP5 paper's evaluation (section 4.3) with synthetic programs and its applications, on designs of `scale`: each table has what the
 //! paper or its artifact states beside what is measured here. Every run is judged against one pipeline.
 
 mod applications;
@@ -9,6 +9,8 @@ mod published;
 mod sensitivity;
 #[cfg(test)]
 mod tests;
+
+pub use applications::Compile;
 
 use crate::distribution::Distribution;
 use crate::{Measuring, Table};
@@ -25,11 +27,14 @@ pub struct Options<'a> {
     pub seeds: u64,
     /// Packets of each port of long runs.
     pub long_per_port: u32,
+    /// Compiles the applications.
+    pub compile: Compile<'a>,
 }
 
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options { traces: None, seeds: 10, long_per_port: 2000 }
+impl<'a> Options<'a> {
+    /// Generated traffic, ten seeds.
+    pub fn new(compile: Compile<'a>) -> Options<'a> {
+        Options { traces: None, seeds: 10, long_per_port: 2000, compile }
     }
 }
 
@@ -39,6 +44,7 @@ pub type Measure = fn(&mut Measuring<'_>, &Options<'_>) -> Result<Table, String>
 /// The figures by their names: those of the paper in its order, its text's claims by design principle, and better designs.
 pub const FIGURES: &[(&str, Measure)] = &[
     ("2", principles::figure_2),
+    ("applications", applications::figure_2),
     ("d2", principles::dynamic_sharding),
     ("d3", principles::steering),
     ("d4", principles::order),

@@ -27,7 +27,7 @@ fn sweep() -> Sweep<'static> {
     }
 }
 
-fn experiment(point: Point) -> Experiment {
+fn experiment(point: Point) -> Experiment<Synthetic> {
     sweep().experiment(point, Pattern::Skewed, 4).expect("generated traffic")
 }
 

@@ -136,14 +136,38 @@ fn emitted(made: &ControlPlan) -> Emitted {
     files.push(("mp5_header.csv".to_owned(), header));
     let sram = rtl::sram::overhead(plan);
     let summary = format!(
-        "{} stages, {} pipelines, rings of {}, {} bits a packet\n{} bytes of maps and counters a pipeline\n",
+        "{} stages, {} pipelines, rings of {}, {} bits a packet\n{} bytes of maps and counters a pipeline, {} in the widths of MP5 §4.2\n",
         plan.stages.len(),
         plan.pipelines,
         plan.depth,
         plan.header_bits,
-        sram.bytes_per_pipeline()
+        sram.bytes_per_pipeline(),
+        sram.paper_bytes()
     );
     Emitted { files, summary }
+}
+
+/// Applies the set-up of a program to a device of it or of its stages.
+///
+/// # Errors
+///
+/// What keeps the device from the set-up.
+pub(super) fn set_up(
+    device: &mut Device,
+    compiled: &Compiled,
+    console: &dyn Console,
+) -> Result<(), Failure> {
+    for deployment in &compiled.setup {
+        let mut session = Session::new(device.program());
+        let mut target = device.target();
+        let commands = &deployment.commands;
+        let applied =
+            apply_text("first values", commands, None, &mut session, &mut target, console);
+        if applied.is_none() {
+            return Err(Failure::Message("the set-up of the program does not apply".to_owned()));
+        }
+    }
+    Ok(device.run_to_completion().map_err(|error| error.to_string())?)
 }
 
 /// The values of all cells behind the program's set-up.
@@ -155,17 +179,7 @@ fn first_values(compiled: &Compiled, console: &dyn Console) -> Result<FirstValue
     let program = compiled.ready.program().clone();
     let device = Device::new(program.clone(), DeviceOptions::default());
     let mut device = device.map_err(|error| error.to_string())?;
-    for deployment in &compiled.setup {
-        let mut session = Session::new(program.clone());
-        let mut target = device.target();
-        let commands = &deployment.commands;
-        let applied =
-            apply_text("first values", commands, None, &mut session, &mut target, console);
-        if applied.is_none() {
-            return Err(Failure::Message("the set-up of the program does not apply".to_owned()));
-        }
-    }
-    device.run_to_completion().map_err(|error| error.to_string())?;
+    set_up(&mut device, compiled, console)?;
     let cells = device.cells();
     let mut values = FirstValues::new();
     for (number, declared) in program.registers.iter().enumerate() {

@@ -3,11 +3,18 @@
 
 use super::{print_figures, wrong_usage};
 use crate::arguments::Bench;
+use crate::programs::language;
+use device::Device;
 use figures::Measuring;
 use figures::mp5::{FIGURES, Measure, Options};
-use frontend::{Console, ExitStatus, Failure};
+use frontend::{Console, ExitStatus, Failure, MemoryFiles, ProgramFile};
+use p4::preprocessor::PreprocessorOptions;
+use scale::staged::StagedControl;
 use std::path::Path;
+use std::sync::Arc;
 use toolchain::files;
+use toolchain::scaling::ScaleRequest;
+use toolchain::scaling::staged_device::staged_device;
 
 /// Measures the figures of the command line, or all figures.
 pub(super) fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
@@ -18,7 +25,9 @@ pub(super) fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
         let folder = arguments.traces.as_deref().unwrap_or(Path::new("."));
         files::read_text(&folder.join(name))
     };
-    let defaults = Options::default();
+    let compile =
+        |file: &str, text: &str| compiled(file, text, console).map_err(|failure| failure.text());
+    let defaults = Options::new(&compile);
     let options = Options {
         traces: if arguments.traces.is_some() { Some(&read) } else { None },
         seeds: arguments.seeds.unwrap_or(defaults.seeds),
@@ -28,4 +37,19 @@ pub(super) fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
         figure(measuring, &options).map_err(Failure::Message)
     };
     print_figures(FIGURES, measure, arguments, console)
+}
+
+/// Compiles an application, and cuts it into the stages of its language's hardware model.
+fn compiled(
+    name: &str,
+    text: &str,
+    console: &dyn Console,
+) -> Result<(Device, Arc<StagedControl>), Failure> {
+    let path = Path::new(name);
+    let files = MemoryFiles::new([(name, text)]);
+    let preprocessing = PreprocessorOptions::default();
+    let file = ProgramFile { path, files: &files, preprocessing: &preprocessing };
+    let request =
+        ScaleRequest { pipelines: 1, stages: None, target: None, read_only_is_state: false };
+    staged_device(language(path)?, &file, &request, console)
 }
