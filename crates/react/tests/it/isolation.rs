@@ -32,6 +32,8 @@ struct Counts {
     calls: usize,
     /// Calls of the reaction with a rate of its own.
     slow_calls: usize,
+    /// Legacy updates that waited and may share a commit.
+    waiting: usize,
 }
 
 fn judged(seed: u64, mistakes: Mistakes, architecture: Architecture) -> (Option<String>, Counts) {
@@ -54,6 +56,7 @@ fn judged(seed: u64, mistakes: Mistakes, architecture: Architecture) -> (Option<
         cells: history.cells.len(),
         calls: history.calls.len(),
         slow_calls: history.calls.iter().filter(|call| call.reaction == 1).count(),
+        waiting: history.waiting,
     };
     (fault, counts)
 }
@@ -80,17 +83,20 @@ fn check(architecture: Architecture) {
         all.cells += own.cells;
         all.calls += own.calls;
         all.slow_calls += own.slow_calls;
+        all.waiting += own.waiting;
     }
     if all.histories == HISTORIES {
         assert!(all.slow_calls > 20 && all.slow_calls < all.calls / 3, "{all:?}");
+        assert!(all.waiting > all.legacy / 4, "{all:?}");
     }
     println!(
-        "{} histories, {} packets, {} commits of agents, {} of legacy controllers, {} that failed, {} legacy writes of \
-         registers, {} measurements, {} of them of slow reactions",
+        "{} histories, {} packets, {} commits of agents, {} of legacy controllers ({} of them waited and may have shared \
+         one), {} that failed, {} legacy writes of registers, {} measurements, {} of them of slow reactions",
         all.histories,
         all.histories * u64::from(PACKETS),
         all.commits,
         all.legacy,
+        all.waiting,
         all.failed,
         all.cells,
         all.calls,

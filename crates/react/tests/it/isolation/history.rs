@@ -67,6 +67,8 @@ pub struct History {
     pub registers: [Vec<u64>; 2],
     /// Packets by the direct counters of all entries and of the default action of a table.
     pub counted: Vec<(TableId, u64)>,
+    /// Legacy updates that waited for other plans and continue on errors, so that those that wait together are one commit.
+    pub waiting: usize,
 }
 
 fn model(choices: &mut Choices) -> LatencyModel {
@@ -90,6 +92,9 @@ struct LegacyWrites {
     waiting: Option<Update>,
     /// The master entry as written with its handle as run.
     master: Option<(TableId, TableId)>,
+    /// Updates so far; one of four may be undone, the others continue on errors.
+    updates: usize,
+    waited: usize,
 }
 
 impl LegacyWrites {
@@ -138,8 +143,15 @@ impl LegacyWrites {
                 self.waiting = Some(update);
             }
             _ => {
-                let batch = Batch::one(update).with(Atomicity::RollbackOnError);
+                self.updates += 1;
+                let atomicity = match self.updates.is_multiple_of(4) {
+                    true => Atomicity::RollbackOnError,
+                    false => Atomicity::ContinueOnError,
+                };
+                let batch = Batch::one(update).with(atomicity);
                 self.asked.push(self.target.submit(batch, now_ps));
+                let (_, waiting) = lock(&self.target.target).backlog();
+                self.waited += usize::from(atomicity == Atomicity::ContinueOnError && waiting > 0);
             }
         }
     }
@@ -309,6 +321,8 @@ impl Setting {
             asked_beside: Vec::new(),
             waiting: None,
             master,
+            updates: 0,
+            waited: 0,
         };
         Setting { device, agent, target, legacy, calls, log, next_ps, before }
     }
@@ -328,7 +342,8 @@ impl Setting {
         let log = std::mem::take(&mut *lock(&self.log));
         let calls = lock(&self.calls).clone();
         let registers = [self.before, after];
-        History { packets, commits: log.commits, cells: log.cells, calls, registers, counted }
+        let (commits, cells, waiting) = (log.commits, log.cells, self.legacy.waited);
+        History { packets, commits, cells, calls, registers, counted, waiting }
     }
 }
 
