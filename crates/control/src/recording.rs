@@ -62,13 +62,6 @@ impl Recording {
     /// Records an item that took effect at this time, in picoseconds, with the target's reply. Reads leave no trace.
     pub fn record(&mut self, time_ps: u64, item: &Item, reply: &Reply) {
         for written in self.commands(item, reply) {
-            let written = match written {
-                Written::Command(command) => match unwritable(&command) {
-                    Some(kind) => Written::Nothing(kind),
-                    None => Written::Command(command),
-                },
-                nothing => nothing,
-            };
             self.lines.push(Line { time_ps, written });
         }
     }
@@ -124,14 +117,6 @@ impl Recording {
             }
         }
         ranks.into_iter().map(|(name, all)| (name, all.into_iter().rev().collect())).collect()
-    }
-}
-
-/// The kind of a command that BMv2's command line cannot take; `None` if it can.
-fn unwritable(command: &Command) -> Option<&'static str> {
-    match command_text::write(&ranked(command, &HashMap::new())) {
-        Some(_) => None,
-        None => Some(commands::kind(command)),
     }
 }
 

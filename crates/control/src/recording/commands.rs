@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One update as the commands that do the same, with the handles that they need.
 
-use super::{Recording, Written};
+use super::{Recording, Written, ranked};
 use crate::command::{Arguments, Command, EntryAction, MatchText, Matches, MeterRate, Priority};
+use crate::command_text;
 use crate::entry_handles::{EntryHandles, EntryKey, entry_key};
 use crate::target::{DeviceItem, Item, Reply};
 use ir::{Bits, Key, KeyPattern, MatchKind, Table, TableId, ValueSetId};
@@ -10,6 +11,7 @@ use state::{
     ActionData, BatchItem, BoundAction, CellRange, CellValues, CloneSession, EntryReference,
     MeterConfiguration, MulticastGroup, NewEntry, TokenRate, Update,
 };
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Kinds of updates that BMv2's command line has no command for.
@@ -29,8 +31,21 @@ const UNKNOWN: &str = "updates of entries that were not recorded";
 const MICRO_UNITS: f64 = 1e12;
 
 impl Recording {
-    /// The commands of an item.
+    /// The commands of an item that BMv2's command line takes, and the kinds of the others.
     pub(super) fn commands(&mut self, item: &Item, reply: &Reply) -> Vec<Written> {
+        let mut written = self.all_commands(item, reply);
+        for one in &mut written {
+            if let Written::Command(command) = one
+                && command_text::write(&ranked(command, &HashMap::new())).is_none()
+            {
+                *one = Written::Nothing(kind(command));
+            }
+        }
+        written
+    }
+
+    /// The commands of an item, with forms that only ours takes.
+    fn all_commands(&mut self, item: &Item, reply: &Reply) -> Vec<Written> {
         let update = match item {
             Item::State(BatchItem::Read(_)) => return Vec::new(),
             Item::State(BatchItem::Update(update)) => update,
@@ -314,7 +329,7 @@ impl Recording {
 }
 
 /// The kind of a command, where BMv2 takes only some of its forms.
-pub(super) fn kind(command: &Command) -> &'static str {
+fn kind(command: &Command) -> &'static str {
     match command {
         Command::CloneSession { .. } => CLONES,
         Command::ValueSetAdd { .. } | Command::ValueSetRemove { .. } => PATTERNS,
