@@ -6,7 +6,8 @@ use crate::logic::Header;
 use crate::plan::Plan;
 use crate::program::{FirstValues, Resolution, Source, SourceDecision, SourceGroup, plan};
 use crate::shape::Shape;
-use scale::sharding::{ControlSharding, Rule};
+use ir::analysis::ControlValues;
+use scale::sharding::{ControlSharding, Rule, declaration};
 use scale::staged::{NotStaged, StagedControl, stage};
 use source::{Diagnostic, Diagnostics, Span};
 
@@ -40,7 +41,7 @@ pub fn control_plan(
     let staged = match stage(control) {
         Ok(staged) => staged,
         Err(reason) => {
-            found.append(not_staged(reason));
+            found.append(not_staged(control, reason));
             return Err(found);
         }
     };
@@ -141,16 +142,21 @@ fn two_phantoms(control: &mut ControlSharding<'_>, found: &mut Diagnostics) {
 }
 
 /// Why no machine runs a control.
-fn not_staged(reason: NotStaged) -> Diagnostics {
+fn not_staged(control: &ControlSharding<'_>, reason: NotStaged) -> Diagnostics {
     let mut found = Diagnostics::new();
+    let mut place = Span::NONE;
     let message = match reason {
         NotStaged::Cut(errors) => return errors,
-        NotStaged::Array(_, name, reason) => format!("array `{name}` cannot be spread: {reason}"),
+        NotStaged::Array(object, name, reason) => {
+            let program = control.values.as_ref().map(ControlValues::program);
+            place = program.map_or(Span::NONE, |program| declaration(program, object));
+            format!("array `{name}` cannot be spread: {reason}")
+        }
         NotStaged::Stage(name) => format!("no stage of the control has room for array `{name}`"),
         NotStaged::Values => "the control has a loop, or too many conditions".to_owned(),
     };
     found.push(
-        Diagnostic::error(codes::CONTROL, Span::NONE, message)
+        Diagnostic::error(codes::CONTROL, place, message)
             .help("`plane scale` tells what the program's arrays allow"),
     );
     found

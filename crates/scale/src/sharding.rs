@@ -21,6 +21,7 @@ use ir::architecture::stages_of;
 use ir::effects::Location;
 use ir::{Program, RegisterId};
 use pisa::Gress;
+use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -211,6 +212,17 @@ fn not_analysed<'p>(
         }
     }
     control
+}
+
+/// Returns the place of the declaration of a register, a meter or an extern.
+pub fn declaration(program: &Program, object: Location) -> Span {
+    let origin = match object {
+        Location::Register(register) => program.registers[register.index()].origin,
+        Location::Meter(meter) => program.meters[meter.index()].origin,
+        Location::Extern(one) => program.externs[one.index()].origin,
+        _ => return Span::NONE,
+    };
+    program.origins.get(origin.index()).map_or(Span::NONE, |origin| origin.span)
 }
 
 /// Name, number of cells and width in bits of a register, a meter or an extern; `None` of other things.

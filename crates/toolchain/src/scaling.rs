@@ -18,7 +18,7 @@ use pisa::{Gress, HardwareModel, Layout, Problem};
 use scale::codes;
 use scale::machine::MAX_PIPELINES;
 use scale::report::{Report, Subject};
-use scale::sharding::{ControlSharding, Rule, ShardOptions, StageGraph, shard};
+use scale::sharding::{ControlSharding, Rule, ShardOptions, StageGraph, declaration, shard};
 use source::{Diagnostic, Diagnostics, SourceMap, Span};
 
 /// The most bytes of cells in all pipelines.
@@ -225,13 +225,6 @@ fn memory(program: &Program, controls: &[ControlSharding<'_>], pipelines: u64) -
     }
     let largest = arrays().max_by_key(|array| bytes(array.cells, array.width_bits));
     let Some(largest) = largest else { return found };
-    let span = match largest.object {
-        ir::effects::Location::Register(register) => {
-            let origin = program.registers[register.index()].origin;
-            program.origins.get(origin.index()).map_or(Span::NONE, |origin| origin.span)
-        }
-        _ => Span::NONE,
-    };
     let message = format!(
         "{pipelines} pipelines with room for all cells take {} GiB; the largest array is `{}` of {} cells",
         all >> 30,
@@ -239,7 +232,7 @@ fn memory(program: &Program, controls: &[ControlSharding<'_>], pipelines: u64) -
         largest.cells
     );
     found.push(
-        Diagnostic::error(codes::MEMORY, span, message)
+        Diagnostic::error(codes::MEMORY, declaration(program, largest.object), message)
             .help("make the arrays smaller, or use fewer pipelines"),
     );
     found

@@ -29,6 +29,7 @@ control Verify(inout headers hdr, inout metadata meta) {
 
 control Ingress(inout headers hdr, inout metadata meta, inout standard_metadata_t standard) {
     register<bit<32>>(32) sums;
+    meter(32, MeterType.packets) rates;
     apply {
         bit<32> sum;
         sums.read(sum, hdr.data.flow & 31);
@@ -36,6 +37,7 @@ control Ingress(inout headers hdr, inout metadata meta, inout standard_metadata_
         hdr.data.value = sum / hdr.data.value;
         random(hdr.data.color, 0, 9);
         clone(CloneType.I2E, 5);
+        rates.execute_meter<bit<8>>(hdr.data.flow & 31, hdr.data.color);
     }
 }
 

@@ -3,13 +3,15 @@
 //! are fine if packets access one of them at most, or become one group if the index is the same. Otherwise one moves to a
 //! later stage, or both are in one pipeline.
 
+mod verdicts;
+
 use super::codelets::{Codelets, Depths, codelets};
 use super::rule::Rule;
 use super::rules::Accesses;
 use super::stage_graph::{StageEdge, StageGraph, StageNode, last_part};
-use super::{ArraySharding, ControlSharding, ShardGroup, declared};
+use super::{ArraySharding, declared};
 use ir::RegisterId;
-use ir::analysis::{ControlValues, Predicate};
+use ir::analysis::ControlValues;
 use ir::effects::Location;
 use pisa::Gress;
 use std::collections::{BTreeMap, BTreeSet};
@@ -317,72 +319,5 @@ impl<'p> Assignment<'p> {
         kept.nodes.extend(gone.nodes);
         kept.moved_from = kept.moved_from.or(gone.moved_from);
         kept.is_sharded = rule.is_sharded();
-    }
-
-    /// Returns the verdicts.
-    pub fn finish(mut self, block: usize) -> ControlSharding<'p> {
-        let program = self.accesses.values.program();
-        let mut order: Vec<usize> = (0..self.candidates.len()).collect();
-        order.sort_by_key(|at| (self.stage(*at), self.candidates[*at].arrays[0]));
-        let stage_of_access: BTreeMap<usize, usize> = (0..self.candidates.len())
-            .flat_map(|at| {
-                let stage = self.stage(at);
-                self.group_accesses(at).into_iter().map(move |access| (access, stage))
-            })
-            .collect();
-        let mut groups = Vec::new();
-        for at in order {
-            let accesses = self.group_accesses(at);
-            let stage = self.stage(at);
-            let Candidate { mut arrays, is_sharded, moved_from, .. } = self.candidates[at].clone();
-            arrays.sort_unstable();
-            let (mut predicate, mut may) = (Predicate::FALSE, Predicate::FALSE);
-            for access in &accesses {
-                let one = self.accesses.values.accesses()[*access].predicate;
-                let predicates = self.accesses.values.values_mut().predicates_mut();
-                predicate = predicates.or(predicate, one);
-                may = predicates.or(may, self.accesses.may[*access]);
-            }
-            let known_after = (predicate != may)
-                .then(|| {
-                    let reads = self.accesses.values.values_mut().reads_of_predicate(predicate);
-                    reads.iter().filter_map(|access| stage_of_access.get(access)).max().copied()
-                })
-                .flatten()
-                .filter(|known| *known < stage);
-            let cells = arrays.iter().map(|array| self.arrays[*array].cells).max().unwrap_or(1);
-            for array in &arrays {
-                self.arrays[*array].group = Some(groups.len());
-            }
-            groups.push(ShardGroup {
-                arrays,
-                stage,
-                moved_from,
-                is_sharded,
-                cells: if is_sharded { cells } else { 1 },
-                accesses,
-                predicate,
-                may,
-                known_after,
-            });
-        }
-        let nodes: Vec<usize> =
-            self.candidates.iter().flat_map(|one| one.nodes.iter().copied()).collect();
-        let stages_in_front = self.is_laid_out.then(|| self.graph.stages_in_front(&nodes));
-        let counters = self.counters.iter().filter_map(|counter| match counter {
-            Location::Counter(counter) => Some(program.counters[counter.index()].name.clone()),
-            _ => None,
-        });
-        ControlSharding {
-            block,
-            gress: self.gress,
-            stage_source: self.graph.source,
-            stages: self.stages.iter().map(|stage| stage + 1).max().unwrap_or(0),
-            counters: counters.collect(),
-            stages_in_front,
-            values: Some(self.accesses.values),
-            arrays: self.arrays,
-            groups,
-        }
     }
 }

@@ -6,13 +6,13 @@ use super::{Muted, Scaled};
 use crate::device_run::load_error_text;
 use device::{Device, DeviceOptions};
 use frontend::{Console, ExitStatus, Failure};
-use ir::effects::Location;
 use network::replay::ReplayError;
 use pisa::Gress;
 use scale::codes;
 use scale::machine::Settings;
 use scale::presets::{PRESETS, Place, Preset};
 use scale::report::{MachineReport, RunReport};
+use scale::sharding::declaration;
 use scale::staged::{NotStaged, StagedControl, stage_all};
 use scale::switch_run::{CycleClock, HalfOutcome, HalfPlan, SwitchRun};
 use source::{Diagnostic, Diagnostics, SourceMap, Span};
@@ -144,7 +144,7 @@ impl<'s> StagedProgram<'s> {
         let staged = stage_all(&mut controls).map_err(|error| match error {
             NotStaged::Cut(found) => Failure::Found(map.clone(), found),
             NotStaged::Array(object, name, reason) => {
-                not_run(map, place_of(program, object), &format!("`{name}`: {reason}"))
+                not_run(map, declaration(program, object), &format!("`{name}`: {reason}"))
             }
             NotStaged::Stage(name) => {
                 let reason = format!("`{name}` cannot be accessed in one stage");
@@ -282,17 +282,6 @@ impl Ran {
         let is_wrong = is_wrong || self.error.is_some();
         (report, if is_wrong { ExitStatus::WrongInput } else { ExitStatus::Fine })
     }
-}
-
-/// The declaration of an array.
-fn place_of(program: &ir::Program, object: Location) -> Span {
-    let origin = match object {
-        Location::Register(register) => program.registers[register.index()].origin,
-        Location::Meter(meter) => program.meters[meter.index()].origin,
-        Location::Extern(one) => program.externs[one.index()].origin,
-        _ => return Span::NONE,
-    };
-    program.origins.get(origin.index()).map_or(Span::NONE, |origin| origin.span)
 }
 
 fn not_run(map: &SourceMap, place: Span, reason: &str) -> Failure {
