@@ -21,6 +21,8 @@ pub const DESIGN: Code = Code("SC-E0107");
 pub const NOT_RUN: Code = Code("SC-E0108");
 /// A clock that no pipeline has.
 pub const CLOCK: Code = Code("SC-E0109");
+/// A field that the program does not have.
+pub const FIELD: Code = Code("SC-E0110");
 /// A packet that accesses two cells of an array.
 pub const TWO_CELLS: Code = Code("SC-W0101");
 
@@ -95,6 +97,15 @@ pub const EXPLANATIONS: &[Explanation] = &[
         title: "a clock that no pipeline has",
         text: "`--clock` is the frequency of the pipelines of a run of captures: a pipeline takes one packet a cycle. It is \
                from 1Hz to 1THz; a cycle has a whole number of picoseconds, rounded down.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: FIELD,
+        title: "a field that the program does not have",
+        text: "`--ecn FIELD=THRESHOLD` and `--keep-order FIELDS` name fields of headers or metadata as the program does, such \
+               as `hdr.ipv4.ecn`, or the end of a name if only one field has it, such as `ipv4.ecn`. Without fields they take \
+               those of the program's first IPv4 header, and of TCP and UDP.",
         wrong: "",
         right: "",
     },

@@ -2,6 +2,7 @@
 //! [`DeviceWork`]: a control in stages as [`Work`], on a [`DevicePipeline`] for each pipeline.
 
 use crate::device_pipeline::{DevicePipeline, StagedPass};
+use crate::packet_fields::{FlowOrder, PacketOptions};
 use crate::staged::{StagedControl, StagedGroup};
 use crate::work::{Access, Comparable, Group, StageOutcome, Work};
 use device::DeviceError;
@@ -12,6 +13,7 @@ use state::Cells;
 pub struct DeviceWork {
     groups: Vec<Group>,
     pipelines: Vec<DevicePipeline>,
+    options: PacketOptions,
     failure: Option<DeviceError>,
 }
 
@@ -25,7 +27,19 @@ impl DeviceWork {
             other.cells_mut().clear_counts();
             all.push(other);
         }
-        DeviceWork { groups, pipelines: all, failure: None }
+        DeviceWork { groups, pipelines: all, options: PacketOptions::default(), failure: None }
+    }
+
+    /// Does this with packets beside the program. The order of flows takes a stage of its own, behind the last one.
+    #[must_use]
+    pub fn with_options(mut self, options: &PacketOptions) -> DeviceWork {
+        if options.order.is_some() {
+            let stage = self.stages();
+            let name = "order of flows".to_string();
+            self.groups.push(Group { name, stage, cells: FlowOrder::CELLS });
+        }
+        self.options.clone_from(options);
+        self
     }
 
     /// Returns the pipelines.
@@ -76,7 +90,7 @@ impl Work for DeviceWork {
     type Packet = StagedPass;
 
     fn stages(&self) -> usize {
-        self.pipelines[0].control().stages.len()
+        self.pipelines[0].control().stages.len() + usize::from(self.options.order.is_some())
     }
 
     fn groups(&self) -> &[Group] {
@@ -86,9 +100,16 @@ impl Work for DeviceWork {
     fn resolve(&mut self, packet: &mut StagedPass, accesses: &mut Vec<Access>) {
         let resolved = self.pipelines[0].resolve(packet, accesses);
         self.note(resolved);
+        if let Some(order) = self.options.order.as_ref().filter(|_| !packet.pass.is_ended()) {
+            let group = self.groups.len() as u32 - 1;
+            accesses.push(Access { group, cell: order.cell(packet.pass.context()) });
+        }
     }
 
     fn run(&mut self, stage: usize, pipeline: usize, packet: &mut StagedPass) -> StageOutcome {
+        if stage == self.pipelines[pipeline].control().stages.len() {
+            return StageOutcome::default();
+        }
         let ran = self.pipelines[pipeline].run(stage, packet);
         self.note(ran)
     }
@@ -96,8 +117,14 @@ impl Work for DeviceWork {
     fn move_cell(&mut self, access: Access, from: usize, to: usize) {
         let Ok([from, to]) = self.pipelines.get_disjoint_mut([from, to]) else { return };
         let control = from.control();
-        let group = &control.groups[access.group as usize];
+        let Some(group) = control.groups.get(access.group as usize) else { return };
         copy(group, u64::from(access.cell), from.cells(), to.cells_mut());
+    }
+
+    fn mark_congestion(&mut self, packet: &mut StagedPass) {
+        if let Some(field) = self.options.mark {
+            field.mark(packet.pass.context_mut());
+        }
     }
 }
 
@@ -108,7 +135,7 @@ impl Comparable for DeviceWork {
 
     fn is_same_cell(&self, access: Access, pipeline: usize, reference: &DeviceWork) -> bool {
         let control = self.pipelines[0].control();
-        let group = &control.groups[access.group as usize];
+        let Some(group) = control.groups.get(access.group as usize) else { return true };
         let (found, expected) = (self.pipelines[pipeline].cells(), reference.pipelines[0].cells());
         let moved = group.moved_cells(u64::from(access.cell));
         group.arrays.iter().all(|array| found.has_values_of(*array, moved, expected))

@@ -17,6 +17,7 @@ pub mod experiment;
 pub mod judge;
 pub mod machine;
 pub mod maps;
+pub mod packet_fields;
 pub mod presets;
 pub mod report;
 pub mod resolution;

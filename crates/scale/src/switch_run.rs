@@ -10,6 +10,7 @@ use crate::device_work::DeviceWork;
 use crate::judge::{End, SingleRun, Verdict};
 use crate::machine::outcome::{Arrival, Cause, Departure, Dropped, Left, Outcome};
 use crate::machine::{AnyMachine, Settings};
+use crate::packet_fields::PacketOptions;
 use crate::staged::StagedControl;
 use crate::work::{Group, Work};
 use device::{CallerPasses, Device, DeviceError, DropReason, Gress, LoadError, Pass};
@@ -47,6 +48,8 @@ pub struct HalfPlan {
     pub design: Design,
     /// Its size.
     pub settings: Settings,
+    /// What is done with packets beside the program.
+    pub options: PacketOptions,
 }
 
 /// What a half did.
@@ -134,14 +137,17 @@ impl SwitchRun {
         self.advance_in_cycle(until_ps)
     }
 
-    /// Runs until no packet moves any more, or until a time.
+    /// Runs until no packet moves any more, or until a time. What is in a machine then passes the remaining stages for the
+    /// judge only.
     ///
     /// # Errors
     ///
     /// What stops the device or a pass.
     pub fn complete(&mut self, until_ps: Option<u64>) -> Result<(), DeviceError> {
         if let Some(until_ps) = until_ps {
-            return self.advance(until_ps);
+            self.advance(until_ps)?;
+            let halves = [&mut self.ingress].into_iter().chain(&mut self.egress);
+            return halves.into_iter().try_for_each(Half::drain);
         }
         loop {
             if self.is_empty() {
@@ -226,10 +232,10 @@ struct Half {
 
 impl Half {
     fn new(device: &Device, plan: HalfPlan) -> Result<Half, LoadError> {
-        let HalfPlan { control, design, settings } = plan;
+        let HalfPlan { control, design, settings, options } = plan;
         let pipeline = DevicePipeline::new(device, control)?;
-        let single = DeviceWork::new(pipeline.another(), 1);
-        let work = DeviceWork::new(pipeline, settings.pipelines);
+        let single = DeviceWork::new(pipeline.another(), 1).with_options(&options);
+        let work = DeviceWork::new(pipeline, settings.pipelines).with_options(&options);
         let mut checker = Checker::default();
         Ok(Half {
             machine: AnyMachine::new(&work, settings, &design, &mut checker),
@@ -293,6 +299,17 @@ impl Half {
             done.push(self.work.pipelines()[0].leave(packet)?);
         }
         Ok(has_moved)
+    }
+
+    /// Runs until the machine is empty or nothing moves in it.
+    fn drain(&mut self) -> Result<(), DeviceError> {
+        while !self.machine.is_empty() {
+            let cycle = self.machine.cycle();
+            if !self.step(cycle, &mut Vec::new())? && !self.machine.is_waiting() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn judge(&mut self, sequence: u64, end: &End<'_, StagedPass>) {

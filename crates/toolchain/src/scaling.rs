@@ -187,8 +187,8 @@ fn first_message(found: &Diagnostics) -> String {
 
 /// Says whether a diagnostic is about a request, such as a number of pipelines, and not about a program.
 pub fn is_of_the_request(found: &Diagnostic) -> bool {
-    use codes::{CLOCK, DEPTH, DESIGN, PIPELINES, REMAP, STAGES};
-    [PIPELINES, STAGES, DEPTH, REMAP, DESIGN, CLOCK, rtl::codes::SHAPE].contains(&found.code)
+    use codes::{CLOCK, DEPTH, DESIGN, FIELD, PIPELINES, REMAP, STAGES};
+    [PIPELINES, STAGES, DEPTH, REMAP, DESIGN, CLOCK, FIELD, rtl::codes::SHAPE].contains(&found.code)
 }
 
 /// Checks the numbers of a request.

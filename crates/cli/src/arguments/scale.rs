@@ -18,6 +18,18 @@ pub enum ScaleFormat {
     Svg,
 }
 
+/// Reads a threshold in front of which a field may stand.
+fn ecn(text: &str) -> Result<(Option<String>, u64), String> {
+    let (field, entries) = match text.rsplit_once('=') {
+        Some((field, entries)) => (Some(field.trim().to_string()), entries.trim()),
+        None => (None, text),
+    };
+    match entries.parse() {
+        Ok(entries) => Ok((field, entries)),
+        Err(_) => Err(format!("{entries:?} is not a number of entries: write 8 or hdr.ipv4.ecn=8")),
+    }
+}
+
 /// An engine of the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScaleEngine {
@@ -95,6 +107,19 @@ pub struct Scale {
     /// The engine that runs the stages.
     #[arg(long, default_value = "jit", requires = "traffic")]
     pub engine: ScaleEngine,
+    /// Mark packets that come to a queue of more entries: in the congestion bits of IPv4, or in this field.
+    #[arg(long, value_name = "[FIELD=]ENTRIES", value_parser = ecn, requires = "traffic")]
+    pub ecn: Option<(Option<String>, u64)>,
+    /// Let packets with equal values of these fields leave in the order of arrival: by an access in a stage behind the
+    /// last one [default without fields: addresses, protocol and ports of IPv4, TCP and UDP].
+    #[arg(
+        long,
+        value_name = "FIELD,FIELD",
+        value_delimiter = ',',
+        num_args = 0..=1,
+        requires = "traffic"
+    )]
+    pub keep_order: Option<Vec<String>>,
     /// The form of the report.
     #[arg(long, default_value = "text")]
     pub format: ScaleFormat,

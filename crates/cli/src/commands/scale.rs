@@ -71,6 +71,8 @@ fn run_packets(
         remap_every: arguments.remap_every,
         clock_hz: captures.clock_hz.unwrap_or(DEFAULT_CLOCK_HZ),
         seed: arguments.seed,
+        ecn: arguments.ecn.as_ref().map(|(field, entries)| (field.as_deref(), *entries)),
+        keep_order: arguments.keep_order.as_deref(),
     };
     let engine = arguments.engine.choice();
     let (report, status) = match &arguments.packets {

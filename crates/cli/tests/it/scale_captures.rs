@@ -2,7 +2,7 @@
 //! `plane scale --in`: the examples' captures through machines of several pipelines. What leaves is what one switch sends.
 
 use crate::examples::{commands, root, subfolders};
-use network::capture::CaptureReader;
+use network::capture::{CaptureReader, CapturedPacket, LinkType, PcapEncoder};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,4 +62,229 @@ fn examples_on_several_pipelines_send_what_one_switch_sends() {
         }
     }
     assert!(accesses > 0, "no example accesses state");
+}
+
+/// Counts packets of a flow in ingress and in egress. Those with `hot` meet one cell in between, so they wait.
+const FLOWS: &str = "
+#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<8> flow; bit<6> hot; bit<2> ecn; bit<16> number; bit<32> seen; bit<32> left; bit<8> again; }
+struct headers_t { h_t h; }
+struct metadata_t { }
+parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    state start { packet.extract(hdr.h); transition accept; }
+}
+control V(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    register<bit<32>>(64) seen;
+    register<bit<32>>(4) hot;
+    counter(64, CounterType.packets) flows;
+    apply {
+        bit<32> value;
+        seen.read(value, (bit<32>)hdr.h.flow & 63);
+        value = value * 3 + 1;
+        seen.write((bit<32>)hdr.h.flow & 63, value);
+        hdr.h.seen = value;
+        flows.count((bit<32>)hdr.h.flow & 63);
+        if (hdr.h.hot == 1) {
+            hot.read(value, 1);
+            hot.write(1, value + (bit<32>)hdr.h.number);
+        }
+        std.egress_spec = (bit<9>)(hdr.h.flow & 3) + 1;
+    }
+}
+control E(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    register<bit<32>>(64) left;
+    apply {
+        bit<32> value;
+        left.read(value, (bit<32>)hdr.h.flow & 63);
+        value = value * 5 + (bit<32>)hdr.h.number;
+        left.write((bit<32>)hdr.h.flow & 63, value);
+        hdr.h.left = value;
+        if (hdr.h.again > 0) {
+            hdr.h.again = hdr.h.again - 1;
+            recirculate_preserving_field_list(0);
+        }
+    }
+}
+control C(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+/// Four packets a microsecond of many flows.
+const PACKETS: u64 = 400;
+
+/// A folder with the program and a capture.
+struct Flows(tempfile::TempDir);
+
+impl Flows {
+    fn new(again: u8) -> Flows {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("flows.p4"), FLOWS).expect("a file");
+        let mut packets = Vec::new();
+        for number in 0..PACKETS {
+            let random = scrambled(number);
+            let (flow, is_hot) = ((random % 24) as u8, random / 24 % 3 < 2);
+            let hot = u8::from(is_hot) << 2 | 1;
+            let [high, low] = (number as u16).to_be_bytes();
+            let again = if number % 7 == 0 { again } else { 0 };
+            let data = [&[flow, hot, high, low][..], &[0; 8], &[again]].concat();
+            packets.push((i128::from(number) * 250_000, data));
+        }
+        write_capture(&folder.path().join("in.pcap"), packets);
+        Flows(folder)
+    }
+
+    fn words(&self, command: &str, out: &Path) -> Vec<String> {
+        let path = |name: &str| self.0.path().join(name).display().to_string();
+        let input = format!("1={}", path("in.pcap"));
+        let out = out.display().to_string();
+        [command, &path("flows.p4"), "--in", &input, "--out", &out].map(str::to_string).into()
+    }
+
+    /// Runs the machine of four pipelines with a packet a microsecond each.
+    fn scaled(&self, options: &[&str]) -> (Value, BTreeMap<String, Vec<Vec<u8>>>) {
+        let all = [&["--pipelines", "4", "--clock", "1MHz"], options].concat();
+        scaled(&self.words("scale", Path::new("out")), &all)
+    }
+
+    /// What one switch sends.
+    fn of_one_switch(&self) -> BTreeMap<String, Vec<Vec<u8>>> {
+        let out = tempfile::tempdir().expect("a temporary folder");
+        let words = self.words("run", out.path());
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(["--quiet"]).collect();
+        assert_eq!(plane(&words).status.code(), Some(0));
+        sorted_packets(out.path())
+    }
+}
+
+/// Writes packets with their times in picoseconds.
+fn write_capture(path: &Path, packets: Vec<(i128, Vec<u8>)>) {
+    let mut encoder = PcapEncoder::new(Vec::new()).expect("a vector takes all");
+    for (timestamp_ps, data) in packets {
+        let packet = CapturedPacket {
+            timestamp_ps,
+            original_length_bytes: data.len() as u32,
+            data,
+            link_type: LinkType::ETHERNET,
+        };
+        encoder.write_captured(&packet).expect("it fits");
+    }
+    std::fs::write(path, encoder.finish().expect("a vector takes all")).expect("a file");
+}
+
+fn scrambled(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+}
+
+#[test]
+fn flows_leave_in_order_if_they_are_to() {
+    let flows = Flows::new(0);
+    let expected = flows.of_one_switch();
+    // Egress counts packets in the order in which they leave ingress.
+    let (report, left) = flows.scaled(&[]);
+    assert!(left != expected, "no packet overtakes another of its flow");
+    assert_eq!(
+        (&report["equivalent"], &report["egress"]["equivalent"]),
+        (&true.into(), &true.into())
+    );
+    let (report, left) = flows.scaled(&["--keep-order", "h.flow"]);
+    assert!(left == expected, "packets of a flow leave in another order");
+    assert_eq!(
+        (&report["equivalent"], &report["egress"]["equivalent"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(report["egress"]["accesses"], PACKETS * 2);
+}
+
+#[test]
+fn packets_of_long_queues_are_marked() {
+    let flows = Flows::new(0);
+    let marked = |left: &BTreeMap<String, Vec<Vec<u8>>>| {
+        left.values().flatten().filter(|packet| packet[1] & 3 == 3).count()
+    };
+    let (report, left) = flows.scaled(&["--ecn", "hdr.h.ecn=20"]);
+    assert_eq!(report["equivalent"], true, "{report}");
+    let count = marked(&left);
+    assert!((1..PACKETS as usize).contains(&count), "{count} packets are marked");
+    let (_, left) = flows.scaled(&["--ecn", "hdr.h.ecn=100000"]);
+    assert_eq!(marked(&left), 0);
+}
+
+#[test]
+fn packets_that_come_back_are_new_arrivals() {
+    let flows = Flows::new(3);
+    for options in [&[][..], &["--engine", "interpreter"], &["--design", "ideal"]] {
+        let (report, left) = flows.scaled(options);
+        assert_eq!(left.values().map(Vec::len).sum::<usize>() as u64, PACKETS);
+        // One packet of seven makes three more passes.
+        assert_eq!(report["packets"], PACKETS + PACKETS.div_ceil(7) * 3);
+        assert_eq!(report["equivalent"], true, "{report}");
+        assert_eq!(report["egress"]["equivalent"], true, "{report}");
+    }
+}
+
+#[test]
+fn packets_without_a_place_are_lost_and_counted() {
+    let (report, left) = Flows::new(0).scaled(&["--depth", "1"]);
+    let lost = report["lost"].as_u64().expect("a number");
+    let lost_in_egress = report["egress"]["lost"].as_u64().expect("a number");
+    assert!(lost > 0, "{report}");
+    let sent = left.values().map(Vec::len).sum::<usize>() as u64;
+    assert_eq!(sent + lost + lost_in_egress, PACKETS);
+}
+
+#[test]
+fn fields_that_a_program_does_not_have_are_refused() {
+    let flows = Flows::new(0);
+    for (options, said) in [
+        (&["--ecn", "hdr.h.enc=4"][..], "did you mean `hdr.h.ecn`?"),
+        (&["--ecn", "4"], "the program has no IPv4 header"),
+        (&["--keep-order"], "the program has no IPv4 header"),
+        (&["--keep-order", "h.flow,h.none"], "SC-E0110"),
+    ] {
+        let mut words = flows.words("scale", Path::new("out"));
+        words.truncate(4);
+        words.extend(["--pipelines", "2"].iter().chain(options).map(ToString::to_string));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ran = plane(&words);
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(said), "{errors}");
+    }
+}
+
+#[test]
+fn lucid_programs_on_several_pipelines_are_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut accesses = 0;
+    for program in subfolders("examples/lucid") {
+        let name = program.file_name().expect("a name").to_string_lossy().into_owned();
+        let file = program.join(format!("{name}.dpt"));
+        if !file.exists() {
+            continue;
+        }
+        // Events with random arguments, as frames of ether type 666.
+        let mut packets = Vec::new();
+        for number in 0..150_u64 {
+            let mut data = [&[0; 12][..], &[0x02, 0x9a, 0, (number % 8) as u8]].concat();
+            for word in 0..12 {
+                let random = scrambled(number * 16 + word);
+                let value = if random % 5 == 0 { random as u32 } else { random as u32 % 7 };
+                data.extend(value.to_be_bytes());
+            }
+            packets.push((i128::from(number) * 400_000, data));
+        }
+        let capture = folder.path().join("in.pcap");
+        write_capture(&capture, packets);
+        let input = format!("1={}", capture.display());
+        let words = ["scale", file.to_str().expect("a path"), "--in", &input, "--out", "out"];
+        let words = words.map(str::to_string);
+        let options = ["--pipelines", "3", "--clock", "1MHz", "--until", "1ms"];
+        let (report, _) = scaled(&words, &options);
+        assert_eq!(report["equivalent"], true, "{name}: {report}");
+        accesses += report["accesses"].as_u64().expect("a number");
+    }
+    assert!(accesses > 1000, "{accesses} accesses of state");
 }

@@ -10,6 +10,7 @@ use network::replay::ReplayError;
 use pisa::Gress;
 use scale::codes;
 use scale::machine::Settings;
+use scale::packet_fields::{FlowOrder, PacketField, PacketOptions};
 use scale::presets::{PRESETS, Place, Preset};
 use scale::report::{MachineReport, RunReport};
 use scale::sharding::declaration;
@@ -31,6 +32,10 @@ pub struct MachineRun<'r> {
     pub clock_hz: u64,
     /// The seed of everything random.
     pub seed: u64,
+    /// Mark packets that come to a queue of more entries, in this field or that of IPv4.
+    pub ecn: Option<(Option<&'r str>, u64)>,
+    /// Flows with equal values of these fields leave in order; without fields those of TCP and UDP over IPv4.
+    pub keep_order: Option<&'r [String]>,
 }
 
 /// The fastest clock: a cycle of a picosecond.
@@ -209,6 +214,50 @@ impl<'s> StagedProgram<'s> {
         self.run_once(source, run, &counts, (false, console))
     }
 
+    /// Finds the fields that the run names.
+    fn packet_options(&self, run: &MachineRun<'_>) -> Result<PacketOptions, Failure> {
+        let program = &self.ingress.program;
+        let mut found = Diagnostics::new();
+        let mut named = |option: &str, name: &str| match PacketField::named(program, name) {
+            Ok(field) => Some(field),
+            Err(nearest) => {
+                let message = format!("{option}: the program has no field `{name}`, or several");
+                let mut diagnostic = Diagnostic::error(codes::FIELD, Span::NONE, message);
+                diagnostic = diagnostic.help(match nearest {
+                    Some(nearest) => format!("did you mean `{nearest}`?"),
+                    None => "write a name of the program, such as `hdr.ipv4.ecn`".to_string(),
+                });
+                found.push(diagnostic);
+                None
+            }
+        };
+        let mark = match run.ecn {
+            Some((Some(name), _)) => named("--ecn", name),
+            Some((None, _)) => PacketField::ecn(program),
+            None => None,
+        };
+        let fields = match run.keep_order {
+            Some([]) => Some(PacketField::five_tuple(program)),
+            Some(names) => Some(names.iter().filter_map(|it| named("--keep-order", it)).collect()),
+            None => None,
+        };
+        if found.is_empty() {
+            let is_missing = [
+                ("--ecn", run.ecn.is_some() && mark.is_none()),
+                ("--keep-order", fields.as_ref().is_some_and(Vec::is_empty)),
+            ];
+            for (option, _) in is_missing.iter().filter(|(_, is_missing)| *is_missing) {
+                let message = format!("{option}: the program has no IPv4 header");
+                let help = "name fields of the program";
+                found.push(Diagnostic::error(codes::FIELD, Span::NONE, message).help(help));
+            }
+        }
+        match found.is_empty() {
+            true => Ok(PacketOptions { mark, order: fields.map(|fields| FlowOrder { fields }) }),
+            false => Err(Failure::Found(self.map.clone(), found)),
+        }
+    }
+
     fn halves(&self) -> impl Iterator<Item = &Arc<StagedControl>> {
         [&self.ingress].into_iter().chain(&self.egress)
     }
@@ -221,6 +270,8 @@ impl<'s> StagedProgram<'s> {
         (is_trial, console): (bool, &dyn Console),
     ) -> Result<Ran, Failure> {
         let (clock, ports) = source.clock();
+        let options = self.packet_options(run)?;
+        let congestion_threshold = run.ecn.map(|(_, threshold)| threshold as usize);
         let depth = run.depth.filter(|_| !is_trial).map(|depth| depth as usize);
         let mut plans = self.halves().zip(counts).map(|(control, counts)| {
             let place = Place {
@@ -234,8 +285,9 @@ impl<'s> StagedProgram<'s> {
                 (Some(preset), false) => preset.design(&place),
                 _ => scale::design::Design::naive(),
             };
-            let settings = Settings { depth, ..Settings::new(self.pipelines) };
-            HalfPlan { control: control.clone(), design, settings }
+            let settings =
+                Settings { depth, congestion_threshold, ..Settings::new(self.pipelines) };
+            HalfPlan { control: control.clone(), design, settings, options: options.clone() }
         });
         let device = source.device(self, console)?;
         let Some(ingress) = plans.next() else { return Err("no ingress".to_string().into()) };
