@@ -130,7 +130,7 @@ pub fn emitter_of(path: &Path) -> Result<&'static dyn Emitter, Failure> {
                     file_kind::WRONG_KIND.0,
                     &format!(
                         "`plane emit` applies only to {those}; `{file}` is a {name} program: `plane run` \
-                         runs it, `plane print` writes it as P4_16"
+                         runs it, `plane print` writes it as P4_16, `--target rtl` as hardware"
                     ),
                 )
             }
