@@ -147,7 +147,7 @@ pub enum Command {
         The report says for each register array whether its cells are spread over the pipelines, by which \
         rule, and which lines of the program prevent it. docs/scale.md has the rules."
     )]
-    Scale(Scale),
+    Scale(Box<Scale>),
     /// Compile a program of another language to P4_16 for a target with control commands, or any program to hardware.
     #[command(after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt -o out/nat\n\n\
         With --spec there are commands for each switch of that run. Without -o the program is printed. --target rtl \

@@ -10,6 +10,7 @@
 pub mod bound;
 pub mod checker;
 pub mod codes;
+pub mod controlled_work;
 pub mod design;
 pub mod device_pipeline;
 pub mod device_work;

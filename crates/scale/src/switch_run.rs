@@ -3,20 +3,16 @@
 //! a machine runs their stages cycle by cycle, and the device finishes each pass in the cycle in which it leaves the last
 //! stage. What a finish sends back to ingress is a new arrival. Each half is judged against one pipeline.
 
-use crate::checker::Checker;
-use crate::design::Design;
-use crate::device_pipeline::{DevicePipeline, StagedPass};
-use crate::device_work::DeviceWork;
-use crate::judge::{End, SingleRun, Verdict};
-use crate::machine::outcome::{Arrival, Cause, Departure, Dropped, Left, Outcome};
-use crate::machine::{AnyMachine, Settings};
-use crate::packet_fields::PacketOptions;
-use crate::staged::StagedControl;
-use crate::work::{Group, Work};
-use device::{CallerPasses, Device, DeviceError, DropReason, Gress, LoadError, Pass};
-use state::Cells;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+mod half;
+
+pub use half::{HalfOutcome, HalfPlan};
+
+use crate::controlled_work::Carried;
+use control::target::Item;
+use device::{CallerPasses, Device, DeviceError, Gress, LoadError};
+use half::Half;
+use ir::{CounterId, MeterId};
+use state::{BatchItem, CellValues, Update};
 
 /// The time of cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,40 +33,6 @@ impl CycleClock {
     fn end_ps(self, cycle: u64) -> u64 {
         self.origin_ps.saturating_add(cycle.saturating_add(1).saturating_mul(self.period_ps))
     }
-}
-
-/// The machine of a half.
-#[derive(Clone, Debug)]
-pub struct HalfPlan {
-    /// The control in stages, of the device's program.
-    pub control: Arc<StagedControl>,
-    /// The design.
-    pub design: Design,
-    /// Its size.
-    pub settings: Settings,
-    /// What is done with packets beside the program.
-    pub options: PacketOptions,
-}
-
-/// What a half did.
-#[derive(Debug)]
-pub struct HalfOutcome {
-    /// The number of pipelines.
-    pub pipelines: usize,
-    /// The machine's outcome, without its packets.
-    pub outcome: Outcome<()>,
-    /// What differs from one pipeline.
-    pub verdict: Verdict,
-    /// Rules of the machine that are broken, in words.
-    pub violations: Vec<String>,
-    /// The cells of the program that the control accesses, counters summed.
-    pub cells: Cells,
-    /// The cycles of arrivals.
-    pub arrivals: Vec<u64>,
-    /// The number of accesses of each cell on one pipeline, by group.
-    pub counts: Vec<Vec<u64>>,
-    /// The groups.
-    pub groups: Vec<Group>,
 }
 
 /// A device with machines.
@@ -95,6 +57,8 @@ impl SwitchRun {
         ingress: HalfPlan,
         egress: Option<HalfPlan>,
     ) -> Result<SwitchRun, LoadError> {
+        // What was written so far is in the device's cells.
+        device.drain_updates();
         device.give_passes(CallerPasses { ingress: true, egress: egress.is_some() });
         let ingress = Half::new(&device, ingress)?;
         let egress = egress.map(|plan| Half::new(&device, plan)).transpose()?;
@@ -115,6 +79,64 @@ impl SwitchRun {
         self.advance(time_ps)?;
         self.device.inject(port, time_ps, bytes)?;
         self.advance_in_cycle(time_ps)
+    }
+
+    /// Lets the control plane write: `apply` submits batches to the device now, as an arrival in front of packets of the same time. What
+    /// they change in tables is the version of later arrivals. Each register cell that they write is an arrival of its own, which
+    /// writes at the cell's owner in the order of arrival.
+    ///
+    /// # Errors
+    ///
+    /// An update that several pipelines do not take, in words.
+    pub fn control<T>(
+        &mut self,
+        apply: impl FnOnce(&mut Device) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let applied = apply(&mut self.device)?;
+        for update in self.device.drain_updates() {
+            let Item::State(BatchItem::Update(update)) = update.item else { continue };
+            self.write(update)?;
+        }
+        Ok(applied)
+    }
+
+    fn write(&mut self, update: Update) -> Result<(), String> {
+        let program = self.device.program();
+        let what = match update {
+            Update::WriteRegister { register, cells, values } => {
+                let array = &program.registers[register.index()];
+                let end = cells.count.map_or(array.size, |count| cells.first + count);
+                for (at, index) in (cells.first..end).enumerate() {
+                    let value = match &values {
+                        CellValues::Same(value) => value.clone(),
+                        CellValues::Each(values) => values[at].clone(),
+                    };
+                    let cycle = self.cycle;
+                    let mut halves = [&mut self.ingress].into_iter().chain(&mut self.egress);
+                    let found = halves.find_map(|half| {
+                        let write = half.cell_write(register, index, value.clone())?;
+                        Some((half, write))
+                    });
+                    let Some((half, write)) = found else {
+                        return Err(format!(
+                            "register `{}`: no packet writes it, so each pipeline has a copy; --read-only-is-state lets it be \
+                             written while packets are in flight",
+                            array.name
+                        ));
+                    };
+                    half.offer(Carried::Write(write), 0, cycle);
+                }
+                return Ok(());
+            }
+            Update::WriteCounter { counter: CounterId(at), .. } => {
+                format!("counter `{}`", program.counters[at as usize].name)
+            }
+            Update::WriteMeter { meter: MeterId(at), .. } => {
+                format!("meter `{}`", program.meters[at as usize].name)
+            }
+            _ => return Ok(()),
+        };
+        Err(format!("{what} cannot be written while packets are in flight"))
     }
 
     /// Runs until a time.
@@ -210,144 +232,5 @@ impl SwitchRun {
             half.take(pass, self.cycle)?;
         }
         Ok(())
-    }
-}
-
-/// A half of the device: its machine, and the pipeline that it is compared with.
-struct Half {
-    work: DeviceWork,
-    machine: AnyMachine<StagedPass>,
-    checker: Checker,
-    has_order: bool,
-    /// The program on one pipeline.
-    single: DeviceWork,
-    single_run: SingleRun,
-    /// Packets in the machine as they left one pipeline; nothing for those that the program dropped there.
-    expected: BTreeMap<u64, Option<StagedPass>>,
-    verdict: Verdict,
-    arrivals: Vec<u64>,
-    departures: Vec<Departure<()>>,
-    dropped: Vec<Dropped<()>>,
-}
-
-impl Half {
-    fn new(device: &Device, plan: HalfPlan) -> Result<Half, LoadError> {
-        let HalfPlan { control, design, settings, options } = plan;
-        let pipeline = DevicePipeline::new(device, control)?;
-        let single = DeviceWork::new(pipeline.another(), 1).with_options(&options);
-        let work = DeviceWork::new(pipeline, settings.pipelines).with_options(&options);
-        let mut checker = Checker::default();
-        Ok(Half {
-            machine: AnyMachine::new(&work, settings, &design, &mut checker),
-            work,
-            checker,
-            has_order: design.has_phantoms,
-            single_run: SingleRun::new(&single),
-            single,
-            expected: BTreeMap::new(),
-            verdict: Verdict::default(),
-            arrivals: Vec::new(),
-            departures: Vec::new(),
-            dropped: Vec::new(),
-        })
-    }
-
-    /// Takes a pass that begins in a cycle.
-    fn take(&mut self, pass: Pass, cycle: u64) -> Result<(), DeviceError> {
-        if self.machine.is_empty() {
-            self.machine.skip_to(cycle, &mut self.work, &mut self.checker);
-        }
-        let packet = self.work.pipelines()[0].enter(pass)?;
-        let expected = self.single_run.run(&mut self.single, packet.clone());
-        self.expected.insert(self.arrivals.len() as u64, expected);
-        self.arrivals.push(cycle);
-        let port = packet.pass.egress_port().unwrap_or(packet.pass.ingress_port());
-        self.machine.offer(Arrival { cycle, port, packet });
-        self.single.take_failure().map_or(Ok(()), Err)
-    }
-
-    /// Runs a cycle. Appends the passes that leave, in the order of their arrival. Says whether anything moved.
-    fn step(&mut self, cycle: u64, done: &mut Vec<Pass>) -> Result<bool, DeviceError> {
-        if self.machine.is_empty() {
-            return Ok(false);
-        }
-        debug_assert_eq!(self.machine.cycle(), cycle);
-        let has_moved = self.machine.step(&mut self.work, &mut self.checker);
-        if let Some(error) = self.work.take_failure() {
-            return Err(error);
-        }
-        let Left { departures, dropped } = self.machine.take_left();
-        let mut left: Vec<(u64, StagedPass)> = Vec::new();
-        for departure in departures {
-            self.judge(departure.sequence, &End::Left(&departure));
-            let Departure { sequence, cycle, is_marked, packet } = departure;
-            self.departures.push(Departure { sequence, cycle, is_marked, packet: () });
-            left.push((sequence, packet));
-        }
-        for Dropped { sequence, cycle, stage, cause, mut packet } in dropped {
-            let end = match cause {
-                Cause::Program => End::Dropped,
-                Cause::FullRing | Cause::Starvation => End::Lost,
-            };
-            self.judge(sequence, &end);
-            self.dropped.push(Dropped { sequence, cycle, stage, cause, packet: () });
-            packet.pass.end(DropReason::StageQueue);
-            left.push((sequence, packet));
-        }
-        left.sort_by_key(|(sequence, _)| *sequence);
-        for (_, packet) in left {
-            done.push(self.work.pipelines()[0].leave(packet)?);
-        }
-        Ok(has_moved)
-    }
-
-    /// Runs until the machine is empty or nothing moves in it.
-    fn drain(&mut self) -> Result<(), DeviceError> {
-        while !self.machine.is_empty() {
-            let cycle = self.machine.cycle();
-            if !self.step(cycle, &mut Vec::new())? && !self.machine.is_waiting() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn judge(&mut self, sequence: u64, end: &End<'_, StagedPass>) {
-        let expected = self.expected.remove(&sequence).flatten();
-        self.verdict.add_packet((&self.work, &mut self.single), sequence, end, expected.as_ref());
-    }
-
-    fn finish(mut self) -> HalfOutcome {
-        for sequence in std::mem::take(&mut self.expected).into_keys() {
-            self.judge(sequence, &End::Lost);
-        }
-        let groups = self.work.groups().to_vec();
-        let Outcome { accesses, map, measures, .. } = self.machine.finish();
-        let expected = self.single_run.accesses;
-        let mut verdict = self.verdict;
-        verdict.finish((&self.work, &self.single), &map, (&accesses, &expected));
-        let cells = self.work.cells(&map);
-        verdict.has_other_counts = !cells.has_counts_of(self.single.pipelines()[0].cells());
-        // Designs without phantoms break the order of accesses on purpose, and those without crossbars tell nothing.
-        let violations = if self.has_order { self.checker.finish() } else { Vec::new() };
-        let violations = violations
-            .into_iter()
-            .map(|violation| format!("cycle {}: {}", violation.cycle, violation.message));
-        HalfOutcome {
-            pipelines: self.work.pipelines().len(),
-            counts: crate::judge::counts(&expected, &groups),
-            verdict,
-            violations: violations.collect(),
-            cells,
-            arrivals: self.arrivals,
-            groups,
-            outcome: Outcome {
-                departures: self.departures,
-                dropped: self.dropped,
-                accesses,
-                map,
-                measures,
-            },
-        }
     }
 }

@@ -99,8 +99,24 @@ impl Replay {
         Ok(Some(Replay { session, left: commands.into(), log: Vec::new() }))
     }
 
+    /// Returns the time of the next command, in picoseconds.
+    pub(crate) fn next_ps(&self) -> Option<u64> {
+        self.left.front().map(|(time_ps, _)| *time_ps)
+    }
+
+    /// Says whether a command reads state that packets change.
+    pub(crate) fn reads_state(&self) -> bool {
+        self.left.iter().any(|(_, located)| {
+            matches!(located.command, Command::RegisterRead { .. } | Command::CounterRead { .. })
+        })
+    }
+
     /// Applies the commands until a time. Returns the time of the next one.
-    fn apply(&mut self, switch: &mut dyn Target, until_ps: u64) -> Result<Option<u64>, String> {
+    pub(crate) fn apply(
+        &mut self,
+        switch: &mut dyn Target,
+        until_ps: u64,
+    ) -> Result<Option<u64>, String> {
         let due = self.left.partition_point(|(time_ps, _)| *time_ps <= until_ps);
         let due: Vec<Located> = self.left.drain(..due).map(|(_, located)| located).collect();
         let answers = self.session.apply_all(&due, switch, None);

@@ -155,6 +155,10 @@ pub struct ScaleCaptures {
     /// Write entries in batches of at most N items [default: one batch a file].
     #[arg(long, value_name = "N", requires = "entries")]
     pub batch_size: Option<NonZeroUsize>,
+    /// Apply the commands of this file at their times (`# at 5 us` before a command), while packets are in flight: a register
+    /// write reaches the cell's owner in the order of arrivals.
+    #[arg(long, value_name = "FILE", requires = "inputs")]
+    pub replay_commands: Option<PathBuf>,
     /// The device file (TOML).
     #[arg(long, value_name = "FILE.toml", requires = "inputs")]
     pub device: Option<PathBuf>,

@@ -95,6 +95,7 @@ fn run_packets(
                 cpu_port: captures.cpu_port,
                 pads_snapped: captures.pad_snapped,
                 until_ps: captures.until_ps,
+                replay_commands: captures.replay_commands.as_deref(),
                 engine,
             };
             run_captures(language, file, request, (&run, &machine), console)?

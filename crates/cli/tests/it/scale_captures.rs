@@ -79,6 +79,13 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     register<bit<32>>(64) seen;
     register<bit<32>>(4) hot;
     counter(64, CounterType.packets) flows;
+    action send(bit<9> port) { std.egress_spec = port; }
+    action spread() { std.egress_spec = (bit<9>)(hdr.h.flow & 3) + 1; }
+    table ports {
+        key = { hdr.h.flow: exact; }
+        actions = { send; spread; }
+        default_action = spread();
+    }
     apply {
         bit<32> value;
         seen.read(value, (bit<32>)hdr.h.flow & 63);
@@ -90,7 +97,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
             hot.read(value, 1);
             hot.write(1, value + (bit<32>)hdr.h.number);
         }
-        std.egress_spec = (bit<9>)(hdr.h.flow & 3) + 1;
+        ports.apply();
     }
 }
 control E(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
@@ -128,7 +135,7 @@ impl Flows {
             let (flow, is_hot) = ((random % 24) as u8, random / 24 % 3 < 2);
             let hot = u8::from(is_hot) << 2 | 1;
             let [high, low] = (number as u16).to_be_bytes();
-            let again = if number % 7 == 0 { again } else { 0 };
+            let again = if number.is_multiple_of(7) { again } else { 0 };
             let data = [&[flow, hot, high, low][..], &[0; 8], &[again]].concat();
             packets.push((i128::from(number) * 250_000, data));
         }
@@ -150,10 +157,11 @@ impl Flows {
     }
 
     /// What one switch sends.
-    fn of_one_switch(&self) -> BTreeMap<String, Vec<Vec<u8>>> {
+    fn of_one_switch(&self, options: &[&str]) -> BTreeMap<String, Vec<Vec<u8>>> {
         let out = tempfile::tempdir().expect("a temporary folder");
         let words = self.words("run", out.path());
-        let words: Vec<&str> = words.iter().map(String::as_str).chain(["--quiet"]).collect();
+        let words = words.iter().map(String::as_str).chain(["--quiet"]);
+        let words: Vec<&str> = words.chain(options.iter().copied()).collect();
         assert_eq!(plane(&words).status.code(), Some(0));
         sorted_packets(out.path())
     }
@@ -181,7 +189,7 @@ fn scrambled(number: u64) -> u64 {
 #[test]
 fn flows_leave_in_order_if_they_are_to() {
     let flows = Flows::new(0);
-    let expected = flows.of_one_switch();
+    let expected = flows.of_one_switch(&[]);
     // Egress counts packets in the order in which they leave ingress.
     let (report, left) = flows.scaled(&[]);
     assert!(left != expected, "no packet overtakes another of its flow");
@@ -196,6 +204,58 @@ fn flows_leave_in_order_if_they_are_to() {
         (&true.into(), &true.into())
     );
     assert_eq!(report["egress"]["accesses"], PACKETS * 2);
+}
+
+/// Commands of a control plane while packets are in flight: they write registers, and change a table.
+const COMMANDS: &str = "\
+# at 20100 ns
+register_write I.seen 3 1000
+table_add I.ports I.send 3 => 7
+# at 45100 ns
+register_write I.hot 1 5
+register_write I.seen 4 77
+table_set_default I.ports I.send 9
+# at 70100 ns
+register_write I.seen 3 5
+";
+
+#[test]
+fn control_under_load_is_in_the_order_of_arrivals() {
+    let flows = Flows::new(0);
+    let path = flows.0.path().join("commands.txt");
+    std::fs::write(&path, COMMANDS).expect("a file");
+    let commands = ["--replay-commands", path.to_str().expect("a path")];
+    let expected = flows.of_one_switch(&commands);
+    assert!(expected != flows.of_one_switch(&[]), "the commands change nothing");
+    for remap_every in ["3", "1000"] {
+        let options = ["--keep-order", "h.flow", "--remap-every", remap_every];
+        let (report, left) = flows.scaled(&[&commands[..], &options].concat());
+        assert!(left == expected, "packets see another order of writes");
+        assert_eq!(report["equivalent"], true, "{report}");
+        assert_eq!((&report["control_writes"], &report["lost"]), (&4.into(), &0.into()));
+        assert_eq!(report["packets"], PACKETS);
+    }
+}
+
+#[test]
+fn commands_that_several_pipelines_do_not_take_are_refused() {
+    let flows = Flows::new(0);
+    for (command, said) in [
+        ("register_read I.seen 3", "commands that read registers or counters"),
+        ("counter_write I.flows 3 1 64", "counter `I.flows` cannot be written"),
+    ] {
+        let path = flows.0.path().join("commands.txt");
+        std::fs::write(&path, format!("# at 5 us\n{command}\n")).expect("a file");
+        let mut words = flows.words("scale", Path::new("out"));
+        words.truncate(4);
+        let path = path.display().to_string();
+        words.extend(["--pipelines", "2", "--replay-commands", &path].map(str::to_string));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ran = plane(&words);
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{errors}");
+        assert!(errors.contains(said), "{errors}");
+    }
 }
 
 #[test]
@@ -271,7 +331,8 @@ fn lucid_programs_on_several_pipelines_are_one() {
             let mut data = [&[0; 12][..], &[0x02, 0x9a, 0, (number % 8) as u8]].concat();
             for word in 0..12 {
                 let random = scrambled(number * 16 + word);
-                let value = if random % 5 == 0 { random as u32 } else { random as u32 % 7 };
+                let value =
+                    if random.is_multiple_of(5) { random as u32 } else { random as u32 % 7 };
                 data.extend(value.to_be_bytes());
             }
             packets.push((i128::from(number) * 400_000, data));

@@ -21,6 +21,8 @@ pub struct RunReport {
     pub pipelines: usize,
     /// Packets that arrived, that the program dropped, and that the machine lost.
     pub packets: [u64; 3],
+    /// Writes of register cells by the control plane.
+    pub writes: u64,
     /// The last cycle of a departure.
     pub last_departure: u64,
     /// The last arrival over the last departure.
@@ -96,6 +98,7 @@ impl RunReport {
             design: design.to_string(),
             pipelines,
             packets: [measures.arrivals, of_program, verdict.lost.len() as u64],
+            writes: 0,
             last_departure: measures.last_departure,
             throughput: measures.throughput(),
             steady: outcome.steady(arrivals, measures.last_arrival),
@@ -144,6 +147,9 @@ impl RunReport {
             "  {} accesses, {} cycles wasted on accesses that did not happen; {} cells moved",
             self.accesses, self.wasted, self.moved
         );
+        if self.writes > 0 {
+            let _ = writeln!(out, "  {} cells written by the control plane", self.writes);
+        }
         if self.verdict.is_equivalent() {
             out.push_str(
                 "  equal to one pipeline: all cells, all counters, all packets, the order of all accesses\n",
@@ -192,6 +198,7 @@ impl RunReport {
             "packets": arrived,
             "dropped": dropped,
             "lost": lost,
+            "control_writes": self.writes,
             "last_departure": self.last_departure,
             "throughput": self.throughput,
             "steady": self.steady,

@@ -6,15 +6,18 @@ use super::machine_run::{MachineRun, PacketSource, StagedProgram};
 use super::{ScaleRequest, Scaled};
 use crate::device_run::{Arrivals, built_options, ports_exist, replay_error_text, set_up};
 use crate::port_captures::{PortCaptures, written_text};
+use crate::recorded_commands::Replay;
 use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Console, Deployment, ExitStatus, Failure, Frontend, ProgramFile};
+use ir::Program;
 use network::replay::{Clock, ReplayError};
 use scale::report::MachineReport;
 use scale::switch_run::{CycleClock, SwitchRun};
 use source::{Diagnostics, SourceMap};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A run of captures, as its user describes it.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,8 @@ pub struct CaptureRun<'r> {
     pub pads_snapped: bool,
     /// The end of the run, by the device's clock.
     pub until_ps: Option<u64>,
+    /// Apply the commands of this file at their times.
+    pub replay_commands: Option<&'r Path>,
     /// The engine.
     pub engine: EngineChoice,
 }
@@ -73,6 +78,7 @@ pub fn run_captures(
         clock: CycleClock { origin_ps: 0, period_ps: machine.period_ps() },
         seed: machine.seed,
         captures,
+        commands: None,
     };
     let ran = program.run(&mut source, machine, console)?;
     if let Some(error) = &ran.error {
@@ -94,6 +100,8 @@ struct Source<'s> {
     clock: CycleClock,
     seed: u64,
     captures: Option<PortCaptures>,
+    /// The commands that are still to come.
+    commands: Option<Replay>,
 }
 
 impl PacketSource for Source<'_> {
@@ -108,6 +116,7 @@ impl PacketSource for Source<'_> {
             seed: self.seed,
             cpu_port: run.cpu_port.or(built.cpu_port),
             engine: run.engine,
+            records_updates: run.replay_commands.is_some(),
             ..built
         })?;
         if !ports_exist(run.inputs, run.cpu_port, device.largest_port(), console) {
@@ -134,16 +143,19 @@ impl PacketSource for Source<'_> {
         is_trial: bool,
         console: &dyn Console,
     ) -> Result<(), ReplayError> {
+        self.commands = self.read_commands(&switch.device().program(), console)?;
         let arrivals = Arrivals::open(self.run.inputs, self.run.pads_snapped, console);
         let mut clock = Clock::until(self.run.until_ps);
         for packet in arrivals.map_err(ReplayError::Sink)? {
             let arriving = packet.map_err(ReplayError::Capture)?;
             let now_ps = switch.device().now_ps();
             let Some(time_ps) = clock.arrival_ps(&arriving, now_ps)? else { break };
+            self.control(switch, time_ps)?;
             let ran = switch.arrive(arriving.port, time_ps, arriving.packet.data);
             self.write(switch, &clock, is_trial)?;
             ran.map_err(ReplayError::Device)?;
         }
+        self.control(switch, self.run.until_ps.unwrap_or(u64::MAX))?;
         let ran = switch.complete(self.run.until_ps);
         self.write(switch, &clock, is_trial)?;
         ran.map_err(ReplayError::Device)
@@ -151,6 +163,38 @@ impl PacketSource for Source<'_> {
 }
 
 impl Source<'_> {
+    /// Reads the commands with times.
+    fn read_commands(
+        &self,
+        program: &Arc<Program>,
+        console: &dyn Console,
+    ) -> Result<Option<Replay>, ReplayError> {
+        let Some(path) = self.run.replay_commands else { return Ok(None) };
+        let commands = Replay::read(path, program, console).map_err(ReplayError::Agent)?;
+        match commands {
+            Some(commands) if commands.reads_state() => {
+                let message = format!(
+                    "{}: commands that read registers or counters cannot be applied while packets are in flight",
+                    path.display()
+                );
+                Err(ReplayError::Agent(message))
+            }
+            Some(commands) => Ok(Some(commands)),
+            None => Err(ReplayError::Agent("correct the errors in the commands first".to_string())),
+        }
+    }
+
+    /// Applies the commands until a time, each at its own.
+    fn control(&mut self, switch: &mut SwitchRun, until_ps: u64) -> Result<(), ReplayError> {
+        let Some(commands) = &mut self.commands else { return Ok(()) };
+        while let Some(time_ps) = commands.next_ps().filter(|time_ps| *time_ps <= until_ps) {
+            switch.advance(time_ps).map_err(ReplayError::Device)?;
+            let apply = |device: &mut Device| commands.apply(&mut device.target(), time_ps);
+            switch.control(apply).map_err(ReplayError::Agent)?;
+        }
+        Ok(())
+    }
+
     /// Writes what has left.
     fn write(
         &mut self,

@@ -312,13 +312,16 @@ impl Ran {
     pub(super) fn report(&self, run: &MachineRun<'_>) -> (MachineReport, ExitStatus) {
         let half = |half: &HalfOutcome| {
             let pipelines = half.pipelines;
-            RunReport::new(
+            let report = RunReport::new(
                 run.design,
                 pipelines,
                 (&half.outcome, &half.arrivals),
                 (half.verdict.clone(), half.violations.clone()),
                 &half.groups,
-            )
+            );
+            let [arrivals, dropped, lost] = report.packets;
+            let packets = [arrivals - half.writes, dropped, lost];
+            RunReport { packets, writes: half.writes, ..report }
         };
         let report = MachineReport {
             ingress: half(&self.ingress),
