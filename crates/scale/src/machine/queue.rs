@@ -17,10 +17,6 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The queues of all pipelines in front of one stage.
 #[derive(Clone, Debug)]
 pub struct Bank {
-    /// The first group of the stage; cells are numbered through all groups of the stage.
-    first_group: u32,
-    /// The number of the first cell of each group of the stage.
-    first_cells: Vec<u32>,
     /// The entries a ring holds, if bounded.
     depth: Option<usize>,
     /// The entries in use, by pipeline and ring; empty without a depth.
@@ -66,30 +62,16 @@ impl Bank {
         first_group: u32,
         groups: &[u32],
     ) -> Bank {
-        let mut first_cells = Vec::new();
-        let mut cells = 0;
-        for count in groups {
-            first_cells.push(cells);
-            cells += count;
-        }
         Bank {
-            first_group,
-            first_cells,
             depth,
             rings: if depth.is_some() { vec![0; pipelines * pipelines] } else { Vec::new() },
             pipelines,
             queues: vec![Queue::default(); pipelines],
             order: match kind {
                 Queues::Fifo => Order::Fifo,
-                Queues::ByCell => Order::ByCell(CellLists::new(cells as usize)),
+                Queues::ByCell => Order::ByCell(CellLists::new(first_group, groups)),
             },
         }
-    }
-
-    /// The number of the cell among all cells of the stage.
-    #[inline]
-    fn cell(&self, access: Access) -> usize {
-        (self.first_cells[(access.group - self.first_group) as usize] + access.cell) as usize
     }
 
     /// Adds an entry behind all others. Returns its place, or nothing if its ring is full.
@@ -102,7 +84,6 @@ impl Bank {
             }
             *used += 1;
         }
-        let cell = self.cell(entry.access);
         let queue = &mut self.queues[pipeline];
         queue.len += 1;
         let is_packet = entry.content.is_packet();
@@ -113,8 +94,8 @@ impl Bank {
                 queue.base.wrapping_add(queue.entries.len() as u32 - 1)
             }
             Order::ByCell(lists) => {
-                let address = lists.push(cell, entry);
-                if is_packet && lists.is_first(cell, address) {
+                let address = lists.push(entry);
+                if is_packet && lists.is_first(entry.access, address) {
                     queue.ready.push(Reverse((entry.stamp, address)));
                 }
                 address
@@ -148,7 +129,6 @@ impl Bank {
         let entry = self.entry_mut(place);
         entry.flight = NO_SLOT;
         let (stamp, access) = (entry.stamp, entry.access);
-        let cell = self.cell(access);
         let Order::ByCell(lists) = &mut self.order else {
             self.replace(place, Content::Cancelled);
             return;
@@ -157,7 +137,7 @@ impl Bank {
         lists.entry_mut(address).content = Content::Cancelled;
         let ready = &mut self.queues[place.pipeline()].ready;
         ready.push(Reverse((stamp, address)));
-        if let Some(following) = lists.unlink(cell, address) {
+        if let Some(following) = lists.unlink(access, address) {
             ready.push(Reverse((lists.entry(following).stamp, following)));
         }
     }
@@ -168,9 +148,8 @@ impl Bank {
         debug_assert_eq!(entry.content, Content::Phantom);
         entry.content = content;
         let (stamp, access) = (entry.stamp, entry.access);
-        let cell = self.cell(access);
         if let Order::ByCell(lists) = &self.order
-            && lists.is_first(cell, place.address())
+            && lists.is_first(access, place.address())
         {
             self.queues[place.pipeline()].ready.push(Reverse((stamp, place.address())));
         }
@@ -219,12 +198,10 @@ impl Bank {
             Order::ByCell(lists) => {
                 let Reverse((_, address)) = queue.ready.pop()?;
                 let entry = *lists.entry(address);
-                if entry.content != Content::Cancelled {
-                    let first = self.first_cells[(entry.access.group - self.first_group) as usize];
-                    let cell = (first + entry.access.cell) as usize;
-                    if let Some(following) = lists.remove_first(cell) {
-                        queue.ready.push(Reverse((lists.entry(following).stamp, following)));
-                    }
+                if entry.content != Content::Cancelled
+                    && let Some(following) = lists.remove_first(entry.access)
+                {
+                    queue.ready.push(Reverse((lists.entry(following).stamp, following)));
                 }
                 lists.release(address);
                 entry
@@ -269,14 +246,13 @@ impl Bank {
         from: usize,
         to: usize,
     ) -> Option<Vec<(Entry, Place)>> {
-        let cell = self.cell(access);
         let moving: Vec<Entry> = match &self.order {
             Order::Fifo => {
                 let entries = self.queues[from].entries.iter();
                 entries.filter(|entry| entry.access == access).copied().collect()
             }
             Order::ByCell(lists) => {
-                lists.of_cell(cell).map(|address| *lists.entry(address)).collect()
+                lists.of_cell(access).map(|address| *lists.entry(address)).collect()
             }
         };
         if let Some(depth) = self.depth {
@@ -314,9 +290,9 @@ impl Bank {
                 }
             }
             Order::ByCell(lists) => {
-                let head = lists.of_cell(cell).next();
+                let head = lists.of_cell(access).next();
                 self.queues[from].ready.retain(|Reverse((_, address))| Some(*address) != head);
-                for address in lists.of_cell(cell) {
+                for address in lists.of_cell(access) {
                     let entry = lists.entry(address);
                     places.push((*entry, Place::new(to, address)));
                     if Some(address) == head && entry.content != Content::Phantom {

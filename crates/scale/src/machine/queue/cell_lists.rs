@@ -3,6 +3,7 @@
 //! change.
 
 use super::entry::{Content, Entry};
+use crate::work::Access;
 
 /// No address.
 const NONE: u32 = u32::MAX;
@@ -10,25 +11,43 @@ const NONE: u32 = u32::MAX;
 /// The entries of each cell in order.
 #[derive(Clone, Debug)]
 pub(super) struct CellLists {
+    /// The first group of the stage; cells are numbered through all groups of the stage.
+    first_group: u32,
+    /// The number of the first cell of each group of the stage.
+    first_cells: Vec<u32>,
     /// Entries by address.
     entries: Vec<Entry>,
     /// The next entry of the cell, by address.
     next: Vec<u32>,
     /// Addresses not in use.
     free: Vec<u32>,
-    /// The first and last entry of each cell.
+    /// The first and last entry of each cell, by number.
     ends: Vec<(u32, u32)>,
 }
 
 impl CellLists {
-    /// Empty lists of so many cells.
-    pub fn new(cells: usize) -> CellLists {
+    /// Empty lists for the groups of a stage with so many cells each, the first of them `first_group`.
+    pub fn new(first_group: u32, groups: &[u32]) -> CellLists {
+        let mut first_cells = Vec::new();
+        let mut cells = 0;
+        for count in groups {
+            first_cells.push(cells);
+            cells += count;
+        }
         CellLists {
+            first_group,
+            first_cells,
             entries: Vec::new(),
             next: Vec::new(),
             free: Vec::new(),
-            ends: vec![(NONE, NONE); cells],
+            ends: vec![(NONE, NONE); cells as usize],
         }
+    }
+
+    /// The number of a cell.
+    #[inline]
+    fn number(&self, cell: Access) -> usize {
+        (self.first_cells[(cell.group - self.first_group) as usize] + cell.cell) as usize
     }
 
     #[inline]
@@ -43,13 +62,14 @@ impl CellLists {
 
     /// Says whether an entry is the first of its cell.
     #[inline]
-    pub fn is_first(&self, cell: usize, address: u32) -> bool {
-        self.ends[cell].0 == address
+    pub fn is_first(&self, cell: Access, address: u32) -> bool {
+        self.ends[self.number(cell)].0 == address
     }
 
     /// Adds an entry behind those of its cell. Returns its address.
     #[inline]
-    pub fn push(&mut self, cell: usize, entry: Entry) -> u32 {
+    pub fn push(&mut self, entry: Entry) -> u32 {
+        let cell = self.number(entry.access);
         let address = match self.free.pop() {
             Some(address) => {
                 self.entries[address as usize] = entry;
@@ -74,7 +94,8 @@ impl CellLists {
 
     /// Takes the first entry out of the list of its cell. Returns the address of the one behind it, if that can be processed.
     #[inline]
-    pub fn remove_first(&mut self, cell: usize) -> Option<u32> {
+    pub fn remove_first(&mut self, cell: Access) -> Option<u32> {
+        let cell = self.number(cell);
         let ends = &mut self.ends[cell];
         ends.0 = self.next[ends.0 as usize];
         if ends.0 == NONE {
@@ -87,10 +108,11 @@ impl CellLists {
 
     /// Takes an entry out of the list of its cell. Returns the address of the one behind it, if that is the first now and can be
     /// processed.
-    pub fn unlink(&mut self, cell: usize, address: u32) -> Option<u32> {
+    pub fn unlink(&mut self, cell: Access, address: u32) -> Option<u32> {
         if self.is_first(cell, address) {
             return self.remove_first(cell);
         }
+        let cell = self.number(cell);
         let (first, last) = self.ends[cell];
         let before = self.from(first).find(|other| self.next[*other as usize] == address)?;
         self.next[before as usize] = self.next[address as usize];
@@ -107,8 +129,8 @@ impl CellLists {
     }
 
     /// The addresses of the entries of a cell in order.
-    pub fn of_cell(&self, cell: usize) -> impl Iterator<Item = u32> {
-        self.from(self.ends[cell].0)
+    pub fn of_cell(&self, cell: Access) -> impl Iterator<Item = u32> {
+        self.from(self.ends[self.number(cell)].0)
     }
 
     fn from(&self, first: u32) -> impl Iterator<Item = u32> {
