@@ -152,12 +152,12 @@ impl PacketSource for Source<'_> {
             let Some(time_ps) = clock.arrival_ps(&arriving, now_ps)? else { break };
             self.control(switch, time_ps)?;
             let ran = switch.arrive(arriving.port, time_ps, arriving.packet.data);
-            self.write(switch, &clock, is_trial)?;
+            self.write(switch, &clock, is_trial, console)?;
             ran.map_err(ReplayError::Device)?;
         }
         self.control(switch, self.run.until_ps.unwrap_or(u64::MAX))?;
         let ran = switch.complete(self.run.until_ps);
-        self.write(switch, &clock, is_trial)?;
+        self.write(switch, &clock, is_trial, console)?;
         ran.map_err(ReplayError::Device)
     }
 }
@@ -195,13 +195,17 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Writes what has left.
+    /// Prints what the program has logged, and writes what has left.
     fn write(
         &mut self,
         switch: &mut SwitchRun,
         clock: &Clock,
         is_trial: bool,
+        console: &dyn Console,
     ) -> Result<(), ReplayError> {
+        for line in switch.device().drain_log() {
+            console.note(&format!("log: {}", line.text));
+        }
         let mut sent = switch.device().drain_transmitted().into_iter();
         let Some(captures) = self.captures.as_mut().filter(|_| !is_trial) else { return Ok(()) };
         sent.try_for_each(|sent| captures.write(clock.capture_time_ps(sent.time_ps), &sent))
