@@ -353,3 +353,13 @@ fn lucid_programs_on_several_pipelines_are_one() {
     }
     assert!(accesses > 1000, "{accesses} accesses of state");
 }
+
+#[test]
+fn captures_that_cannot_be_read_give_an_error_and_no_report() {
+    let program = "examples/router/router.p4";
+    let ran = plane(&["scale", program, "--pipelines", "2", "--in", "1=examples/nowhere.pcap"]);
+    let errors = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("nowhere.pcap"), "{errors}");
+    assert!(ran.stdout.is_empty(), "{}", String::from_utf8_lossy(&ran.stdout));
+}

@@ -83,6 +83,10 @@ pub fn run_captures(
     let ran = program.run(&mut source, machine, console)?;
     if let Some(error) = &ran.error {
         console.error(&replay_error_text(error, &ran.device, &scaled.compiled.map));
+        if ran.ingress.arrivals.is_empty() {
+            // Nothing ran that a report could tell of.
+            return Err(Failure::Found(SourceMap::new(), Diagnostics::new()));
+        }
     }
     let (report, status) = ran.report(machine);
     if let Some(captures) = source.captures {
