@@ -127,6 +127,7 @@ fn on_device<'a>(
         digests: device.digests,
         json: arguments.json,
         engines,
+        pipelines: device.pipelines,
         trace,
         seed: arguments.seed.unwrap_or(0),
         until_ps: arguments.until_ps,

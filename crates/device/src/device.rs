@@ -83,7 +83,8 @@ impl Device {
         Device { shared: Arc::new(Shared::new(switch)), options }
     }
 
-    fn switch(&self) -> Running<'_> {
+    /// Takes the lock.
+    pub(crate) fn switch(&self) -> Running<'_> {
         self.shared.run()
     }
 
@@ -189,6 +190,14 @@ impl Device {
         let switch = self.switch();
         let main = switch.programs.main_id();
         CellsView(switch, main)
+    }
+
+    /// Changes the main program's registers, counters and meters.
+    pub fn change_cells<T>(&mut self, change: impl FnOnce(&mut Cells) -> T) -> T {
+        let mut switch = self.switch();
+        let main = switch.programs.main_id();
+        let program = switch.programs.get_mut(main).expect("there is a main program");
+        change(program.state_mut().1)
     }
 
     /// Returns the device's options.

@@ -27,13 +27,18 @@ impl Switch {
     /// Finishes a pass that a caller ran.
     pub fn finish(&mut self, pass: Pass) -> Result<(), DeviceError> {
         self.serve_waiting();
+        let done = self.finish_driven(pass);
+        self.check_barriers();
+        done
+    }
+
+    /// Finishes it between two events.
+    pub fn finish_driven(&mut self, pass: Pass) -> Result<(), DeviceError> {
         let id = pass.lease.id;
         if !self.programs.get(id).is_some_and(|program| program.is_of(&pass)) {
             return Err(DeviceError::ForeignPass { packet: pass.packet() });
         }
-        let done = self.with_program(id, |program, core| program.finish(core, pass));
-        self.check_barriers();
-        done
+        self.with_program(id, |program, core| program.finish(core, pass))
     }
 
     /// Copies a pass that a caller runs. `None` at the pass limit.

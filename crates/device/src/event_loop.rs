@@ -20,6 +20,14 @@ enum Next {
 impl Switch {
     /// See [`crate::Device::inject`].
     pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
+        let number = self.check_arrival(port, time_ps)?;
+        let arrival = Arrival::from_wire(number, port, time_ps, (bytes, 0));
+        self.core.schedule(time_ps, Event::Reception(Box::new(arrival)));
+        Ok(number)
+    }
+
+    /// Checks port and time of a packet that is to arrive, and returns its number.
+    pub fn check_arrival(&mut self, port: u32, time_ps: u64) -> Result<u64, DeviceError> {
         let largest = self.largest_port;
         if port > largest {
             return Err(DeviceError::NoSuchPort { port, largest });
@@ -30,8 +38,6 @@ impl Switch {
         }
         let number = self.receptions;
         self.receptions += 1;
-        let arrival = Arrival::from_wire(number, port, time_ps, (bytes, 0));
-        self.core.schedule(time_ps, Event::Reception(Box::new(arrival)));
         Ok(number)
     }
 
@@ -237,6 +243,7 @@ impl Switch {
                 self.arrive_at_ingress(Some(program), arrival)
             }
             Event::Loopback(arrival) | Event::Reception(arrival) => self.arrive_at_mac(arrival),
+            Event::RanAhead(pass) => self.arrive_after_pass(*pass),
             Event::Generation(source) => match self.core.generate(source) {
                 Some((arrival, TrainTarget::Mac)) => self.arrive_at_mac(arrival),
                 Some((arrival, TrainTarget::Ingress)) => self.arrive_at_ingress(None, arrival),

@@ -35,6 +35,7 @@
 //! **A run repeats.** The same program, options, control writes and packets give the same outputs.
 
 mod admission;
+mod ahead;
 mod architecture;
 mod architectures;
 mod burst;

@@ -7,6 +7,7 @@
 //!
 //! This crate knows no source language and does no I/O. Paper: Stateful Multi-Pipelined Programmable Switches (MP5).
 
+pub mod ahead;
 pub mod bound;
 pub mod checker;
 pub mod codes;

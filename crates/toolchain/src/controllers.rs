@@ -92,7 +92,8 @@ impl ControlPlane {
     }
 }
 
-/// Several devices with one program and equal state as one target: each gets every request, the first one answers.
+/// Several devices with equal state as one target: each gets every request, the first one answers. Their programs are one
+/// program, or forms of it with the same tables and registers; batches are for the first one's form.
 struct Switch(Vec<DeviceTarget>);
 
 impl Switch {
@@ -104,6 +105,23 @@ impl Switch {
     fn all(&mut self, mut ask: impl FnMut(&mut DeviceTarget) -> Ticket) -> Ticket {
         let tickets: Vec<Ticket> = self.0.iter_mut().map(&mut ask).collect();
         tickets[0]
+    }
+
+    /// Sends a batch to all devices, to each for its form of the program.
+    fn send(
+        &mut self,
+        batch: &Batch,
+        mut ask: impl FnMut(&mut DeviceTarget, Batch) -> Ticket,
+    ) -> Ticket {
+        let first = self.0[0].program();
+        let is_for_first = batch.program.as_ref().is_some_and(|it| Arc::ptr_eq(it, &first));
+        self.all(|target| {
+            let program = match is_for_first {
+                true => Some(target.program()),
+                false => batch.program.clone(),
+            };
+            ask(target, Batch { program, ..batch.clone() })
+        })
     }
 }
 
@@ -125,11 +143,11 @@ impl Target for Switch {
     }
 
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        self.all(|target| target.submit(batch.clone(), at_ps))
+        self.send(&batch, |target, batch| target.submit(batch, at_ps))
     }
 
     fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        self.all(|target| target.reserve(batch.clone(), at_ps))
+        self.send(&batch, |target, batch| target.reserve(batch, at_ps))
     }
 
     fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {

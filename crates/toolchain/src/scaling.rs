@@ -191,17 +191,22 @@ pub fn is_of_the_request(found: &Diagnostic) -> bool {
     [PIPELINES, STAGES, DEPTH, REMAP, DESIGN, CLOCK, FIELD, rtl::codes::SHAPE].contains(&found.code)
 }
 
-/// Checks the numbers of a request.
-fn check(request: &ScaleRequest<'_>) -> Diagnostics {
+/// Checks a number of pipelines.
+pub(crate) fn check_pipelines(pipelines: u64) -> Diagnostics {
     let mut found = Diagnostics::new();
-    if !(1..=MAX_PIPELINES as u64).contains(&request.pipelines) {
-        let message =
-            format!("--pipelines {}: a switch has 1 to {MAX_PIPELINES}", request.pipelines);
+    if !(1..=MAX_PIPELINES as u64).contains(&pipelines) {
+        let message = format!("--pipelines {pipelines}: a switch has 1 to {MAX_PIPELINES}");
         found.push(
             Diagnostic::error(codes::PIPELINES, Span::NONE, message)
                 .help(format!("write a number from 1 to {MAX_PIPELINES}")),
         );
     }
+    found
+}
+
+/// Checks the numbers of a request.
+fn check(request: &ScaleRequest<'_>) -> Diagnostics {
+    let mut found = check_pipelines(request.pipelines);
     if request.stages == Some(0) {
         let message = "--stages 0: a pipeline has stages";
         found.push(

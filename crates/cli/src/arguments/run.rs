@@ -114,6 +114,10 @@ pub struct DeviceOptions {
     /// Apply the commands of this file at their times (`# at 5 us` before a command).
     #[arg(long, value_name = "FILE")]
     pub replay_commands: Option<PathBuf>,
+    /// Run ingress on N pipelines, a thread each, with the results of one thread (MP5). What depends on the order of packets
+    /// runs on one thread, and the summary says why. With --verify, compare with a run on one thread.
+    #[arg(long, value_name = "N", value_parser = number::<u64>, conflicts_with_all = ["trace", "trace_json"])]
+    pub pipelines: Option<u64>,
     /// Fill packets that their capture has cut (snap length) with zeros, up to their length on the wire.
     #[arg(long)]
     pub pad_snapped: bool,

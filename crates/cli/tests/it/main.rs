@@ -30,6 +30,7 @@ mod net_sweeps;
 mod net_theory;
 mod net_timeline;
 mod p4info;
+mod pipelines;
 mod port_captures;
 mod reactions;
 mod recorded_commands;

@@ -131,6 +131,36 @@ fn a_caller_that_runs_passes_gets_what_the_device_gives_alone() {
 }
 
 #[test]
+fn passes_that_run_ahead_are_finished_at_their_arrival() {
+    for program in [v1model(), tna()] {
+        for engine in ENGINES {
+            let options = DeviceOptions { tap: false, ..options(engine) };
+            let mut alone = loaded(program.clone(), options.clone());
+            let mut ahead = loaded(program.clone(), options);
+            let mut executor = ahead.executor(ahead.program_id()).expect("it is loaded");
+            let mut begun = Vec::new();
+            for (time_ps, bytes) in packets() {
+                alone.inject(3, time_ps, bytes.clone()).expect("it is later");
+                let pass = ahead.begin_ahead(3, time_ps, bytes).expect("it is later");
+                begun.push(pass.expect("nothing ends it"));
+            }
+            assert_eq!((ahead.now_ps(), ahead.next_event_ps()), (0, None));
+            for mut pass in begun {
+                let arrives_ps = pass.began_ps();
+                run(&mut executor, &mut pass, arrives_ps);
+                ahead.arrive(pass).expect("it is on time");
+            }
+            for device in [&mut alone, &mut ahead] {
+                device.run_to_completion().expect("no assertion fails");
+            }
+            assert_eq!(shown(&mut ahead), shown(&mut alone), "{engine:?}");
+            let late = ahead.begin_ahead(3, 0, vec![0]);
+            assert!(matches!(late, Err(DeviceError::TimeWentBack { .. })), "{late:?}");
+        }
+    }
+}
+
+#[test]
 fn passes_run_on_several_threads_and_instances_and_finish_in_order() {
     const PACKETS: u32 = 12;
     for engine in ENGINES {

@@ -3,6 +3,15 @@
 
 use device::DigestMessage;
 use network::replay::Progress;
+use scale::threads::WorkerCounts;
+
+/// What ran the packets of a run on several pipelines.
+pub(super) enum Pipelines {
+    /// One thread, for this reason.
+    One(String),
+    /// A thread each, with what it has done.
+    Many(Vec<WorkerCounts>),
+}
 
 /// How the packets of a run ended.
 pub(super) struct Ended {
@@ -12,4 +21,6 @@ pub(super) struct Ended {
     pub error: Option<String>,
     /// The digests that the program has sent, if the result is JSON.
     pub digests: Vec<DigestMessage>,
+    /// What ran the packets, if the user wants several pipelines.
+    pub pipelines: Option<Pipelines>,
 }

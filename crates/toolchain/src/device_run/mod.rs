@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run of a compiled program on captures, through one device, with the controllers that the program brings:
-//! [`DeviceRun`] describes it, [`run`] does it, by one engine or by two side by side.
+//! [`DeviceRun`] describes it, [`run`] does it: by one engine, by two side by side, or on several pipelines.
 
 mod arrivals;
+mod beside;
 mod ended;
 mod one_engine;
+mod pipelines;
 mod preparation;
 mod report;
 mod result_json;
@@ -14,7 +16,9 @@ use crate::files;
 use crate::reactions::ReactionRun;
 pub(crate) use arrivals::Arrivals;
 use device::EngineChoice;
+use ended::Pipelines;
 use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
+use pipelines::Plan;
 pub(crate) use preparation::{built_options, ports_exist, set_up};
 pub(crate) use report::{load_error_text, place, replay_error_text};
 use std::num::NonZeroUsize;
@@ -45,6 +49,8 @@ pub struct DeviceRun<'r> {
     pub json: bool,
     /// What runs the program.
     pub engines: Engines,
+    /// The number of pipelines, each on a thread, if the user wants several (MP5).
+    pub pipelines: Option<u64>,
     /// Print what happens to each packet.
     pub trace: Option<TraceFormat>,
     /// Seed of everything random.
@@ -106,8 +112,17 @@ pub fn run(
         files::not_overwritten(path, run.files_read())?;
     }
     let options = preparation::device_options(run, compiled.setup.first())?;
+    let pipelines = match pipelines::plan(&compiled, &options, run)? {
+        Plan::NotWanted => None,
+        Plan::Many(control) => {
+            return pipelines::run(compiled, (options, control), run, console);
+        }
+        Plan::One(reason) => Some(Pipelines::One(reason)),
+    };
     match run.engines {
-        Engines::SideBySide => side_by_side::run(compiled, options, run, console),
-        Engines::Default | Engines::One(_) => one_engine::run(compiled, options, run, console),
+        Engines::SideBySide => side_by_side::run(compiled, options, run, pipelines, console),
+        Engines::Default | Engines::One(_) => {
+            one_engine::run(compiled, options, run, pipelines, console)
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! A run on captures by one engine, with traces if the user wants them.
 
 use super::arrivals::Arrivals;
-use super::ended::Ended;
+use super::ended::{Ended, Pipelines};
 use super::preparation::{add_replay, ports_exist, set_up};
 use super::report::{digest_line, finish, load_error_text, place, replay_error_text};
 use super::{DeviceRun, TraceFormat};
@@ -16,18 +16,19 @@ use device::{Device, DeviceOptions};
 use frontend::{Compiled, Console, ControllerOptions, ExitStatus, Failure, Work};
 use network::replay::replay;
 
-/// Runs a program on the engine of the options.
+/// Runs a program on the engine of the options. `pipelines` is for the report.
 pub(super) fn run(
     mut compiled: Compiled,
     options: DeviceOptions,
     run: &DeviceRun<'_>,
+    pipelines: Option<Pipelines>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    if !add_replay(run, &mut compiled, console)? {
+    let program = compiled.ready.program().clone();
+    if !add_replay(run, &mut compiled, &program, console)? {
         return Ok(ExitStatus::WrongInput);
     }
-    let Compiled { ready, map, setup, controllers, written, .. } = compiled;
-    let program = ready.program().clone();
+    let Compiled { map, setup, controllers, written, .. } = compiled;
     let mut recorder = Recorder::new(run.record_commands, program.clone())?;
     let quiet = console.is_quiet();
     let engine = options.engine;
@@ -103,10 +104,10 @@ pub(super) fn run(
         controllers.summaries().iter().for_each(|line| console.note(line));
     }
     let ended = match ran {
-        Ok(progress) => Ended { progress: Some(progress), error: None, digests },
+        Ok(progress) => Ended { progress: Some(progress), error: None, digests, pipelines },
         Err(error) => {
             let error = Some(replay_error_text(&error, &device, &map));
-            Ended { progress: None, error, digests }
+            Ended { progress: None, error, digests, pipelines }
         }
     };
     let is_complete = finish(&device, ended, captures, run, console)?;

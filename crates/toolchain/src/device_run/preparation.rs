@@ -8,9 +8,11 @@ use control::session::Session;
 use control::target::Target;
 use device::{DeviceOptions, EngineChoice};
 use frontend::{Compiled, Console, Deployment, Failure, count};
+use ir::Program;
 use source::SourceMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Applies the control commands of the program's deployment and of the user's files. Returns `false` after printing
 /// what is wrong with one.
@@ -97,7 +99,7 @@ pub(super) fn device_options(
     })
 }
 
-/// Reads the commands that are applied at times, and adds their controller. Returns `false` after printing what is wrong with
+/// Reads the commands that are applied at times to the program as it runs, and adds their controller. Returns `false` after printing what is wrong with
 /// them.
 ///
 /// # Errors
@@ -106,6 +108,7 @@ pub(super) fn device_options(
 pub(super) fn add_replay(
     run: &DeviceRun<'_>,
     compiled: &mut Compiled,
+    program: &Arc<Program>,
     console: &dyn Console,
 ) -> Result<bool, Failure> {
     let Some(path) = run.replay_commands else { return Ok(true) };
@@ -114,7 +117,7 @@ pub(super) fn add_replay(
                        `plane emit` writes";
         return Err(Failure::Usage(message.to_string()));
     }
-    let Some(replay) = Replay::read(path, compiled.ready.program(), console)? else {
+    let Some(replay) = Replay::read(path, program, console)? else {
         console.error("not run: correct the errors in the commands first");
         return Ok(false);
     };

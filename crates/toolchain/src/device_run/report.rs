@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What runs on captures print: digests, the error that stopped a run, tables of ports and drops.
 
-use super::ended::Ended;
+use super::ended::{Ended, Pipelines};
 use super::{DeviceRun, Engines, TraceFormat, result_json};
 use crate::port_captures::{PortCaptures, Written, written_text};
 use device::{Device, DeviceOptions, DigestMessage, LoadError};
 use frontend::{Console, coded, diagnostics_text};
-use network::replay::{Progress, ReplayError};
+use network::replay::ReplayError;
+use scale::threads::WorkerCounts;
 use source::{RenderOptions, SourceMap, quantity};
 
 /// Returns the source of an item: `file:line`.
@@ -46,13 +47,13 @@ pub(super) fn finish(
         if !console.is_quiet() {
             note_compilation(device, console);
         }
-        let engine = engine_name(device, run);
+        let engine = engine_name(device, &ended, run);
         console.print(&result_json::text(device, engine, &ended, run, &written));
         return Ok(ended.error.is_none());
     }
     if !console.is_quiet() {
         note_compilation(device, console);
-        let summary = summary(device, ended.progress, run, &written);
+        let summary = summary(device, &ended, run, &written);
         // Readers of traces as JSON get nothing else on standard output.
         match run.trace {
             Some(TraceFormat::Json) => console.note(summary.trim_end()),
@@ -100,21 +101,33 @@ pub(crate) fn replay_error_text(error: &ReplayError, device: &Device, map: &Sour
 }
 
 /// Returns the engine that ran the program.
-fn engine_name(device: &Device, run: &DeviceRun<'_>) -> &'static str {
+fn engine_name(device: &Device, ended: &Ended, run: &DeviceRun<'_>) -> &'static str {
+    let is_on_pipelines = matches!(ended.pipelines, Some(Pipelines::Many(_)));
     match run.engines {
-        Engines::SideBySide => "jit and interpreter side by side",
-        Engines::Default | Engines::One(_) => device.engine_name(),
+        Engines::SideBySide if !is_on_pipelines => "jit and interpreter side by side",
+        _ => device.engine_name(),
     }
 }
 
-fn summary(
-    device: &Device,
-    progress: Option<Progress>,
-    run: &DeviceRun<'_>,
-    written: &Written,
-) -> String {
+/// Returns what ran the packets: pipelines with what each has done, or why it was one thread.
+fn pipelines_text(pipelines: &Pipelines) -> String {
+    let workers = match pipelines {
+        Pipelines::One(reason) => return format!("pipelines: one thread: {reason}\n"),
+        Pipelines::Many(workers) => workers,
+    };
+    let mut text =
+        format!("\n{:>8} {:>12} {:>14} {:>12}\n", "pipeline", "packets", "accesses", "migrations");
+    for (number, worker) in workers.iter().enumerate() {
+        let WorkerCounts { packets, accesses, migrations } = worker;
+        text.push_str(&format!("{number:>8} {packets:>12} {accesses:>14} {migrations:>12}\n"));
+    }
+    text
+}
+
+fn summary(device: &Device, ended: &Ended, run: &DeviceRun<'_>, written: &Written) -> String {
     let statistics = device.statistics();
-    let engine = engine_name(device, run);
+    let progress = ended.progress;
+    let engine = engine_name(device, ended, run);
     let mut text = format!("{} ({engine})\n", run.program.display());
     text.push_str(&format!(
         "\n{:>8} {:>12} {:>14} {:>12} {:>14}\n",
@@ -159,6 +172,9 @@ fn summary(
     ];
     for (what, count) in further.iter().filter(|(_, count)| *count > 0) {
         text.push_str(&format!("{what}: {count}\n"));
+    }
+    if let Some(pipelines) = &ended.pipelines {
+        text.push_str(&pipelines_text(pipelines));
     }
     if let Some(progress) = progress.filter(|progress| progress.packets_snapped > 0) {
         text.push_str(&format!(

@@ -2,7 +2,7 @@
 //! The result of a run as JSON: ports, drops, counters, registers, digests and captures. `docs/run-json.md` documents the
 //! fields; numbers from 2^53 on are strings, because many readers of JSON round them.
 
-use super::ended::Ended;
+use super::ended::{Ended, Pipelines};
 use super::{DeviceRun, Engines};
 use crate::port_captures::Written;
 use device::{Device, DigestMessage, PortStatistics};
@@ -38,7 +38,7 @@ pub(super) fn text(
     let reasons: Map<String, Value> =
         reasons.map(|(reason, count)| (reason.name().to_string(), integer(*count))).collect();
     let progress = ended.progress.unwrap_or_default();
-    let result = json!({
+    let mut result = json!({
         "program": run.program.display().to_string(),
         "engine": engine,
         "verified": run.engines == Engines::SideBySide && ended.error.is_none(),
@@ -57,6 +57,20 @@ pub(super) fn text(
         "digests": ended.digests.iter().map(digest).collect::<Vec<_>>(),
         "captures": { "written": paths(&written.written), "earlier": paths(&written.earlier) },
     });
+    match &ended.pipelines {
+        None => {}
+        Some(Pipelines::One(reason)) => result["one_thread_because"] = json!(reason),
+        Some(Pipelines::Many(workers)) => {
+            let workers = workers.iter().map(|worker| {
+                json!({
+                    "packets": integer(worker.packets),
+                    "accesses": integer(worker.accesses),
+                    "migrations": integer(worker.migrations),
+                })
+            });
+            result["pipelines"] = workers.collect();
+        }
+    }
     format!("{result}\n")
 }
 

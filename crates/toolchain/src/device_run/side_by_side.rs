@@ -3,7 +3,7 @@
 
 use super::DeviceRun;
 use super::arrivals::Arrivals;
-use super::ended::Ended;
+use super::ended::{Ended, Pipelines};
 use super::preparation::{add_replay, ports_exist, set_up};
 use super::report::{digest_line, finish, load_error_text, replay_error_text};
 use crate::control_files;
@@ -17,18 +17,19 @@ use device::side_by_side::{AgreedOutputs, SideBySide, Stop};
 use frontend::{Compiled, Console, ControllerOptions, ExitStatus, Failure, Work};
 use network::replay::{Clock, ReplayError};
 
-/// Runs a program on both engines.
+/// Runs a program on both engines. `pipelines` is for the report.
 pub(super) fn run(
     mut compiled: Compiled,
     options: DeviceOptions,
     run: &DeviceRun<'_>,
+    pipelines: Option<Pipelines>,
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
-    if !add_replay(run, &mut compiled, console)? {
+    let program = compiled.ready.program().clone();
+    if !add_replay(run, &mut compiled, &program, console)? {
         return Ok(ExitStatus::WrongInput);
     }
-    let Compiled { ready, map, setup, controllers, written, .. } = compiled;
-    let program = ready.program().clone();
+    let Compiled { map, setup, controllers, written, .. } = compiled;
     let mut recorder = Recorder::new(run.record_commands, program.clone())?;
     let quiet = console.is_quiet();
     let controlled = ControllerOptions { records: run.trace.is_some(), ..run.reactions.options };
@@ -138,8 +139,8 @@ pub(super) fn run(
         (Ok(()), None) => None,
     };
     let progress = error.is_none().then(|| clock.progress());
-    let is_complete =
-        finish(both.jit(), Ended { progress, error, digests }, captures, run, console)?;
+    let ended = Ended { progress, error, digests, pipelines };
+    let is_complete = finish(both.jit(), ended, captures, run, console)?;
     if is_complete && !quiet && !run.json {
         let packets = clock.progress().packets_in;
         console.print(&format!("both engines agree on {packets} packets\n"));

@@ -7,6 +7,7 @@ mod controllers;
 mod file_circles;
 mod hardware;
 mod lucid;
+mod pipelines;
 mod recording;
 mod rewrites;
 mod sources;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Passes ahead of the device's time: a caller begins and runs the ingress pass of a packet before the packet arrives, and
+//! the device finishes it at its arrival, in the order of events.
+
+use crate::device::Device;
+use crate::event::Event;
+use crate::output::DeviceError;
+use crate::packet::Arrival;
+use crate::pass::Pass;
+use crate::switch::Switch;
+
+impl Device {
+    /// Begins the pass through ingress of a packet that arrives at a port at a later time, without advancing. The pass
+    /// reads the configuration of now, so call it only if nothing changes the configuration before that time. After
+    /// [`crate::Executor`]s have run its blocks, [`Device::arrive`] lets the packet arrive. `None` at the pass limit.
+    ///
+    /// The packet is with the main program, enters ingress when it arrives and is no flow control frame: the device admits
+    /// all packets to one program and has neither an ingress interval nor flow control nor traces. The errors are those of
+    /// [`Device::inject`].
+    pub fn begin_ahead(
+        &mut self,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+    ) -> Result<Option<Pass>, DeviceError> {
+        self.switch().begin_ahead(port, time_ps, bytes)
+    }
+
+    /// Schedules the arrival of a packet whose pass was begun by [`Device::begin_ahead`] and has run, as
+    /// [`Device::inject`] schedules that of others: the device finishes the pass at the time of the arrival. Packets
+    /// arrive in the order of the calls. A time before the device's clock and a pass of another device are errors, the
+    /// latter of the run.
+    pub fn arrive(&mut self, pass: Pass) -> Result<(), DeviceError> {
+        self.switch().schedule_ahead(pass)
+    }
+}
+
+impl Switch {
+    /// See [`crate::Device::begin_ahead`].
+    pub fn begin_ahead(
+        &mut self,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+    ) -> Result<Option<Pass>, DeviceError> {
+        let number = self.check_arrival(port, time_ps)?;
+        let id = self.programs.main_id();
+        let arrival = Arrival::from_wire(number, port, time_ps, (bytes, 0));
+        let now_ps = std::mem::replace(&mut self.core.now_ps, time_ps);
+        let begun = self.program_and_core(id).and_then(|(program, core)| {
+            let (architecture, mut services) = program.with_services(core);
+            let mut pass = architecture.begin_ingress(&mut services, arrival)?;
+            pass.view = Some(program.view());
+            pass.hold = Some(program.membership.hold.clone());
+            Some(pass)
+        });
+        self.core.now_ps = now_ps;
+        Ok(begun)
+    }
+
+    /// See [`crate::Device::arrive`].
+    pub fn schedule_ahead(&mut self, pass: Pass) -> Result<(), DeviceError> {
+        let (now_ps, given_ps) = (self.core.now_ps, pass.began_ps());
+        if given_ps < now_ps {
+            return Err(DeviceError::TimeWentBack { now_ps, given_ps });
+        }
+        self.core.schedule(given_ps, Event::RanAhead(Box::new(pass)));
+        Ok(())
+    }
+
+    /// A packet arrives whose pass a caller ran ahead.
+    pub fn arrive_after_pass(&mut self, pass: Pass) -> Result<(), DeviceError> {
+        let bytes = pass.packet.received_bytes as usize;
+        self.core.statistics.received(pass.ingress_port(), bytes);
+        self.finish_driven(pass)
+    }
+}

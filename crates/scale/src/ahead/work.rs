@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! [`AheadWork`]: a pipeline of a program in stages as the [`Work`] of one worker. A packet is a pass of a device, from its
+//! parser to the end of its ingress.
+
+use crate::device_pipeline::{DevicePipeline, StagedPass};
+use crate::device_work::copy;
+use crate::threads::Placement;
+use crate::work::{Access, Group, StageOutcome, Work};
+use device::{DeviceError, Pass};
+use state::Cells;
+
+/// A pass of a packet that runs ahead of its device.
+#[derive(Debug, Default)]
+pub enum AheadPass {
+    /// It has begun.
+    Begun(Pass),
+    /// It runs its stages.
+    Staged(StagedPass),
+    /// All of its blocks have run, or it has ended early.
+    Done(Pass),
+    /// It stops the run.
+    Failed(DeviceError),
+    /// It goes from one state to the next.
+    #[default]
+    Moving,
+}
+
+/// A pipeline with its cells.
+#[derive(Debug)]
+pub struct AheadWork {
+    pipeline: DevicePipeline,
+    groups: Vec<Group>,
+}
+
+impl AheadWork {
+    /// A pipeline whose counters are zero.
+    pub(super) fn new(mut pipeline: DevicePipeline) -> AheadWork {
+        pipeline.cells_mut().clear_counts();
+        AheadWork { groups: pipeline.control().work_groups(), pipeline }
+    }
+
+    fn enter(&mut self, pass: Pass, accesses: &mut Vec<Access>) -> Result<StagedPass, DeviceError> {
+        let mut staged = self.pipeline.enter(pass)?;
+        self.pipeline.resolve(&mut staged, accesses)?;
+        Ok(staged)
+    }
+
+    fn run_stage(
+        &mut self,
+        stage: usize,
+        mut staged: StagedPass,
+    ) -> Result<(StageOutcome, AheadPass), DeviceError> {
+        let outcome = self.pipeline.run(stage, &mut staged)?;
+        Ok(match outcome.is_dropped || stage + 1 == self.stages() {
+            true => (outcome, AheadPass::Done(self.pipeline.leave(staged)?)),
+            false => (outcome, AheadPass::Staged(staged)),
+        })
+    }
+}
+
+impl Work for AheadWork {
+    type Packet = AheadPass;
+
+    fn stages(&self) -> usize {
+        self.pipeline.control().stages.len()
+    }
+
+    fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    fn resolve(&mut self, packet: &mut AheadPass, accesses: &mut Vec<Access>) {
+        let AheadPass::Begun(pass) = std::mem::take(packet) else { return };
+        *packet = match self.enter(pass, accesses) {
+            Ok(staged) => AheadPass::Staged(staged),
+            Err(error) => {
+                accesses.clear();
+                AheadPass::Failed(error)
+            }
+        };
+    }
+
+    fn run(&mut self, stage: usize, _: usize, packet: &mut AheadPass) -> StageOutcome {
+        let ended = StageOutcome { is_dropped: true, ..StageOutcome::default() };
+        let staged = match std::mem::take(packet) {
+            AheadPass::Staged(staged) => staged,
+            other => {
+                *packet = other;
+                return ended;
+            }
+        };
+        let (outcome, next) = match self.run_stage(stage, staged) {
+            Ok(ran) => ran,
+            Err(error) => (ended, AheadPass::Failed(error)),
+        };
+        *packet = next;
+        outcome
+    }
+
+    fn move_cell(&mut self, _: Access, _: usize, _: usize) {
+        // A worker has one pipeline.
+    }
+}
+
+/// Brings cells of a device up to date: each cell of a group has its owner's value, and what workers have counted is added.
+pub(super) fn gather(works: &mut [&mut AheadWork], placement: &Placement, cells: &mut Cells) {
+    let control = works[0].pipeline.control().clone();
+    for (group, number) in control.groups.iter().zip(0..) {
+        for cell in 0..group.cells {
+            let owner = placement.owner(Access { group: number, cell });
+            copy(group, u64::from(cell), works[owner].pipeline.cells(), cells);
+        }
+    }
+    for work in works {
+        cells.add_counts(work.pipeline.cells());
+        work.pipeline.cells_mut().clear_counts();
+    }
+}
+
+/// Gives all workers the values of cells; their counters stay zero.
+pub(super) fn scatter(works: &mut [&mut AheadWork], cells: &Cells) {
+    for work in works {
+        work.pipeline.set_cells(cells);
+        work.pipeline.cells_mut().clear_counts();
+    }
+}
