@@ -31,7 +31,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: PIPELINES,
         title: "a number of pipelines that no switch has",
-        text: "A program is spread over 1 to 64 pipelines. `--pipelines 1` is the program on one pipeline, with which \
+        text: "A program runs on 1 to 64 pipelines. `--pipelines 1` is the program on one pipeline, with which \
                the others are compared.",
         wrong: "",
         right: "",

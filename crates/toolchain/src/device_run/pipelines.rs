@@ -107,7 +107,7 @@ pub(super) fn run(
     let recorder = Recorder::new(run.record_commands, ready.program().clone())?;
     let load_error = |error| load_error_text(&error, &map);
     let mut device = Device::new(control.program.clone(), options.clone()).map_err(load_error)?;
-    if !ports_exist(run, device.largest_port(), console) {
+    if !ports_exist(run.captures.inputs, run.cpu_port, device.largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }
     let mut beside = match run.engines {
@@ -121,7 +121,13 @@ pub(super) fn run(
     let plane = ControlPlane::of(None, controllers, &devices, &ControllerOptions::default())?;
     let ControlPlane { mut target, controllers, .. } = plane;
     let mut session = Session::new(target.program());
-    if !set_up(setup.first(), run, &mut session, target.as_mut(), console)? {
+    if !set_up(
+        setup.first(),
+        (run.entries, run.batch_size),
+        &mut session,
+        target.as_mut(),
+        console,
+    )? {
         return Ok(ExitStatus::WrongInput);
     }
     let controllers = Controllers::start_on(controllers)?;
