@@ -2,7 +2,7 @@
 //! `plane run --pipelines N`: captures, statistics, digests, registers, log and order are byte for byte those of one thread,
 //! and what cannot be run so says why.
 
-use crate::examples::{captures, commands, root, subfolders};
+use crate::examples::{captures, commands, subfolders};
 use crate::recorded_commands::{plane, without, words};
 use network::capture::{CapturedPacket, LinkType, PcapEncoder};
 use std::path::Path;
