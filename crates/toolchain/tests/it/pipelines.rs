@@ -231,7 +231,10 @@ fn examples_on_pipelines_equal_one_thread() {
 #[test]
 fn thirty_programs_on_pipelines_equal_one_thread() {
     let Some(folder) = std::env::var_os("DOMINO_EXAMPLES").map(PathBuf::from) else {
-        return testing::live::not_run("the thirty programs", "DOMINO_EXAMPLES names no folder");
+        return testing::programs::not_run(
+            "the thirty programs",
+            "DOMINO_EXAMPLES names no folder",
+        );
     };
     let folders = ["domino_programs", "generalize"].map(|part| folder.join(part));
     let cases = programs(&folders, &["c"]);
