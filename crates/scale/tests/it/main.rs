@@ -11,6 +11,7 @@ mod mechanisms;
 mod programs;
 mod resolution;
 mod rules;
+mod switch_run;
 mod threads;
 mod traffic;
 mod transformer;
