@@ -45,16 +45,14 @@ impl AheadWork {
         Ok(staged)
     }
 
-    fn run_stage(
-        &mut self,
-        stage: usize,
-        mut staged: StagedPass,
-    ) -> Result<(StageOutcome, AheadPass), DeviceError> {
-        let outcome = self.pipeline.run(stage, &mut staged)?;
-        Ok(match outcome.is_dropped || stage + 1 == self.stages() {
-            true => (outcome, AheadPass::Done(self.pipeline.leave(staged)?)),
-            false => (outcome, AheadPass::Staged(staged)),
-        })
+    /// Moves a packet behind its last stage.
+    fn leave(&mut self, packet: &mut AheadPass) {
+        if let AheadPass::Staged(staged) = std::mem::take(packet) {
+            *packet = match self.pipeline.leave(staged) {
+                Ok(pass) => AheadPass::Done(pass),
+                Err(error) => AheadPass::Failed(error),
+            };
+        }
     }
 }
 
@@ -81,20 +79,22 @@ impl Work for AheadWork {
     }
 
     fn run(&mut self, stage: usize, _: usize, packet: &mut AheadPass) -> StageOutcome {
-        let ended = StageOutcome { is_dropped: true, ..StageOutcome::default() };
-        let staged = match std::mem::take(packet) {
-            AheadPass::Staged(staged) => staged,
-            other => {
-                *packet = other;
-                return ended;
+        // The packet stays where it is from stage to stage: it is large.
+        let AheadPass::Staged(staged) = packet else {
+            return StageOutcome { is_dropped: true, ..StageOutcome::default() };
+        };
+        match self.pipeline.run(stage, staged) {
+            Ok(outcome) => {
+                if outcome.is_dropped || stage + 1 == self.stages() {
+                    self.leave(packet);
+                }
+                outcome
             }
-        };
-        let (outcome, next) = match self.run_stage(stage, staged) {
-            Ok(ran) => ran,
-            Err(error) => (ended, AheadPass::Failed(error)),
-        };
-        *packet = next;
-        outcome
+            Err(error) => {
+                *packet = AheadPass::Failed(error);
+                StageOutcome { is_dropped: true, ..StageOutcome::default() }
+            }
+        }
     }
 
     fn move_cell(&mut self, _: Access, _: usize, _: usize) {
