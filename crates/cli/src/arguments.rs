@@ -24,7 +24,7 @@ pub use gencap::Gencap;
 pub use net::{EmittedNetwork, Net, NetCommand};
 pub use reactions::{DriverName, React, ReactCommand, Reload};
 pub use run::{GivenOptions, Run};
-pub use scale::{RemapEngine, Scale, ScaleFormat};
+pub use scale::{RemapEngine, Scale, ScaleFormat, ShownCode};
 pub use sweep::{Merge, Seeds, ShardChoice, SweepOptions};
 
 static PROGRAM_NAMES: LazyLock<String> =

@@ -40,7 +40,7 @@ mod tests;
 mod token;
 mod words;
 
-use crate::{ItemRef, Program};
+use crate::{ItemRef, Program, RegionId};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -87,7 +87,13 @@ pub fn print_without_origins(program: &Program) -> String {
 
 /// The text of a program's regions alone, without origins.
 pub fn print_code(program: &Program) -> String {
-    printer::print_code(program)
+    printer::print_regions(program, &program.regions)
+}
+
+/// The text of some regions of a program, without origins.
+pub fn print_regions(program: &Program, regions: impl IntoIterator<Item = RegionId>) -> String {
+    let regions = regions.into_iter().map(|region| &program.regions[region.index()]);
+    printer::print_regions(program, regions)
 }
 
 /// The program that a text describes. Nothing is verified.

@@ -49,6 +49,15 @@ impl ScaleEngine {
     }
 }
 
+/// Code that is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShownCode {
+    /// As one pipeline runs it.
+    Before,
+    /// In stages, with the code that resolves addresses in front.
+    After,
+}
+
 /// How Figure 6 of MP5 finds the cell that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RemapEngine {
@@ -120,6 +129,9 @@ pub struct Scale {
         requires = "traffic"
     )]
     pub keep_order: Option<Vec<String>>,
+    /// Print the code of the program instead of the report: as it is, or as stages behind the resolution of addresses.
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["traffic", "format"])]
+    pub show: Option<ShownCode>,
     /// The form of the report.
     #[arg(long, default_value = "text")]
     pub format: ScaleFormat,

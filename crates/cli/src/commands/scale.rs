@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane scale`: one program on several pipelines. Prints which arrays are sharded and why not the others.
 
-use crate::arguments::{RemapEngine, Scale, ScaleFormat};
+use crate::arguments::{RemapEngine, Scale, ScaleFormat, ShownCode};
 use crate::programs::{ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
 use toolchain::files;
 use toolchain::scaling::capture_run::{CaptureRun, run_captures};
 use toolchain::scaling::field_run::{FieldRun, run_fields};
 use toolchain::scaling::machine_run::MachineRun;
+use toolchain::scaling::shown::{Shown, show};
 use toolchain::scaling::{self, ScaleRequest};
 
 /// The frequency of the pipelines without `--clock`, that of MP5 §4.1.
@@ -31,6 +32,14 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
         target: arguments.target.as_deref(),
         read_only_is_state: arguments.read_only_is_state,
     };
+    if let Some(code) = arguments.show {
+        let shown = match code {
+            ShownCode::Before => Shown::Before,
+            ShownCode::After => Shown::After,
+        };
+        let text = show(language, &file, &request, (shown, console))?;
+        return write(arguments, &text, console).map(|()| ExitStatus::Fine);
+    }
     let has_packets = arguments.packets.is_some() || !arguments.inputs.is_empty();
     let made = match has_packets {
         true => run_packets(arguments, (language, &file, &request), console),
@@ -44,11 +53,16 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
         }),
     };
     let (text, status) = made?;
-    match &arguments.output {
-        None => console.print(&text),
-        Some(path) => files::write_text(path, &text)?,
-    }
+    write(arguments, &text, console)?;
     Ok(status)
+}
+
+fn write(arguments: &Scale, text: &str, console: &dyn Console) -> Result<(), Failure> {
+    match &arguments.output {
+        None => console.print(text),
+        Some(path) => files::write_text(path, text)?,
+    }
+    Ok(())
 }
 
 /// Runs packets on the machine.

@@ -190,3 +190,17 @@ fn wrong_requests_have_codes() {
     let ran = plane(&[&router[..], &packets].concat());
     assert_eq!(ran.status.code(), Some(2), "{}", text(&ran.stderr));
 }
+
+#[test]
+fn code_is_shown_before_and_after() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/scale");
+    let program = "examples/domino/two_paths.domino";
+    for when in ["before", "after"] {
+        let words = ["scale", program, "--pipelines", "2", "--read-only-is-state", "--show", when];
+        let ran = plane(&words);
+        assert_eq!(ran.status.code(), Some(0), "{when}: {}", text(&ran.stderr));
+        testing::golden::check(golden.join(format!("two_paths.{when}.txt")), &text(&ran.stdout));
+    }
+    let ran = plane(&["scale", program, "--pipelines", "2", "--show", "after", "--format", "json"]);
+    assert_eq!(ran.status.code(), Some(2), "{}", text(&ran.stderr));
+}

@@ -6,7 +6,7 @@ use super::token::{name, quoted};
 use super::words::{self, word_of};
 use crate::{
     ActionCall, Block, CrcParameters, Display, Entry, HashAlgorithm, Key, KeyPattern, MatchKind,
-    OriginId, Program, SlotId, Table, ValueType,
+    OriginId, Program, Region, SlotId, Table, ValueType,
 };
 use source::Span;
 use std::sync::Arc;
@@ -19,17 +19,18 @@ pub(super) fn print(program: &Program, origins: bool) -> String {
     printer.out
 }
 
-/// The text of a program's regions, without origins.
-pub(super) fn print_code(program: &Program) -> String {
+/// The text of some regions of a program, without origins.
+pub(super) fn print_regions<'a>(
+    program: &'a Program,
+    regions: impl IntoIterator<Item = &'a Region>,
+) -> String {
     let mut printer = Printer {
         program,
         references: References::new(program),
         origins: false,
         out: String::new(),
     };
-    for region in &program.regions {
-        printer.region(region);
-    }
+    regions.into_iter().for_each(|region| printer.region(region));
     printer.out
 }
 

@@ -169,6 +169,12 @@ impl<'s> StagedProgram<'s> {
         Ok(StagedProgram { ingress, egress, map, pipelines: pipelines as usize })
     }
 
+    /// Returns ingress, and egress if it is in stages.
+    pub(super) fn controls(&self) -> impl Iterator<Item = (Gress, &StagedControl)> {
+        let egress = self.egress.as_deref().map(|control| (Gress::Egress, control));
+        std::iter::once((Gress::Ingress, &*self.ingress)).chain(egress)
+    }
+
     /// Makes a device for the program: machines model the time of the halves that they run.
     ///
     /// # Errors
