@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::program::{FirstValues, Resolution, Source, SourceDecision, SourceGroup, plan};
 use crate::shape::Shape;
 use ir::analysis::ControlValues;
-use scale::sharding::{ControlSharding, Rule, declaration};
+use scale::sharding::{ControlSharding, Rule};
 use scale::staged::{NotStaged, StagedControl, stage};
 use source::{Diagnostic, Diagnostics, Span};
 
@@ -143,18 +143,13 @@ fn two_phantoms(control: &mut ControlSharding<'_>, found: &mut Diagnostics) {
 
 /// Why no machine runs a control.
 fn not_staged(control: &ControlSharding<'_>, reason: NotStaged) -> Diagnostics {
+    if let NotStaged::Cut(errors) = reason {
+        return errors;
+    }
     let mut found = Diagnostics::new();
-    let mut place = Span::NONE;
-    let message = match reason {
-        NotStaged::Cut(errors) => return errors,
-        NotStaged::Array(object, name, reason) => {
-            let program = control.values.as_ref().map(ControlValues::program);
-            place = program.map_or(Span::NONE, |program| declaration(program, object));
-            format!("array `{name}` cannot be spread: {reason}")
-        }
-        NotStaged::Stage(name) => format!("no stage of the control has room for array `{name}`"),
-        NotStaged::Values => "the control has a loop, or too many conditions".to_owned(),
-    };
+    let program = control.values.as_ref().map(ControlValues::program);
+    let place = program.map_or(Span::NONE, |program| reason.span(program));
+    let message = format!("no hardware runs the control: {reason}");
     found.push(
         Diagnostic::error(codes::CONTROL, place, message)
             .help("`plane scale` tells what the program's arrays allow"),

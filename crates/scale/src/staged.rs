@@ -5,6 +5,10 @@
 //! The blocks in front are of a program of their own, because their tables run no actions. Both programs have the same
 //! storage.
 
+mod not_staged;
+
+pub use not_staged::NotStaged;
+
 use crate::resolution::{GroupSlots, Resolution, add_decision, resolution_in, state_of_predicate};
 use crate::sharding::ControlSharding;
 use crate::work::Group;
@@ -93,19 +97,6 @@ pub struct Decision {
     pub block: usize,
     /// The slot of the answer, one bit.
     pub slot: SlotId,
-}
-
-/// Why a control does not run on several pipelines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotStaged {
-    /// An array that no machine can move, with the reason.
-    Array(Location, Arc<str>, &'static str),
-    /// An array that a packet cannot access in the stage that it was given.
-    Stage(Arc<str>),
-    /// What keeps the control from being cut.
-    Cut(source::Diagnostics),
-    /// Nothing is known of the control's values.
-    Values,
 }
 
 /// Cuts a control into stages. The sharding is of the program.
@@ -230,8 +221,8 @@ fn cut_control(
                     };
                     array.accesses.iter().any(of_access)
                 });
-                let name = array.map_or("".into(), |array| array.name.clone());
-                return Err(NotStaged::Stage(name));
+                let Some(array) = array else { return Err(NotStaged::Values) };
+                return Err(NotStaged::Stage(array.object, array.name.clone()));
             }
         }
         assignment

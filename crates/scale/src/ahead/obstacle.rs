@@ -4,10 +4,9 @@
 //! writes.
 
 use crate::sharding::{ShardOptions, shard};
-use crate::staged::{NotStaged, StagedControl, stage};
+use crate::staged::{StagedControl, stage};
 use device::DeviceOptions;
 use ir::architecture::{self, Gress, role_of};
-use ir::effects::Location;
 use ir::{ExternAccess, Instruction, Operation, OriginId, Program};
 use source::Span;
 
@@ -87,24 +86,8 @@ pub fn staged(program: &Program) -> Result<StagedControl, Obstacle> {
             can_run_ahead(program, at, at == control.block)?;
         }
     }
-    let error = match stage(control) {
-        Ok(staged) => return Ok(staged),
-        Err(error) => error,
-    };
-    let at_array = |name: &str, reason: &str| {
-        let array = control.arrays.iter().find(|array| &*array.name == name);
-        let origin = array.and_then(|array| declaration(program, array.object));
-        Obstacle::at(program, origin, format!("`{name}`: {reason}"))
-    };
-    Err(match error {
-        NotStaged::Array(_, name, reason) => at_array(&name, reason),
-        NotStaged::Stage(name) => at_array(&name, "its accesses do not fit into one stage"),
-        NotStaged::Cut(found) => match found.iter().next() {
-            Some(first) => Obstacle { reason: first.message.clone(), span: first.primary.span },
-            None => Obstacle::new("its ingress cannot be cut into stages"),
-        },
-        NotStaged::Values => Obstacle::new("its ingress has a loop or too many conditions"),
-    })
+    stage(control)
+        .map_err(|error| Obstacle { reason: error.to_string(), span: error.span(program) })
 }
 
 /// Refuses programs whose packets may come to ingress again.
@@ -163,14 +146,4 @@ fn instructions(
 ) -> impl Iterator<Item = &Instruction> {
     let blocks = regions.into_iter().flat_map(|region| &program.regions[region].blocks);
     blocks.flat_map(|block| &block.instructions)
-}
-
-/// Returns the declaration of something with state.
-fn declaration(program: &Program, object: Location) -> Option<OriginId> {
-    match object {
-        Location::Register(id) => Some(program.registers[id.index()].origin),
-        Location::Meter(id) => Some(program.meters[id.index()].origin),
-        Location::Extern(id) => Some(program.externs[id.index()].origin),
-        _ => None,
-    }
 }

@@ -13,7 +13,6 @@ use scale::machine::Settings;
 use scale::packet_fields::{FlowOrder, PacketField, PacketOptions};
 use scale::presets::{PRESETS, Place, Preset};
 use scale::report::{MachineReport, RunReport};
-use scale::sharding::declaration;
 use scale::staged::{NotStaged, StagedControl, stage_all};
 use scale::switch_run::{CycleClock, HalfOutcome, HalfPlan, SwitchRun};
 use source::{Diagnostic, Diagnostics, SourceMap, Span};
@@ -148,16 +147,7 @@ impl<'s> StagedProgram<'s> {
         }
         let staged = stage_all(&mut controls).map_err(|error| match error {
             NotStaged::Cut(found) => Failure::Found(map.clone(), found),
-            NotStaged::Array(object, name, reason) => {
-                not_run(map, declaration(program, object), &format!("`{name}`: {reason}"))
-            }
-            NotStaged::Stage(name) => {
-                let reason = format!("`{name}` cannot be accessed in one stage");
-                not_run(map, Span::NONE, &reason)
-            }
-            NotStaged::Values => {
-                not_run(map, Span::NONE, "its control has a loop or too many conditions")
-            }
+            error => not_run(map, error.span(program), &error.to_string()),
         })?;
         let mut halves = staged.into_iter().map(Arc::new).zip(is_ingress);
         let (mut ingress, mut egress) = (None, None);
