@@ -2,7 +2,7 @@
 //! `plane scale`: one program on several pipelines. Prints which arrays are sharded and why not the others.
 
 use crate::arguments::{RemapEngine, Scale, ScaleFormat, ShownCode};
-use crate::programs::{ended, language, on_disk};
+use crate::programs::{deliver, ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
 use toolchain::files;
 use toolchain::scaling::capture_run::{CaptureRun, run_captures};
@@ -38,7 +38,8 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
             ShownCode::After => Shown::After,
         };
         let text = show(language, &file, &request, (shown, console))?;
-        return write(arguments, &text, console).map(|()| ExitStatus::Fine);
+        let output = arguments.output.as_deref();
+        return deliver(&text, output, || "code".to_string(), console).map(|()| ExitStatus::Fine);
     }
     let has_packets = arguments.packets.is_some() || !arguments.inputs.is_empty();
     let made = match has_packets {
@@ -53,16 +54,8 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
         }),
     };
     let (text, status) = made?;
-    write(arguments, &text, console)?;
+    deliver(&text, arguments.output.as_deref(), || "report".to_string(), console)?;
     Ok(status)
-}
-
-fn write(arguments: &Scale, text: &str, console: &dyn Console) -> Result<(), Failure> {
-    match &arguments.output {
-        None => console.print(text),
-        Some(path) => files::write_text(path, text)?,
-    }
-    Ok(())
 }
 
 /// Runs packets on the machine.

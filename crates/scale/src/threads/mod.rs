@@ -4,9 +4,9 @@
 //!
 //! Packets are numbered in order of arrival and go to workers in batches, in turn. A worker resolves a batch and tells each
 //! owner of cells which packets will access them: *phantoms*, which owners put in order of arrival (`turns`). A packet that
-//! reaches an access goes to the owner of the cell and runs there when it is its turn. So each cell sees packets in their
-//! order (MP5's C1), whoever is faster. Cells are never shared: there is no lock, and what workers know of each other comes
-//! through rings (`ring`).
+//! reaches an access goes to the owner of the cell and runs there when it is its turn. So packets access each cell in the order
+//! of arrival (MP5's C1), at any speed of the workers. Only the owner accesses a cell, so there is no lock. Workers send each
+//! other messages through rings (`ring`).
 //!
 //! Packets end in any order; [`Workers::pop`] returns them in order of arrival.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Workers against one pipeline: every packet and every cell, whoever takes the next step. A schedule drives the workers of most
-//! tests: seeds choose it, or all schedules of a small run are tried.
+//! Workers against one pipeline: packets and cells must be equal in every schedule. Most tests run the workers by a schedule on
+//! one thread: a seed draws it, or the test tries all schedules of a small run.
 
 use crate::generate::{Case, case};
 use scale::synthetic::{Packet, Program, Step, Synthetic};

@@ -4,7 +4,7 @@
 use super::arrivals::Arrivals;
 use super::ended::{Ended, Pipelines};
 use super::preparation::{add_replay, ports_exist, set_up};
-use super::report::{digest_line, finish, load_error_text, place, replay_error_text};
+use super::report::{deliver_messages, finish, load_error_text, place, replay_error_text};
 use super::{DeviceRun, TraceFormat};
 use crate::control_files;
 use crate::controllers::{ControlPlane, Controllers};
@@ -86,16 +86,8 @@ pub(super) fn run(
                 }
             }
             reports.print(is_traced, console);
-            for digest in device.drain_digests() {
-                match run.json {
-                    true => digests.push(digest),
-                    false if run.digests => console.print(&digest_line(&digest)),
-                    false => {}
-                }
-            }
-            for line in device.drain_log() {
-                console.note(&format!("log: {}", line.text));
-            }
+            let messages = (device.drain_digests(), &device.drain_log()[..]);
+            deliver_messages(run, messages, &mut digests, console);
             sent.iter().try_for_each(|(time_ps, sent)| captures.write(*time_ps, sent))
         });
     drop(spinner);

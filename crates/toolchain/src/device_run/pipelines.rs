@@ -6,7 +6,7 @@ use super::arrivals::Arrivals;
 use super::beside::{Beside, outputs};
 use super::ended::{Ended, Pipelines};
 use super::preparation::{add_replay, ports_exist, set_up};
-use super::report::{digest_line, finish, load_error_text, replay_error_text};
+use super::report::{deliver_messages, finish, load_error_text, replay_error_text};
 use super::{DeviceRun, Engines};
 use crate::control_files;
 use crate::controllers::{ControlPlane, Controllers};
@@ -57,7 +57,7 @@ pub(super) fn plan(
     Ok(match planned {
         Ok(control) => Plan::Many(Arc::new(control)),
         Err(Obstacle { reason, span }) => match compiled.map.location(span) {
-            Some(place) => Plan::One(format!("{reason} ({}:{})", place.file, place.line)),
+            Some(place) => Plan::One(format!("{reason} ({place})")),
             None => Plan::One(reason),
         },
     })
@@ -282,16 +282,7 @@ impl Running<'_> {
         }
         let AgreedOutputs { transmitted, digests, log } = sent;
         self.controllers.reports().print(false, self.console);
-        for digest in digests {
-            match self.run.json {
-                true => self.digests.push(digest),
-                false if self.run.digests => self.console.print(&digest_line(&digest)),
-                false => {}
-            }
-        }
-        for line in &log {
-            self.console.note(&format!("log: {}", line.text));
-        }
+        deliver_messages(self.run, (digests, &log), &mut self.digests, self.console);
         let written = transmitted.iter().try_for_each(|sent| {
             self.captures.write(self.clock.capture_time_ps(sent.time_ps), sent)
         });

@@ -4,7 +4,7 @@
 use super::ended::{Ended, Pipelines};
 use super::{DeviceRun, Engines, TraceFormat, result_json};
 use crate::port_captures::{PortCaptures, Written, written_text};
-use device::{Device, DeviceOptions, DigestMessage, LoadError};
+use device::{Device, DeviceOptions, DigestMessage, LoadError, LogLine};
 use frontend::{Console, coded, diagnostics_text};
 use network::replay::ReplayError;
 use scale::threads::WorkerCounts;
@@ -21,13 +21,32 @@ pub(crate) fn place(
 }
 
 /// Returns a digest as a line.
-pub(super) fn digest_line(digest: &DigestMessage) -> String {
+fn digest_line(digest: &DigestMessage) -> String {
     let fields: Vec<String> = digest
         .fields
         .iter()
         .map(|(name, value)| format!("{name} = 0x{:x}", value.to_biguint()))
         .collect();
     format!("digest {} of packet {}: {}\n", digest.name, digest.packet, fields.join(", "))
+}
+
+/// Prints digests, if the user wants them, and log lines. Digests for JSON are kept for its object.
+pub(super) fn deliver_messages(
+    run: &DeviceRun<'_>,
+    (digests, log): (Vec<DigestMessage>, &[LogLine]),
+    kept: &mut Vec<DigestMessage>,
+    console: &dyn Console,
+) {
+    for digest in digests {
+        match run.json {
+            true => kept.push(digest),
+            false if run.digests => console.print(&digest_line(&digest)),
+            false => {}
+        }
+    }
+    for line in log {
+        console.note(&format!("log: {}", line.text));
+    }
 }
 
 /// Completes the captures and prints error and summary. Returns whether all packets were run.

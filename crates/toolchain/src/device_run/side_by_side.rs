@@ -5,7 +5,7 @@ use super::DeviceRun;
 use super::arrivals::Arrivals;
 use super::ended::{Ended, Pipelines};
 use super::preparation::{add_replay, ports_exist, set_up};
-use super::report::{digest_line, finish, load_error_text, replay_error_text};
+use super::report::{deliver_messages, finish, load_error_text, replay_error_text};
 use crate::control_files;
 use crate::controllers::{ControlPlane, Controllers};
 use crate::port_captures::PortCaptures;
@@ -69,16 +69,7 @@ pub(super) fn run(
     let mut clock = Clock::until(run.until_ps);
     let mut digests = Vec::new();
     let mut write = |clock: &Clock, agreed: AgreedOutputs| -> Result<(), String> {
-        for digest in agreed.digests {
-            match run.json {
-                true => digests.push(digest),
-                false if run.digests => console.print(&digest_line(&digest)),
-                false => {}
-            }
-        }
-        for line in &agreed.log {
-            console.note(&format!("log: {}", line.text));
-        }
+        deliver_messages(run, (agreed.digests, &agreed.log), &mut digests, console);
         let mut sent = agreed.transmitted.iter();
         sent.try_for_each(|sent| captures.write(clock.capture_time_ps(sent.time_ps), sent))
     };
