@@ -4,7 +4,6 @@
 use crate::control_request::ControlWork;
 use crate::held_packets::HeldKey;
 use crate::packet::{Arrival, EmittedPacket, ProgramId, QueuedPacket};
-use crate::pass::Pass;
 use crate::timed_pass::TimedPass;
 use crate::wire::OutputPath;
 
@@ -25,8 +24,6 @@ pub(crate) enum Event {
     Generation(usize),
     /// A packet arrives at a port from outside.
     Reception(Box<Arrival>),
-    /// A packet arrives at a port from outside, and its pass through ingress has run.
-    RanAhead(Box<Pass>),
     /// A timed pass reaches its next moment or its end.
     Pass { program: ProgramId, pass: Box<TimedPass> },
     /// A packet that an extern emitted in ingress enters the traffic manager.
@@ -87,7 +84,7 @@ impl Event {
             Event::IngressDone { .. } | Event::Emission { .. } => 3,
             Event::Reentry { .. } | Event::Loopback(_) => LOOPBACK_CLASS,
             Event::Generation(_) => 5,
-            Event::Reception(_) | Event::RanAhead(_) => RECEPTION_CLASS,
+            Event::Reception(_) => RECEPTION_CLASS,
             Event::FlowControlEnd { .. } => 8,
             Event::Release { .. } => RELEASE_CLASS,
         }

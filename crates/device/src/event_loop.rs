@@ -54,29 +54,36 @@ impl Switch {
         }
         self.serve_waiting();
         let number = self.receptions;
-        // Everything that comes before the packet in the order of events.
-        let before = |switch: &Switch| {
-            switch.next().filter(|(due_ps, next)| match next {
-                Next::Path(_) => *due_ps <= time_ps,
-                Next::Event(key, _) => (key.time_ps, key.class) <= (time_ps, RECEPTION_CLASS),
-            })
-        };
         if self.core.circulating.count > 0 || !self.core.looped_back.is_empty() {
             bytes.resize(bytes.len() + absent_bytes as usize, 0);
             return self.inject(port, time_ps.max(self.core.now_ps), bytes).map(|_| ());
         }
-        while let Some((due_ps, next)) = before(self) {
-            self.step(due_ps, next)?;
-        }
+        self.advance_to_arrival(time_ps)?;
         self.receptions += 1;
-        self.core.now_ps = self.core.now_ps.max(time_ps);
-        self.core.interrupt_circulation();
         let mut arrival = self.core.arrival(number, port, (bytes, absent_bytes));
         if self.core.has_flow_control() || self.only_program.is_none() {
             arrival.store_absent();
         }
         self.arrive_at_mac(arrival)?;
-        // No event comes between the packet and what leaves a queue now.
+        self.empty_ready_queues(time_ps)
+    }
+
+    /// Handles everything that comes before packets that arrive at a time, in the order of events.
+    pub fn advance_to_arrival(&mut self, time_ps: u64) -> Result<(), DeviceError> {
+        let is_before = |(due_ps, next): &(u64, Next)| match next {
+            Next::Path(_) => *due_ps <= time_ps,
+            Next::Event(key, _) => (key.time_ps, key.class) <= (time_ps, RECEPTION_CLASS),
+        };
+        while let Some((due_ps, next)) = self.next().filter(is_before) {
+            self.step(due_ps, next)?;
+        }
+        self.core.now_ps = self.core.now_ps.max(time_ps);
+        self.core.interrupt_circulation();
+        Ok(())
+    }
+
+    /// Lets what may leave the queues now leave: no event comes between a packet that has arrived and it.
+    pub fn empty_ready_queues(&mut self, time_ps: u64) -> Result<(), DeviceError> {
         while let Some((due_ps, next @ Next::Path(_))) = self.next()
             && due_ps <= time_ps
         {
@@ -243,7 +250,6 @@ impl Switch {
                 self.arrive_at_ingress(Some(program), arrival)
             }
             Event::Loopback(arrival) | Event::Reception(arrival) => self.arrive_at_mac(arrival),
-            Event::RanAhead(pass) => self.arrive_after_pass(*pass),
             Event::Generation(source) => match self.core.generate(source) {
                 Some((arrival, TrainTarget::Mac)) => self.arrive_at_mac(arrival),
                 Some((arrival, TrainTarget::Ingress)) => self.arrive_at_ingress(None, arrival),

@@ -172,7 +172,6 @@ impl SwitchCore {
             Event::Reentry { arrival, .. }
             | Event::Loopback(arrival)
             | Event::Reception(arrival) => arrival.port,
-            Event::RanAhead(pass) => pass.ingress_port(),
             Event::Generation(source) => self.generator.port(*source),
             Event::Control(_)
             | Event::FlowControl { .. }

@@ -64,6 +64,18 @@ impl PacketContext {
         self.begin_pass();
     }
 
+    /// Becomes a copy of another context of the same layout, in the memory that it has.
+    pub fn copy_from(&mut self, other: &PacketContext) {
+        debug_assert_eq!(self.storage.len(), other.storage.len(), "of one layout");
+        self.storage.copy_from_slice(&other.storage);
+        self.packet.clone_from(&other.packet);
+        self.cursor_bits = other.cursor_bits;
+        self.emitted.clone_from(&other.emitted);
+        self.requests.clone_from(&other.requests);
+        self.actions.clone_from(&other.actions);
+        self.draws.clone_from(&other.draws);
+    }
+
     /// Forgets what an earlier pass emitted, requested and drew, and reads the packet from its start
     /// again. Slots and bytes stay.
     pub fn begin_pass(&mut self) {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct StagedPass {
     /// The pass. [`Device::finish`] takes it behind the last stage.
-    pub pass: Pass,
+    pub pass: Box<Pass>,
     /// What the packet was when it arrived, with the answers of the code in front, while a decision needs it.
     front: Option<Box<PacketContext>>,
     /// The groups of its resolved accesses.
@@ -25,7 +25,7 @@ pub struct StagedPass {
 impl Clone for StagedPass {
     fn clone(&self) -> StagedPass {
         let (front, resolved) = (self.front.clone(), self.resolved.clone());
-        StagedPass { pass: self.pass.twin(), front, resolved }
+        StagedPass { pass: Box::new(self.pass.twin()), front, resolved }
     }
 }
 
@@ -52,6 +52,8 @@ pub struct DevicePipeline {
     /// Runs address resolution and decisions. Its cells count nothing that anyone reads; registers that no packet writes
     /// have the pipeline's values.
     front: Executor,
+    /// Memory for the storage of the code in front.
+    spare: Option<Box<PacketContext>>,
 }
 
 impl DevicePipeline {
@@ -65,7 +67,7 @@ impl DevicePipeline {
         let program = device.program_id();
         let stages = device.executor(program).ok_or(LoadError::NoSuchProgram(program))?;
         let front = stages.with_code(control.front.clone())?;
-        let mut made = DevicePipeline { control, stages, front };
+        let mut made = DevicePipeline { control, stages, front, spare: None };
         made.set_cells(&device.cells());
         Ok(made)
     }
@@ -76,6 +78,7 @@ impl DevicePipeline {
             control: self.control.clone(),
             stages: self.stages.sharing_code(),
             front: self.front.sharing_code(),
+            spare: None,
         };
         made.set_cells(self.cells());
         made
@@ -107,7 +110,8 @@ impl DevicePipeline {
     /// # Errors
     ///
     /// What stops the run: a failed assertion, or a failed extern.
-    pub fn enter(&mut self, mut pass: Pass) -> Result<StagedPass, DeviceError> {
+    pub fn enter(&mut self, pass: impl Into<Box<Pass>>) -> Result<StagedPass, DeviceError> {
+        let mut pass = pass.into();
         let first = self.control.stages.first().copied();
         while pass.next_block().is_some_and(|next| Some(next) != first) {
             let now_ps = pass.began_ps();
@@ -132,7 +136,13 @@ impl DevicePipeline {
         if pass.is_ended() || control.groups.is_empty() {
             return Ok(());
         }
-        let mut front = Box::new(pass.context().clone());
+        let mut front = match self.spare.take() {
+            Some(mut front) => {
+                front.copy_from(pass.context());
+                front
+            }
+            None => Box::new(pass.context().clone()),
+        };
         self.front.run_beside(pass, &mut front, control.resolution, pass.began_ps())?;
         let mut has_decision = false;
         for (at, group) in (0..).zip(&control.groups) {
@@ -143,7 +153,10 @@ impl DevicePipeline {
                 has_decision |= group.decision.is_some();
             }
         }
-        staged.front = has_decision.then_some(front);
+        match has_decision {
+            true => staged.front = Some(front),
+            false => self.spare = Some(front),
+        }
         Ok(())
     }
 
@@ -174,8 +187,11 @@ impl DevicePipeline {
     /// # Errors
     ///
     /// As above.
-    pub fn leave(&mut self, staged: StagedPass) -> Result<Pass, DeviceError> {
-        let StagedPass { mut pass, .. } = staged;
+    pub fn leave(&mut self, staged: StagedPass) -> Result<Box<Pass>, DeviceError> {
+        let StagedPass { mut pass, front, .. } = staged;
+        if front.is_some() {
+            self.spare = front;
+        }
         while pass.next_block().is_some() {
             let now_ps = pass.began_ps();
             self.stages.run(&mut pass, now_ps)?;

@@ -105,6 +105,17 @@ impl ControlSharding<'_> {
     pub fn is_empty(&self) -> bool {
         self.arrays.is_empty() && self.counters.is_empty()
     }
+
+    /// Leaves out stages that only hardware needs: behind the first one, which has what depends on no array, each has a group.
+    pub fn keep_stages_of_groups(&mut self) {
+        let taken: BTreeSet<usize> = self.groups.iter().map(|group| group.stage).collect();
+        let number = |stage: usize| taken.range(..=stage).count();
+        for group in &mut self.groups {
+            group.stage = number(group.stage);
+            group.known_after = group.known_after.map(number);
+        }
+        self.stages = taken.len() + 1;
+    }
 }
 
 /// What counts as state.

@@ -148,7 +148,7 @@ fn passes_that_run_ahead_are_finished_at_their_arrival() {
             for mut pass in begun {
                 let arrives_ps = pass.began_ps();
                 run(&mut executor, &mut pass, arrives_ps);
-                ahead.arrive(pass).expect("it is on time");
+                ahead.finish_ahead(pass).expect("it is on time");
             }
             for device in [&mut alone, &mut ahead] {
                 device.run_to_completion().expect("no assertion fails");

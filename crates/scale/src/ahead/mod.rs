@@ -73,6 +73,11 @@ impl AheadDevice {
         self.workers.is_full()
     }
 
+    /// How many calls of [`AheadDevice::finish_next`] in a row are best when it is full: one collects their outputs then.
+    pub fn burst(&self) -> usize {
+        self.workers.batch()
+    }
+
     /// Begins the pass of a packet that arrives at a port later, and gives it to the workers. Packets come in order of
     /// time. Nothing changes the configuration before the time of the arrival.
     ///
@@ -86,8 +91,8 @@ impl AheadDevice {
         Ok(())
     }
 
-    /// Waits until the oldest packet has run, advances the device to its arrival, and lets it arrive: the device finishes its
-    /// pass when it is advanced next. False if no packet is under way.
+    /// Waits until the oldest packet has run, advances the device to its arrival, and finishes its pass. False if no packet is
+    /// under way.
     ///
     /// # Errors
     ///
@@ -95,8 +100,7 @@ impl AheadDevice {
     pub fn finish_next(&mut self) -> Result<bool, DeviceError> {
         match self.workers.pop() {
             Some(AheadPass::Done(pass)) => {
-                self.device.advance(pass.began_ps())?;
-                self.device.arrive(pass)?;
+                self.device.finish_ahead(pass)?;
                 Ok(true)
             }
             Some(AheadPass::Failed(error)) => Err(error),

@@ -86,6 +86,7 @@ pub fn staged(program: &Program) -> Result<StagedControl, Obstacle> {
             can_run_ahead(program, at, at == control.block)?;
         }
     }
+    control.keep_stages_of_groups();
     stage(control)
         .map_err(|error| Obstacle { reason: error.to_string(), span: error.span(program) })
 }

@@ -13,11 +13,11 @@ use state::Cells;
 #[derive(Debug, Default)]
 pub enum AheadPass {
     /// It has begun.
-    Begun(Pass),
+    Begun(Box<Pass>),
     /// It runs its stages.
     Staged(StagedPass),
     /// All of its blocks have run, or it has ended early.
-    Done(Pass),
+    Done(Box<Pass>),
     /// It stops the run.
     Failed(DeviceError),
     /// It goes from one state to the next.
@@ -39,7 +39,11 @@ impl AheadWork {
         AheadWork { groups: pipeline.control().work_groups(), pipeline }
     }
 
-    fn enter(&mut self, pass: Pass, accesses: &mut Vec<Access>) -> Result<StagedPass, DeviceError> {
+    fn enter(
+        &mut self,
+        pass: Box<Pass>,
+        accesses: &mut Vec<Access>,
+    ) -> Result<StagedPass, DeviceError> {
         let mut staged = self.pipeline.enter(pass)?;
         self.pipeline.resolve(&mut staged, accesses)?;
         Ok(staged)

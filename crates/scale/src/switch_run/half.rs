@@ -161,7 +161,7 @@ impl Half {
         }
         left.sort_by_key(|(sequence, _)| *sequence);
         for (_, packet) in left {
-            done.push(self.work.0.pipelines()[0].leave(packet)?);
+            done.push(*self.work.0.pipelines()[0].leave(packet)?);
         }
         Ok(has_moved)
     }

@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 pub(super) struct Flight<P> {
     /// Its number in order of arrival.
     pub number: u64,
+    /// The worker that resolves it.
+    pub resolver: usize,
     /// The stage that it runs next.
     pub stage: usize,
     /// Its resolved accesses, in the order of stages.
@@ -22,8 +24,16 @@ pub(super) struct Flight<P> {
 impl<P> Flight<P> {
     /// A packet that arrives.
     pub(super) fn new(number: u64, packet: P) -> Flight<P> {
-        Flight { number, stage: 0, accesses: SmallVec::new(), cancelled: 0, packet }
+        Flight { number, resolver: 0, stage: 0, accesses: SmallVec::new(), cancelled: 0, packet }
     }
+}
+
+/// A batch: packets that arrived one after the other.
+#[derive(Debug)]
+pub(super) struct Share<P> {
+    /// Its number in order of arrival.
+    pub batch: u64,
+    pub flights: Vec<Box<Flight<P>>>,
 }
 
 /// The place that a packet has in the order of a group.
@@ -36,10 +46,10 @@ pub(super) struct Phantom {
 /// A message.
 #[derive(Debug)]
 pub(super) enum Message<W, P> {
-    /// Packets that arrived one after the other, for their resolver.
-    Share(Vec<Box<Flight<P>>>),
-    /// The phantoms of a batch for the receiver, in order of arrival.
-    Phantoms(Vec<Phantom>),
+    /// A batch for its resolver.
+    Share(Share<P>),
+    /// The phantoms of a batch of this number for the receiver, in order of arrival.
+    Phantoms(u64, Vec<Phantom>),
     /// A packet for the owner of its next access.
     Packet(Box<Flight<P>>),
     /// The access of a phantom does not happen.

@@ -2,7 +2,7 @@
 //! MP5 on threads: [`Workers`] run one program on several pipelines, a thread each, with the results of one. The caller's
 //! thread is the first.
 //!
-//! Packets are numbered in order of arrival and go to workers in batches, in turn. A worker resolves a batch and tells each
+//! Packets are numbered in order of arrival and go to workers in batches, each to the one with the fewest packets. A worker resolves a batch and tells each
 //! owner of cells which packets will access them: *phantoms*, which owners put in order of arrival (`turns`). A packet that
 //! reaches an access goes to the owner of the cell and runs there when it is its turn. So packets access each cell in the order
 //! of arrival (MP5's C1), at any speed of the workers. Only the owner accesses a cell, so there is no lock. Workers send each
@@ -22,7 +22,7 @@ pub use placement::Placement;
 pub use worker::WorkerCounts;
 
 use crate::work::Work;
-use message::{Flight, Message};
+use message::{Flight, Message, Share};
 use others::Others;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -57,6 +57,8 @@ pub struct Workers<W: Work> {
     open: Vec<Box<Flight<W::Packet>>>,
     next_batch: u64,
     next_number: u64,
+    /// Packets under way, by the worker that resolves them.
+    loads: Vec<usize>,
     /// The packets under way from the oldest on; those that have ended.
     ended: VecDeque<Option<Box<Flight<W::Packet>>>>,
 }
@@ -73,11 +75,12 @@ impl<W: Work> Workers<W> {
         Ok(Workers {
             first,
             others: others(workers)?,
-            placement,
             window,
             open: Vec::new(),
             next_batch: 0,
             next_number: 0,
+            loads: vec![0; placement.workers()],
+            placement,
             ended: VecDeque::new(),
         })
     }
@@ -107,6 +110,11 @@ impl<W: Work> Workers<W> {
         self.ended.len() >= self.window.packets
     }
 
+    /// Returns the number of packets that a worker resolves together.
+    pub fn batch(&self) -> usize {
+        self.window.batch
+    }
+
     /// A packet arrives.
     pub fn push(&mut self, packet: W::Packet) {
         self.open.push(Box::new(Flight::new(self.next_number, packet)));
@@ -119,10 +127,17 @@ impl<W: Work> Workers<W> {
 
     /// Hands over the packets that have come, also if they are few.
     fn close_batch(&mut self) {
-        let flights = std::mem::take(&mut self.open);
-        let resolver = self.placement.resolver(self.next_batch);
+        let mut flights = std::mem::take(&mut self.open);
+        // The first worker also takes packets in and out: it resolves what the others are too busy for.
+        let load = |worker: &usize| match *worker {
+            0 => self.loads[0] + self.window.packets / 4,
+            other => self.loads[other],
+        };
+        let resolver = (0..self.loads.len()).min_by_key(load).unwrap_or(0);
+        self.loads[resolver] += flights.len();
+        flights.iter_mut().for_each(|flight| flight.resolver = resolver);
+        self.first.send(resolver, Message::Share(Share { batch: self.next_batch, flights }));
         self.next_batch += 1;
-        self.first.send(resolver, Message::Share(flights));
     }
 
     /// Returns the oldest packet under way when it has ended; works meanwhile. `None` if no packet is under way.
@@ -138,6 +153,7 @@ impl<W: Work> Workers<W> {
         loop {
             for flight in self.first.done.drain(..) {
                 let place = (flight.number - oldest) as usize;
+                self.loads[flight.resolver] -= 1;
                 self.ended[place] = Some(flight);
             }
             match self.ended.front()? {

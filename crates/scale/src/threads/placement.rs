@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Placement`]: which worker owns a cell, and which resolves a batch of arriving packets. It does not change during a run.
+//! [`Placement`]: which worker owns a cell. It does not change during a run.
 
 use crate::work::{Access, Group};
 
@@ -34,12 +34,6 @@ impl Placement {
             1 => self.workers - 1 - access.group as usize % self.workers,
             _ => access.cell as usize % self.workers,
         }
-    }
-
-    /// Returns the worker that resolves a batch.
-    #[inline]
-    pub(super) fn resolver(&self, batch: u64) -> usize {
-        (batch % self.workers as u64) as usize
     }
 
     /// Returns the number of groups.

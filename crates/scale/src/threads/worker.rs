@@ -3,12 +3,12 @@
 //! and runs packets whose turn it is. Everything it knows of other workers came through rings. One call of
 //! [`Worker::step`] does a little, so that a test can interleave workers as it likes.
 
-use super::message::{Flight, Message, Phantom};
+use super::message::{Flight, Message, Phantom, Share};
 use super::placement::Placement;
 use super::ring::Links;
 use super::turns::Turns;
 use crate::work::Work;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// What a step did.
@@ -34,7 +34,7 @@ pub struct WorkerCounts {
 /// A share in resolution.
 #[derive(Debug)]
 struct Resolving<P> {
-    flights: Vec<Box<Flight<P>>>,
+    share: Share<P>,
     /// How many are resolved.
     resolved: usize,
     /// The phantoms so far, by owner.
@@ -50,10 +50,10 @@ pub(super) struct Worker<W: Work> {
     pub work: Option<Box<W>>,
     links: Links<Message<W, W::Packet>>,
     stages: usize,
-    shares: VecDeque<Vec<Box<Flight<W::Packet>>>>,
+    shares: VecDeque<Share<W::Packet>>,
     resolving: Option<Resolving<W::Packet>>,
-    /// Batches of phantoms that came too early, by resolver.
-    batches: Vec<VecDeque<Vec<Phantom>>>,
+    /// Phantoms of batches that came too early.
+    batches: BTreeMap<u64, Vec<Phantom>>,
     /// The batch whose phantoms are placed next.
     next_batch: u64,
     /// By group.
@@ -85,7 +85,7 @@ impl<W: Work> Worker<W> {
             links,
             shares: VecDeque::new(),
             resolving: None,
-            batches: (0..placement.workers()).map(|_| VecDeque::new()).collect(),
+            batches: BTreeMap::new(),
             next_batch: 0,
             turns: (0..placement.groups()).map(|_| Turns::default()).collect(),
             ready: VecDeque::new(),
@@ -155,9 +155,9 @@ impl<W: Work> Worker<W> {
 
     fn handle(&mut self, sender: usize, message: Message<W, W::Packet>) {
         match message {
-            Message::Share(flights) => self.shares.push_back(flights),
-            Message::Phantoms(phantoms) => {
-                self.batches[sender].push_back(phantoms);
+            Message::Share(share) => self.shares.push_back(share),
+            Message::Phantoms(batch, phantoms) => {
+                self.batches.insert(batch, phantoms);
                 self.place_batches();
             }
             Message::Packet(flight) => self.wait_for_turn(flight),
@@ -179,9 +179,7 @@ impl<W: Work> Worker<W> {
 
     /// Places the phantoms of all batches that have come, in order.
     fn place_batches(&mut self) {
-        while let Some(phantoms) =
-            self.batches[self.placement.resolver(self.next_batch)].pop_front()
-        {
+        while let Some(phantoms) = self.batches.remove(&self.next_batch) {
             self.next_batch += 1;
             for Phantom { number, group } in phantoms {
                 self.turns[group as usize].place(number);
@@ -207,12 +205,12 @@ impl<W: Work> Worker<W> {
         let resolving = match &mut self.resolving {
             Some(resolving) => resolving,
             None => {
-                let Some(flights) = self.shares.pop_front() else { return false };
+                let Some(share) = self.shares.pop_front() else { return false };
                 let phantoms = vec![Vec::new(); workers];
-                self.resolving.insert(Resolving { flights, resolved: 0, phantoms })
+                self.resolving.insert(Resolving { share, resolved: 0, phantoms })
             }
         };
-        if let Some(flight) = resolving.flights.get_mut(resolving.resolved) {
+        if let Some(flight) = resolving.share.flights.get_mut(resolving.resolved) {
             self.scratch.clear();
             work.resolve(&mut flight.packet, &mut self.scratch);
             for access in &self.scratch {
@@ -223,11 +221,12 @@ impl<W: Work> Worker<W> {
             resolving.resolved += 1;
             self.counts.packets += 1;
         }
-        if resolving.resolved == resolving.flights.len()
-            && let Some(Resolving { flights, phantoms, .. }) = self.resolving.take()
+        if resolving.resolved == resolving.share.flights.len()
+            && let Some(Resolving { share: Share { batch, flights }, phantoms, .. }) =
+                self.resolving.take()
         {
             for (owner, phantoms) in phantoms.into_iter().enumerate() {
-                self.send(owner, Message::Phantoms(phantoms));
+                self.send(owner, Message::Phantoms(batch, phantoms));
             }
             self.started.extend(flights);
         }

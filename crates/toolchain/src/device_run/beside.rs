@@ -32,7 +32,8 @@ impl Beside {
         let Some((port, time_ps, bytes)) = self.arrivals.pop_front() else { return Ok(()) };
         self.arrived += 1;
         self.device.advance(time_ps)?;
-        self.device.inject(port, time_ps, bytes).map(drop)
+        self.device.inject(port, time_ps, bytes)?;
+        self.device.advance(time_ps)
     }
 
     /// Compares what has left. The error says what differs.

@@ -203,7 +203,10 @@ impl Running<'_> {
                 self.ahead.resume();
             }
             if self.ahead.is_full() {
-                self.finish_next()?;
+                for _ in 0..self.ahead.burst() {
+                    self.finish_next()?;
+                }
+                self.write_outputs()?;
             }
             let (port, bytes) = (arriving.port, arriving.packet.data);
             if let Some(beside) = &mut self.beside {
@@ -225,7 +228,6 @@ impl Running<'_> {
         if let Some(beside) = &mut self.beside {
             beside.arrive_next()?;
         }
-        self.write_outputs()?;
         Ok(found?)
     }
 
@@ -233,7 +235,7 @@ impl Running<'_> {
     fn finish_all(&mut self) -> Result<(), Stop> {
         while self.finish_next()? {}
         self.ahead.halt();
-        Ok(())
+        self.write_outputs()
     }
 
     fn devices(&mut self) -> Vec<&mut Device> {
