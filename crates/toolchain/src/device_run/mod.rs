@@ -8,6 +8,7 @@ mod ended;
 mod one_engine;
 mod pipelines;
 mod preparation;
+mod ready_run;
 mod report;
 mod result_json;
 mod side_by_side;
@@ -20,6 +21,7 @@ use ended::Pipelines;
 use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
 use pipelines::Plan;
 pub(crate) use preparation::{built_options, ports_exist, set_up};
+use ready_run::{Beginning, Unready};
 pub(crate) use report::{load_error_text, place, replay_error_text};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -112,17 +114,25 @@ pub fn run(
         files::not_overwritten(path, run.files_read())?;
     }
     let options = preparation::device_options(run, compiled.setup.first())?;
-    let pipelines = match pipelines::plan(&compiled, &options, run)? {
-        Plan::NotWanted => None,
-        Plan::Many(control) => {
-            return pipelines::run(compiled, (options, control), run, console);
-        }
-        Plan::One(reason) => Some(Pipelines::One(reason)),
+    let plan = pipelines::plan(&compiled, &options, run)?;
+    let program = match &plan {
+        Plan::Many(control) => &control.program,
+        Plan::NotWanted | Plan::One(_) => compiled.ready.program(),
     };
-    match run.engines {
-        Engines::SideBySide => side_by_side::run(compiled, options, run, pipelines, console),
-        Engines::Default | Engines::One(_) => {
-            one_engine::run(compiled, options, run, pipelines, console)
+    let program = program.clone();
+    let ended = Beginning::of(compiled, options, &program, (run, console)).and_then(|beginning| {
+        let pipelines = match plan {
+            Plan::Many(control) => return pipelines::run(beginning, control),
+            Plan::NotWanted => None,
+            Plan::One(reason) => Some(Pipelines::One(reason)),
+        };
+        match run.engines {
+            Engines::SideBySide => side_by_side::run(beginning, pipelines),
+            Engines::Default | Engines::One(_) => one_engine::run(beginning, pipelines),
         }
+    });
+    match ended {
+        Ok(status) | Err(Unready::Told(status)) => Ok(status),
+        Err(Unready::Failed(failure)) => Err(failure),
     }
 }

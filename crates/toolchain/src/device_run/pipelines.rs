@@ -2,21 +2,16 @@
 //! A run on captures whose ingress runs on several pipelines, a thread each ([`scale::ahead`]), with the outputs of one
 //! thread. With `--verify` an ordinary device runs the same packets beside it.
 
-use super::arrivals::Arrivals;
+use super::DeviceRun;
+use super::Engines;
 use super::beside::{Beside, outputs};
 use super::ended::{Ended, Pipelines};
-use super::preparation::{add_replay, ports_exist, set_up};
-use super::report::{deliver_messages, finish, load_error_text, replay_error_text};
-use super::{DeviceRun, Engines};
-use crate::control_files;
-use crate::controllers::{ControlPlane, Controllers};
-use crate::port_captures::PortCaptures;
-use crate::recorded_commands::Recorder;
+use super::ready_run::{Beginning, ReadyRun, Unready};
+use super::report::deliver_messages;
 use crate::scaling::check_pipelines;
-use control::session::Session;
 use device::side_by_side::AgreedOutputs;
-use device::{Device, DeviceError, DeviceOptions, DigestMessage};
-use frontend::{Compiled, Console, ControllerOptions, ExitStatus, Failure, Spinner, Work, count};
+use device::{Device, DeviceError, DeviceOptions};
+use frontend::{Compiled, ExitStatus, Failure, Spinner, count};
 use network::replay::{Clock, ReplayError};
 use scale::ahead::{self, AheadDevice, Obstacle};
 use scale::staged::StagedControl;
@@ -82,106 +77,59 @@ struct Running<'r> {
     ahead: AheadDevice,
     /// The run on one thread that it is compared with.
     beside: Option<Beside>,
-    controllers: Controllers,
     clock: Clock,
     /// The time of the last arrival, in picoseconds.
     last_ps: u64,
-    recorder: Recorder<'r>,
-    captures: PortCaptures,
-    digests: Vec<DigestMessage>,
-    run: &'r DeviceRun<'r>,
-    console: &'r dyn Console,
+    ready: ReadyRun<'r>,
 }
 
 /// Runs a program whose ingress is cut into stages.
 pub(super) fn run(
-    mut compiled: Compiled,
-    (options, control): (DeviceOptions, Arc<StagedControl>),
-    run: &DeviceRun<'_>,
-    console: &dyn Console,
-) -> Result<ExitStatus, Failure> {
-    if !add_replay(run, &mut compiled, &control.program, console)? {
-        return Ok(ExitStatus::WrongInput);
-    }
-    let Compiled { ready, map, setup, controllers, .. } = compiled;
-    let recorder = Recorder::new(run.record_commands, ready.program().clone())?;
-    let load_error = |error| load_error_text(&error, &map);
-    let mut device = Device::new(control.program.clone(), options.clone()).map_err(load_error)?;
-    if !ports_exist(run.captures.inputs, run.cpu_port, device.largest_port(), console) {
-        return Ok(ExitStatus::WrongUsage);
-    }
-    let mut beside = match run.engines {
-        Engines::SideBySide => {
-            Some(Beside::new(Device::new(ready.program().clone(), options).map_err(load_error)?))
-        }
+    beginning: Beginning<'_>,
+    control: Arc<StagedControl>,
+) -> Result<ExitStatus, Unready> {
+    let load = |program: &Arc<ir::Program>| {
+        let made = Device::new(program.clone(), beginning.options.clone());
+        made.map_err(|error| beginning.load_error(&error))
+    };
+    let mut device = load(&control.program)?;
+    let mut beside = match beginning.run.engines {
+        Engines::SideBySide => Some(Beside::new(load(&beginning.program())?)),
         Engines::Default | Engines::One(_) => None,
     };
     let mut devices = vec![&mut device];
     devices.extend(beside.as_mut().map(|beside| &mut beside.device));
-    let plane = ControlPlane::of(None, controllers, &devices, &ControllerOptions::default())?;
-    let ControlPlane { mut target, controllers, .. } = plane;
-    let mut session = Session::new(target.program());
-    if !set_up(
-        setup.first(),
-        (run.entries, run.batch_size),
-        &mut session,
-        target.as_mut(),
-        console,
-    )? {
-        return Ok(ExitStatus::WrongInput);
-    }
-    let controllers = Controllers::start_on(controllers)?;
-    let packets = Arrivals::open(run.captures.inputs, run.pads_snapped, console)?;
-    let captures = PortCaptures::create(&run.captures)?;
-    let workers = run.pipelines.unwrap_or(1) as usize;
-    let mut running = Running {
-        ahead: AheadDevice::start(device, control, workers)?,
-        beside,
-        controllers,
-        clock: Clock::until(run.until_ps),
-        last_ps: 0,
-        recorder,
-        captures,
-        digests: Vec::new(),
-        run,
-        console,
-    };
-    let spinner = console.spinner(Work::Packets, console.is_quiet());
-    let ran = running.run(packets, spinner.as_ref());
+    let ready = beginning.set_up(&mut devices)?;
+    let workers = ready.run.pipelines.unwrap_or(1) as usize;
+    let ahead = AheadDevice::start(device, control, workers)?;
+    let clock = Clock::until(ready.run.until_ps);
+    let mut running = Running { ahead, beside, clock, last_ps: 0, ready };
+    let spinner = running.ready.spinner();
+    let ran = running.run(spinner.as_ref());
     drop(spinner);
-    let Running { ahead, beside, clock, mut recorder, captures, digests, controllers, .. } =
-        running;
+    let Running { ahead, beside, clock, mut ready, .. } = running;
     let (mut device, workers) = ahead.end();
-    controllers.reports().print(false, console);
     let ran = match (ran, &beside) {
         (Ok(()), Some(beside)) => beside.compare_ends(&device).map_err(Stop::Different),
         (ran, _) => ran,
     };
     let error = ran.err().map(|stop| match stop {
-        Stop::Replay(error) => replay_error_text(&error, &device, &map),
+        Stop::Replay(error) => ready.error_text(&error, &device),
         Stop::Different(difference) => difference,
     });
     let progress = error.is_none().then(|| clock.progress());
+    let digests = std::mem::take(&mut ready.digests);
     let ended = Ended { progress, error, digests, pipelines: Some(Pipelines::Many(workers)) };
-    let is_complete = finish(&device, ended, captures, run, console)?;
-    if is_complete && beside.is_some() && !console.is_quiet() && !run.json {
-        let packets = count(clock.progress().packets_in as usize, "packet");
-        console.print(&format!("pipelines and one thread agree on {packets}\n"));
-    }
-    recorder.take(&mut device);
-    recorder.finish(console)?;
-    let asked = control_files::apply(run.after, None, &mut session, target.as_mut(), console)?;
-    Ok(match is_complete && asked.is_some() {
-        true => ExitStatus::Fine,
-        false => ExitStatus::WrongInput,
-    })
+    let packets = count(clock.progress().packets_in as usize, "packet");
+    let agreed = format!("pipelines and one thread agree on {packets}\n");
+    ready.end(&mut [&mut device], ended, beside.is_some().then_some(&*agreed))
 }
 
 impl Running<'_> {
     /// Runs all packets, or those until the end of the run.
-    fn run(&mut self, packets: Arrivals<'_>, spinner: &dyn Spinner) -> Result<(), Stop> {
+    fn run(&mut self, spinner: &dyn Spinner) -> Result<(), Stop> {
         let mut stopped = None;
-        for packet in packets {
+        for packet in self.ready.packets.take().into_iter().flatten() {
             let arrival = packet.map_err(ReplayError::Capture).and_then(|arriving| {
                 let time_ps = self.clock.arrival_ps(&arriving, self.last_ps)?;
                 Ok((arriving, time_ps))
@@ -196,7 +144,7 @@ impl Running<'_> {
             };
             self.last_ps = time_ps;
             spinner.set_position(self.clock.progress().packets_in);
-            if self.controllers.next_ps().is_some_and(|at_ps| at_ps <= time_ps) {
+            if self.ready.controllers.next_ps().is_some_and(|at_ps| at_ps <= time_ps) {
                 // A packet reads the tables of its arrival, and commands read the registers of theirs.
                 self.finish_all()?;
                 self.advance(time_ps)?;
@@ -215,7 +163,7 @@ impl Running<'_> {
             self.ahead.begin(port, time_ps, bytes)?;
         }
         self.finish_all()?;
-        match self.run.until_ps {
+        match self.ready.run.until_ps {
             Some(until_ps) => self.advance(until_ps)?,
             None => self.complete()?,
         }
@@ -246,14 +194,15 @@ impl Running<'_> {
 
     /// Advances to a time, with the actions of controllers at theirs.
     fn advance(&mut self, until_ps: u64) -> Result<(), Stop> {
-        while let Some(next_ps) = self.controllers.next_ps().filter(|next_ps| *next_ps <= until_ps)
+        while let Some(next_ps) =
+            self.ready.controllers.next_ps().filter(|next_ps| *next_ps <= until_ps)
         {
             for device in self.devices() {
                 device.advance(next_ps.max(device.now_ps()))?;
             }
             let mut devices = vec![&mut self.ahead.device];
             devices.extend(self.beside.as_mut().map(|beside| &mut beside.device));
-            let woken = self.controllers.wake(&mut devices);
+            let woken = self.ready.controllers.wake(&mut devices);
             woken.map_err(|error| Stop::Replay(ReplayError::Agent(error)))?;
         }
         for device in self.devices() {
@@ -265,7 +214,7 @@ impl Running<'_> {
     /// Runs to completion; controllers act as long as the device has events.
     fn complete(&mut self) -> Result<(), Stop> {
         while self.ahead.device.next_event_ps().is_some()
-            && let Some(at_ps) = self.controllers.next_ps()
+            && let Some(at_ps) = self.ready.controllers.next_ps()
         {
             self.advance(at_ps.max(self.ahead.device.now_ps()))?;
         }
@@ -277,17 +226,18 @@ impl Running<'_> {
 
     /// Writes what the device has sent, after a comparison.
     fn write_outputs(&mut self) -> Result<(), Stop> {
-        self.recorder.take(&mut self.ahead.device);
+        self.ready.recorder.take(&mut self.ahead.device);
         let sent = outputs(&mut self.ahead.device);
         if let Some(beside) = &mut self.beside {
             beside.compare(&sent).map_err(Stop::Different)?;
         }
         let AgreedOutputs { transmitted, digests, log } = sent;
-        self.controllers.reports().print(false, self.console);
-        deliver_messages(self.run, (digests, &log), &mut self.digests, self.console);
-        let written = transmitted.iter().try_for_each(|sent| {
-            self.captures.write(self.clock.capture_time_ps(sent.time_ps), sent)
-        });
+        let ReadyRun { run, console, controllers, captures, digests: kept, .. } = &mut self.ready;
+        controllers.reports().print(false, *console);
+        deliver_messages(run, (digests, &log), kept, *console);
+        let written = transmitted
+            .iter()
+            .try_for_each(|sent| captures.write(self.clock.capture_time_ps(sent.time_ps), sent));
         written.map_err(|error| Stop::Replay(ReplayError::Sink(error)))
     }
 }
