@@ -144,8 +144,9 @@ fn on_device<'a>(
 
 fn on_fields<'a>(arguments: &'a Run, packets: &'a Path) -> Result<FieldRun<'a>, String> {
     let given = &arguments.given;
-    let others = given.of_networks.iter().filter(|option| *option != "--state-out");
-    let mut others: Vec<&str> = others.chain(&given.of_devices).map(String::as_str).collect();
+    let others = given.of_networks.iter().chain(&given.of_devices).map(String::as_str);
+    let mut others: Vec<&str> =
+        others.filter(|option| !["--state-out", "--pipelines"].contains(option)).collect();
     let of_captures = [
         ("--in", !arguments.inputs.is_empty()),
         ("--out", arguments.out.is_some()),
@@ -170,7 +171,12 @@ fn on_fields<'a>(arguments: &'a Run, packets: &'a Path) -> Result<FieldRun<'a>, 
         return Err("two options name the same file".to_string());
     }
     let seed = arguments.seed.unwrap_or(0);
-    Ok(FieldRun { packets, packets_out, state_out, execution, seed })
+    let pipelines = arguments.device.pipelines;
+    if pipelines.is_some() && execution == FieldExecution::Reference {
+        let message = "the reference interpreter has no pipelines: leave --pipelines or --engine reference out";
+        return Err(message.to_string());
+    }
+    Ok(FieldRun { packets, packets_out, state_out, execution, pipelines, seed })
 }
 
 fn in_network<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<NetworkRun<'a>, String> {

@@ -69,6 +69,8 @@ pub struct FieldRun<'r> {
     pub state_out: Option<&'r Path>,
     /// What runs the program.
     pub execution: FieldExecution,
+    /// The number of pipelines of the device, each on a thread, if the user wants several (MP5).
+    pub pipelines: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
 }

@@ -25,3 +25,4 @@ pub mod scaling;
 pub mod selection;
 pub mod stf_test;
 pub mod test_files;
+mod threads;

@@ -12,8 +12,9 @@ pub mod staged_device;
 
 use crate::layouts::{self, TargetError};
 use frontend::{Compiled, Console, Failure, Frontend, ProgramFile};
-use ir::Program;
 use ir::architecture::stages_of;
+use ir::effects::Location;
+use ir::{Program, RegisterArray, RegisterId};
 use muted::Muted;
 use pisa::{Gress, HardwareModel, Layout, Problem};
 use scale::codes;
@@ -160,7 +161,7 @@ impl Scaled {
         controls: &[ControlSharding<'_>],
         pipelines: u64,
     ) -> Diagnostics {
-        let mut found = memory(program, controls, pipelines);
+        let mut found = check_memory(program, pipelines);
         let Some(stages) = self.stages else { return found };
         for control in controls.iter().filter(|control| control.stages > stages) {
             let name = &program.blocks[control.block].name;
@@ -218,28 +219,35 @@ fn check(request: &ScaleRequest<'_>) -> Diagnostics {
     found
 }
 
-/// Checks that all pipelines together can hold the cells.
-fn memory(program: &Program, controls: &[ControlSharding<'_>], pipelines: u64) -> Diagnostics {
+/// Checks that all pipelines together can hold the cells of registers.
+pub(crate) fn check_memory(program: &Program, pipelines: u64) -> Diagnostics {
     let mut found = Diagnostics::new();
-    let arrays = || controls.iter().flat_map(|control| &control.arrays);
-    let bytes = |cells: u64, width_bits: u32| {
-        u128::from(cells) * u128::from(width_bits.div_ceil(8).max(1)) * u128::from(pipelines)
+    let bytes = |array: &RegisterArray| {
+        u128::from(array.size)
+            * u128::from(array.width_bits.div_ceil(8).max(1))
+            * u128::from(pipelines)
     };
-    let all: u128 = arrays().map(|array| bytes(array.cells, array.width_bits)).sum();
+    let all: u128 = program.registers.iter().map(bytes).sum();
     if all <= MAX_CELL_BYTES {
         return found;
     }
-    let largest = arrays().max_by_key(|array| bytes(array.cells, array.width_bits));
-    let Some(largest) = largest else { return found };
+    let registers = (0..).map(RegisterId).zip(&program.registers);
+    let Some((register, largest)) = registers.max_by_key(|(_, array)| bytes(array)) else {
+        return found;
+    };
     let message = format!(
         "{pipelines} pipelines with room for all cells take {} GiB; the largest array is `{}` of {} cells",
         all >> 30,
         largest.name,
-        largest.cells
+        largest.size
     );
     found.push(
-        Diagnostic::error(codes::MEMORY, declaration(program, largest.object), message)
-            .help("make the arrays smaller, or use fewer pipelines"),
+        Diagnostic::error(
+            codes::MEMORY,
+            declaration(program, Location::Register(register)),
+            message,
+        )
+        .help("make the arrays smaller, or use fewer pipelines"),
     );
     found
 }

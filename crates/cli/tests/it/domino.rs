@@ -46,7 +46,15 @@ fn run(
 #[test]
 fn lines_stay_in_order_on_all_engines() {
     let table = "c, a\r\n9,1\r\n\r\n-4,2\r\n0 , 3\r\n";
-    for options in [&["--engine", "reference"][..], &["--engine", "interp"], &[], &["--verify"]] {
+    for options in [
+        &["--engine", "reference"][..],
+        &["--engine", "interp"],
+        &[],
+        &["--verify"],
+        &["--pipelines", "2"],
+        &["--pipelines", "3", "--verify"],
+        &["--pipelines", "1", "--engine", "interp"],
+    ] {
         let (status, said, out, state) = run(PROGRAM, "", table, options);
         assert_eq!(status, 0, "{said}");
         assert_eq!(out, "a,b,c,drop\n1,0,6,0\n2,0,8,1\n3,0,11,0\n", "{options:?}");
@@ -58,10 +66,31 @@ fn lines_stay_in_order_on_all_engines() {
 #[test]
 fn dropped_packets_have_empty_values() {
     let binding = "[fields]\ndrop = \"drop\"\n";
-    for options in [&["--engine", "reference"][..], &["--verify"]] {
+    for options in [&["--engine", "reference"][..], &["--verify"], &["--pipelines", "2"]] {
         let (status, said, out, _) = run(PROGRAM, binding, "a\n1\n2\n3\n", options);
         assert_eq!((status, out.as_str()), (0, "a,b,c,drop\n1,0,6,0\n,,,\n3,0,11,0\n"), "{said}");
         assert!(said.contains("3 packets, 1 dropped"), "{said}");
+    }
+}
+
+#[test]
+fn pipelines_run_tables_with_the_results_of_one_thread() {
+    let mut table = "a,b,c,drop\n".to_string();
+    for number in 0..3000u64 {
+        table += &format!("{},{},0,0\n", number * number % 17, number);
+    }
+    let binding = "[fields]\ndrop = \"drop\"\n";
+    let one = run(PROGRAM, binding, &table, &[]);
+    let many = run(PROGRAM, binding, &table, &["--pipelines", "2"]);
+    assert_eq!((one.0, &one.2, &one.3), (many.0, &many.2, &many.3));
+    assert!(many.1.contains("migrations"), "{}", many.1);
+    for (options, expected) in [
+        (&["--pipelines", "2", "--engine", "reference"][..], (2, "has no pipelines")),
+        (&["--pipelines", "0"], (2, "SC-E0101")),
+    ] {
+        let (status, said, ..) = run(PROGRAM, binding, &table, options);
+        assert_eq!(status, expected.0, "{said}");
+        assert!(said.contains(expected.1), "{said}");
     }
 }
 

@@ -219,6 +219,13 @@ fn wrong_numbers_and_options_are_refused() {
         assert_eq!(status, Some(2), "{text}");
         assert!(text.contains(said) && text.contains("a number from 1 to 64"), "{text}");
     }
+    let large = "tests/messages/scale-01-memory/sums.p4";
+    let (status, text) = run(large, &["--pipelines", "8"]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(
+        text.contains("error[SC-E0103]: 8 pipelines") && text.contains("sums.p4:32:5"),
+        "{text}"
+    );
     for (program, more, said) in [
         (program, vec!["--trace"], "cannot be used with '--pipelines <N>'"),
         (program, vec!["--trace-json"], "cannot be used with '--pipelines <N>'"),
@@ -228,12 +235,6 @@ fn wrong_numbers_and_options_are_refused() {
         assert_eq!(status, Some(2), "{text}");
         assert!(text.contains(said), "{text}");
     }
-    let table = ["--packets", "examples/domino/flowlets.csv", "--pipelines", "2"];
-    let mut command = words(&["run", "examples/domino/flowlets.domino"]);
-    command.extend(words(&table));
-    let (status, text) = plane(&command);
-    assert_eq!(status, Some(2), "{text}");
-    assert!(text.contains("--pipelines cannot be combined with --packets"), "{text}");
 }
 
 #[test]

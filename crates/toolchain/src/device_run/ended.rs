@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Ended`: the end of a run on captures, which the report and the JSON result read.
 
+use crate::threads::Pipelines;
 use device::DigestMessage;
 use network::replay::Progress;
-use scale::threads::WorkerCounts;
-
-/// What ran the packets of a run on several pipelines.
-pub(super) enum Pipelines {
-    /// One thread, for this reason.
-    One(String),
-    /// A thread each, with what it has done.
-    Many(Vec<WorkerCounts>),
-}
 
 /// How the packets of a run ended.
 pub(super) struct Ended {

@@ -15,11 +15,10 @@ mod side_by_side;
 
 use crate::files;
 use crate::reactions::ReactionRun;
+use crate::threads::{Pipelines, Plan, plan};
 pub(crate) use arrivals::Arrivals;
 use device::EngineChoice;
-use ended::Pipelines;
 use frontend::{Compiled, Console, ExitStatus, Failure, RunCaptures};
-use pipelines::Plan;
 pub(crate) use preparation::{built_options, ports_exist, set_up};
 use ready_run::{Beginning, Unready};
 pub(crate) use report::{load_error_text, place, replay_error_text};
@@ -114,7 +113,7 @@ pub fn run(
         files::not_overwritten(path, run.files_read())?;
     }
     let options = preparation::device_options(run, compiled.setup.first())?;
-    let plan = pipelines::plan(&compiled, &options, run)?;
+    let plan = plan(&compiled, &options, run.pipelines)?;
     let program = match &plan {
         Plan::Many(control) => &control.program,
         Plan::NotWanted | Plan::One(_) => compiled.ready.program(),

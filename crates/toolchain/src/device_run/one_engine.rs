@@ -2,9 +2,10 @@
 //! A run on captures by one engine, with traces if the user wants them.
 
 use super::TraceFormat;
-use super::ended::{Ended, Pipelines};
+use super::ended::Ended;
 use super::ready_run::{Beginning, ReadyRun, Unready};
 use super::report::{deliver_messages, place};
+use crate::threads::Pipelines;
 use device::Device;
 use frontend::ExitStatus;
 use network::replay::replay;

@@ -2,61 +2,19 @@
 //! A run on captures whose ingress runs on several pipelines, a thread each ([`scale::ahead`]), with the outputs of one
 //! thread. With `--verify` an ordinary device runs the same packets beside it.
 
-use super::DeviceRun;
 use super::Engines;
 use super::beside::{Beside, outputs};
-use super::ended::{Ended, Pipelines};
+use super::ended::Ended;
 use super::ready_run::{Beginning, ReadyRun, Unready};
 use super::report::deliver_messages;
-use crate::scaling::check_pipelines;
+use crate::threads::Pipelines;
 use device::side_by_side::AgreedOutputs;
-use device::{Device, DeviceError, DeviceOptions};
-use frontend::{Compiled, ExitStatus, Failure, Spinner, count};
+use device::{Device, DeviceError};
+use frontend::{ExitStatus, Spinner, count};
 use network::replay::{Clock, ReplayError};
-use scale::ahead::{self, AheadDevice, Obstacle};
+use scale::ahead::AheadDevice;
 use scale::staged::StagedControl;
-use source::SourceMap;
 use std::sync::Arc;
-
-/// What runs the packets.
-pub(super) enum Plan {
-    /// The user wants no pipelines.
-    NotWanted,
-    /// One thread, for this reason.
-    One(String),
-    /// Several pipelines run this ingress.
-    Many(Arc<StagedControl>),
-}
-
-/// Decides what runs the packets.
-///
-/// # Errors
-///
-/// There are never so many pipelines.
-pub(super) fn plan(
-    compiled: &Compiled,
-    options: &DeviceOptions,
-    run: &DeviceRun<'_>,
-) -> Result<Plan, Failure> {
-    let Some(pipelines) = run.pipelines else { return Ok(Plan::NotWanted) };
-    let found = check_pipelines(pipelines);
-    if found.has_errors() {
-        return Err(Failure::Found(SourceMap::new(), found));
-    }
-    let obstacle = match (&compiled.written, compiled.controllers.is_empty()) {
-        (Some(_), _) => Some(Obstacle::new("reactions read and write between packets")),
-        (None, false) => Some(Obstacle::new("controllers act between packets")),
-        (None, true) => ahead::of_device(options),
-    };
-    let planned = obstacle.map_or_else(|| ahead::staged(compiled.ready.program()), Err);
-    Ok(match planned {
-        Ok(control) => Plan::Many(Arc::new(control)),
-        Err(Obstacle { reason, span }) => match compiled.map.location(span) {
-            Some(place) => Plan::One(format!("{reason} ({place})")),
-            None => Plan::One(reason),
-        },
-    })
-}
 
 /// Why a run stopped.
 pub(super) enum Stop {

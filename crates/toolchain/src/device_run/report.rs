@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What runs on captures print: digests, the error that stopped a run, tables of ports and drops.
 
-use super::ended::{Ended, Pipelines};
+use super::ended::Ended;
 use super::{DeviceRun, Engines, TraceFormat, result_json};
 use crate::port_captures::{PortCaptures, Written, written_text};
+use crate::threads::Pipelines;
 use device::{Device, DeviceOptions, DigestMessage, LoadError, LogLine};
 use frontend::{Console, coded, diagnostics_text};
 use network::replay::ReplayError;
-use scale::threads::WorkerCounts;
 use source::{RenderOptions, SourceMap, quantity};
 
 /// Returns the source of an item: `file:line`.
@@ -128,21 +128,6 @@ fn engine_name(device: &Device, ended: &Ended, run: &DeviceRun<'_>) -> &'static 
     }
 }
 
-/// Returns what ran the packets: pipelines with what each has done, or why it was one thread.
-fn pipelines_text(pipelines: &Pipelines) -> String {
-    let workers = match pipelines {
-        Pipelines::One(reason) => return format!("pipelines: one thread: {reason}\n"),
-        Pipelines::Many(workers) => workers,
-    };
-    let mut text =
-        format!("\n{:>8} {:>12} {:>14} {:>12}\n", "pipeline", "packets", "accesses", "migrations");
-    for (number, worker) in workers.iter().enumerate() {
-        let WorkerCounts { packets, accesses, migrations } = worker;
-        text.push_str(&format!("{number:>8} {packets:>12} {accesses:>14} {migrations:>12}\n"));
-    }
-    text
-}
-
 fn summary(device: &Device, ended: &Ended, run: &DeviceRun<'_>, written: &Written) -> String {
     let statistics = device.statistics();
     let progress = ended.progress;
@@ -193,7 +178,7 @@ fn summary(device: &Device, ended: &Ended, run: &DeviceRun<'_>, written: &Writte
         text.push_str(&format!("{what}: {count}\n"));
     }
     if let Some(pipelines) = &ended.pipelines {
-        text.push_str(&pipelines_text(pipelines));
+        text.push_str(&pipelines.text());
     }
     if let Some(progress) = progress.filter(|progress| progress.packets_snapped > 0) {
         text.push_str(&format!(

@@ -2,9 +2,10 @@
 //! The result of a run as JSON: ports, drops, counters, registers, digests and captures. `docs/run-json.md` documents the
 //! fields; numbers from 2^53 on are strings, because many readers of JSON round them.
 
-use super::ended::{Ended, Pipelines};
+use super::ended::Ended;
 use super::{DeviceRun, Engines};
 use crate::port_captures::Written;
+use crate::threads::Pipelines;
 use device::{Device, DigestMessage, PortStatistics};
 use ir::{CountUnit, CounterId, MatchKind, Program, RegisterId, TableId};
 use network_run::json_numbers::{integer, number};

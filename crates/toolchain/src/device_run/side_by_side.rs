@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane run --verify`: captures through both engines at once, until they differ. `device::side_by_side` compares.
 
-use super::ended::{Ended, Pipelines};
+use super::ended::Ended;
 use super::ready_run::{Beginning, ReadyRun, Unready};
 use super::report::deliver_messages;
 use crate::controllers::Controllers;
+use crate::threads::Pipelines;
 use device::side_by_side::{AgreedOutputs, SideBySide, Stop};
 use frontend::ExitStatus;
 use network::replay::{Clock, ReplayError};

@@ -6,6 +6,7 @@ mod codelets;
 mod emit;
 mod layout;
 mod runs;
+mod words;
 
 use device::DeviceOptions;
 use domino::binding::{self, Binding};

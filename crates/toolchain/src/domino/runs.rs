@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane run --packets`: packets of a CSV file through a Domino program, by a device that runs the compiled program or by
-//! the reference interpreter. The packets that leave are written in the order of those that enter.
+//! the reference interpreter. The packets that leave are written in the order of those that enter. A device may have several
+//! pipelines, a thread each.
 
+use super::words::{Packets, WORD_BYTES, words, write_frame};
+use crate::threads::{Pipelines, Plan, plan};
 use crate::{control_files, files};
 use control::session::Session;
-use device::{Burst, Device, DeviceOptions, EngineChoice};
+use device::{Device, DeviceOptions, EngineChoice};
 use domino::compiler::{self, Layout};
 use domino::interpreter::{State, run as interpret};
 use domino::{Checked, csv, state_json};
 use frontend::{
     Compiled, Console, ExitStatus, Failure, FieldExecution, FieldProgram, FieldRun, FieldWriter,
-    ProgramFile, Work, count,
+    ProgramFile, count,
 };
-use ir::RegisterId;
+use ir::{Program as IrProgram, RegisterId};
 use source::SourceMap;
 use state::Cells;
 use std::path::Path;
-
-/// Packets that enter the device together. They run one after the other.
-const BURST: usize = 1024;
-
-/// Bytes of a field in a frame.
-const WORD_BYTES: usize = 4;
+use std::sync::Arc;
 
 /// The packets that left, in the order of those that entered, and the state. A dropped packet is `None`.
 struct Ran {
     packets: Vec<Option<Vec<u32>>>,
     state: State,
+    /// What ran the packets, if the user wants several pipelines.
+    pipelines: Option<Pipelines>,
 }
 
 /// A checked program.
@@ -78,6 +78,9 @@ pub(super) fn run(
             _ => "",
         };
         console.note(&format!("{}, {dropped} dropped{verified}", count(packets.len(), "packet")));
+        if let Some(pipelines) = &ran.pipelines {
+            console.note(pipelines.text().trim_end());
+        }
     }
     Ok(ExitStatus::Fine)
 }
@@ -146,7 +149,7 @@ impl FieldWriter for Writer {
         csv::write(&self.checked.program.fields, packets.iter().map(Option::as_deref))
     }
 
-    fn state(&self, program: &ir::Program, cells: &Cells) -> String {
+    fn state(&self, program: &IrProgram, cells: &Cells) -> String {
         let state = state_of(&self.checked, &self.registers, program, cells);
         state_json::write(&self.checked.program, &state)
     }
@@ -156,7 +159,7 @@ impl FieldWriter for Writer {
 fn state_of(
     checked: &Checked,
     registers: &[Option<String>],
-    program: &ir::Program,
+    program: &IrProgram,
     cells: &Cells,
 ) -> State {
     let mut state = State::initial(&checked.program);
@@ -183,7 +186,7 @@ fn by_reference(program: &Program<'_>, packets: &[Vec<u32>]) -> Ran {
         let is_dropped = drop_field.is_some_and(|field| packet[field] != 0);
         (!is_dropped).then_some(packet)
     });
-    Ran { packets: packets.collect(), state }
+    Ran { packets: packets.collect(), state, pipelines: None }
 }
 
 /// Returns the first difference from the reference interpreter.
@@ -233,60 +236,52 @@ fn on_device(
     engine: EngineChoice,
     console: &dyn Console,
 ) -> Result<Ran, Failure> {
-    let OfWords { compiled: Compiled { ready, .. }, registers, commands } = of_words(program)?;
-    let checked = program.checked;
+    let OfWords { compiled, registers, commands } = of_words(program)?;
     let options = DeviceOptions { engine, seed: run.seed, ..DeviceOptions::default() };
-    let mut device =
-        Device::new(ready.program().clone(), options).map_err(|error| error.to_string())?;
+    let plan = plan(&compiled, &options, run.pipelines)?;
+    let program_in_device = match &plan {
+        Plan::Many(control) => &control.program,
+        Plan::NotWanted | Plan::One(_) => compiled.ready.program(),
+    };
+    let device = with_first_values(program_in_device, options, &commands, console)?;
+    let packets = Packets { packets, fields: program.checked.program.fields.len() };
+    let (device, left, pipelines) = match plan {
+        Plan::Many(control) => {
+            let workers = run.pipelines.unwrap_or(1) as usize;
+            let (device, left, pipelines) = packets.ahead(device, control, workers, console)?;
+            (device, left, Some(pipelines))
+        }
+        Plan::One(reason) => {
+            let (device, left) = packets.in_bursts(device, console)?;
+            (device, left, Some(Pipelines::One(reason)))
+        }
+        Plan::NotWanted => {
+            let (device, left) = packets.in_bursts(device, console)?;
+            (device, left, None)
+        }
+    };
+    let (running, cells) = (device.program(), device.cells());
+    let state = state_of(program.checked, &registers, &running, &cells);
+    Ok(Ran { packets: left, state, pipelines })
+}
+
+/// Makes a device whose registers have the first values of the program's globals.
+fn with_first_values(
+    program: &Arc<IrProgram>,
+    options: DeviceOptions,
+    commands: &str,
+    console: &dyn Console,
+) -> Result<Device, Failure> {
+    let device = Device::new(program.clone(), options).map_err(|error| error.to_string())?;
     let mut target = device.target();
-    let mut session = Session::new(ready.program().clone());
-    let applied = control_files::apply_text(
-        "first values",
-        &commands,
-        None,
-        &mut session,
-        &mut target,
-        console,
-    );
+    let mut session = Session::new(program.clone());
+    let name = "first values";
+    let applied =
+        control_files::apply_text(name, commands, None, &mut session, &mut target, console);
     if applied.is_none() {
         let message = "the first values of the compiled program are wrong: this is a mistake in Planewright, please \
                        report it with the program";
         return Err(Failure::Message(message.to_string()));
     }
-    let spinner = console.spinner(Work::Packets, console.is_quiet());
-    let mut left: Vec<Option<Vec<u32>>> = vec![None; packets.len()];
-    let mut done = 0;
-    let mut burst = Burst::new(BURST, checked.program.fields.len() * WORD_BYTES);
-    let mut frame = Vec::new();
-    for (packets, left) in packets.chunks(BURST).zip(left.chunks_mut(BURST)) {
-        burst.clear();
-        for packet in packets {
-            frame.clear();
-            write_frame(packet, &mut frame);
-            burst.push(0, &frame).map_err(|error| error.to_string())?;
-        }
-        device.forward(&mut burst).map_err(|error| error.to_string())?;
-        for output in burst.outputs() {
-            left[output.packet] = Some(words(output.bytes));
-        }
-        done += packets.len() as u64;
-        spinner.set_position(done);
-    }
-    drop(spinner);
-    let (program, cells) = (device.program(), device.cells());
-    let state = state_of(checked, &registers, &program, &cells);
-    Ok(Ran { packets: left, state })
-}
-
-/// Appends the words of a packet.
-fn write_frame(packet: &[u32], frame: &mut Vec<u8>) {
-    packet.iter().for_each(|word| frame.extend(word.to_be_bytes()));
-}
-
-/// Returns the words of a frame.
-fn words(bytes: &[u8]) -> Vec<u32> {
-    let words = bytes
-        .chunks_exact(WORD_BYTES)
-        .map(|word| word.iter().fold(0, |all, byte| all << 8 | u32::from(*byte)));
-    words.collect()
+    Ok(device)
 }
