@@ -19,6 +19,7 @@ pub use stage_graph::{StageEdge, StageGraph, StageNode, last_part};
 use ir::analysis::{ControlValues, Predicate};
 use ir::architecture::stages_of;
 use ir::effects::Location;
+use ir::stages::{Constraints, MovedActions, behind_tables};
 use ir::{Program, RegisterId};
 use pisa::Gress;
 use source::Span;
@@ -154,7 +155,9 @@ pub fn shard<'p>(
     for (block, gress) in blocks {
         let control = match ControlValues::with_state(program, block, written.clone()) {
             Ok(values) => {
-                let mut state = conflicts::Assignment::new(values, gress, &written, &in_several);
+                let order = order_of_stages(program, block);
+                let mut state =
+                    conflicts::Assignment::new(values, gress, &written, &in_several, &order);
                 state.assign(graph(gress), most_stages(gress));
                 state.finish(block)
             }
@@ -163,6 +166,16 @@ pub fn shard<'p>(
         found.push(control);
     }
     found
+}
+
+/// Pairs of objects of a control of which the second is in no earlier stage than the first, however the control is cut. Nothing
+/// if it cannot be cut.
+fn order_of_stages(program: &Program, block: usize) -> BTreeSet<(Location, Location)> {
+    let moved = behind_tables(program, block, MovedActions::Stateful);
+    match Constraints::of(&moved.program, block) {
+        Ok(constraints) => constraints.order_of_objects(),
+        Err(_) => BTreeSet::new(),
+    }
 }
 
 /// The registers that are state.

@@ -187,41 +187,20 @@ fn cut_control(
     let assignment = {
         let constraints = Constraints::of(&program, control.block).map_err(NotStaged::Cut)?;
         let mut wanted: BTreeMap<Point, u32> = BTreeMap::new();
-        let mut stage_of: BTreeMap<Point, usize> = BTreeMap::new();
-        let placed: BTreeSet<Point> = sources.values().copied().collect();
+        let mut given = Vec::new();
         for group in &control.groups {
-            for access in &group.accesses {
-                let access = &values.accesses()[*access];
-                // Meters of entries stay in their action, so the table is applied in their stage.
-                let at = match access.application {
-                    Some(application) if !placed.contains(&access.at) => {
-                        values.applications()[application].at
-                    }
-                    _ => access.at,
-                };
-                stage_of.insert(at, group.stage);
-            }
-        }
-        for (point, source) in &sources {
-            if let Some(stage) = stage_of.get(source) {
-                wanted.insert(*point, *stage as u32);
+            for array in group.arrays.iter().map(|array| &control.arrays[*array]) {
+                if let Some(class) = constraints.class_of_object(array.object) {
+                    let point = constraints.classes()[class][0];
+                    wanted.insert(point, group.stage as u32);
+                    given.push((point, group.stage as u32, array));
+                }
             }
         }
         let assignment = constraints.at_least(&wanted, control.stages.max(1) as u32);
-        for (point, stage) in &wanted {
-            if assignment.stage(*point).is_some_and(|found| found != *stage) {
-                let array = control.arrays.iter().find(|array| {
-                    let source = sources.get(point);
-                    let of_access = |access: &usize| {
-                        let access = &values.accesses()[*access];
-                        let application = access.application.map(|at| values.applications()[at].at);
-                        source.is_some_and(|source| {
-                            access.at == *source || application == Some(*source)
-                        })
-                    };
-                    array.accesses.iter().any(of_access)
-                });
-                let Some(array) = array else { return Err(NotStaged::Values) };
+        // The stages of the sharding keep the order of the constraints.
+        for (point, stage, array) in given {
+            if assignment.stage(point) != Some(stage) {
                 return Err(NotStaged::Stage(array.object, array.name.clone()));
             }
         }

@@ -52,6 +52,7 @@ pub struct Constraints {
     precedences: Vec<Precedence>,
     classes: Vec<Vec<Point>>,
     class_of: HashMap<Point, usize>,
+    class_of_object: BTreeMap<Location, usize>,
     predecessors: Vec<Vec<usize>>,
     successors: Vec<Vec<usize>>,
 }
@@ -92,7 +93,8 @@ impl Constraints {
         for &block in &facts.order {
             lengths[block] = facts.region.blocks[block].instructions.len();
         }
-        Constraints::solved(region, lengths, nodes.points, &found)
+        let objects = nodes.objects();
+        Constraints::solved(region, lengths, nodes.points, &found, &objects)
     }
 
     /// Makes classes of strongly connected instructions.
@@ -101,6 +103,7 @@ impl Constraints {
         lengths: Vec<usize>,
         points: Vec<Point>,
         found: &BTreeMap<(usize, usize), Reason>,
+        objects: &BTreeMap<Location, Vec<usize>>,
     ) -> Constraints {
         let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(points.len(), found.len());
         for _ in &points {
@@ -145,6 +148,7 @@ impl Constraints {
                 .map(|component| component.iter().map(|node| points[*node]).collect())
                 .collect(),
             class_of: points.iter().enumerate().map(|(at, point)| (*point, class_of[at])).collect(),
+            class_of_object: objects.iter().map(|(at, nodes)| (*at, class_of[nodes[0]])).collect(),
             predecessors: lists(predecessors),
             successors: lists(successors),
         }
@@ -173,6 +177,33 @@ impl Constraints {
     /// The class of an instruction; `None` for one that is not reached.
     pub fn class_of(&self, at: Point) -> Option<usize> {
         self.class_of.get(&at).copied()
+    }
+
+    /// The class of all accesses to an object of state: a register, a counter, a meter or an extern. `None` if no
+    /// instruction that is reached accesses it.
+    pub fn class_of_object(&self, object: Location) -> Option<usize> {
+        self.class_of_object.get(&object).copied()
+    }
+
+    /// The pairs of objects of which the second is in no earlier stage than the first, because a chain of precedences
+    /// leads to it. Objects that share a stage are a pair both ways.
+    pub fn order_of_objects(&self) -> BTreeSet<(Location, Location)> {
+        let mut here: BTreeMap<usize, BTreeSet<Location>> = BTreeMap::new();
+        for (object, class) in &self.class_of_object {
+            here.entry(*class).or_default().insert(*object);
+        }
+        let mut before: Vec<BTreeSet<Location>> = Vec::with_capacity(self.classes.len());
+        for class in 0..self.classes.len() {
+            let mut all = here.get(&class).cloned().unwrap_or_default();
+            self.predecessors[class].iter().for_each(|one| all.extend(&before[*one]));
+            before.push(all);
+        }
+        let of_object = |(after, class): (&Location, &usize)| {
+            let after = *after;
+            before[*class].iter().map(move |before| (*before, after)).collect::<Vec<_>>()
+        };
+        let pairs = self.class_of_object.iter().flat_map(of_object);
+        pairs.filter(|(before, after)| before != after).collect()
     }
 
     /// The classes that directly precede a class, all with smaller numbers.
@@ -288,17 +319,26 @@ impl Nodes<'_, '_> {
         }
     }
 
-    /// Accesses to one object, and those of one atomic block.
-    fn one_stage(&self, program: &Program, found: &mut BTreeMap<(usize, usize), Reason>) {
-        let mut groups: BTreeMap<Reason, Vec<usize>> = BTreeMap::new();
+    /// Accesses of each object.
+    fn objects(&self) -> BTreeMap<Location, Vec<usize>> {
+        let mut objects: BTreeMap<Location, Vec<usize>> = BTreeMap::new();
         for node in 0..self.points.len() {
             let (block, at) = self.place(node);
             let effects = self.facts.effects(block, at);
-            for location in effects.reads.union(&effects.writes) {
-                if is_object(*location) {
-                    groups.entry(Reason::SameObject(*location)).or_default().push(node);
-                }
+            for location in effects.reads.union(&effects.writes).filter(|it| is_object(**it)) {
+                objects.entry(*location).or_default().push(node);
             }
+        }
+        objects
+    }
+
+    /// Accesses to one object, and those of one atomic block.
+    fn one_stage(&self, program: &Program, found: &mut BTreeMap<(usize, usize), Reason>) {
+        let of_object = |(object, nodes)| (Reason::SameObject(object), nodes);
+        let mut groups: BTreeMap<Reason, Vec<usize>> =
+            self.objects().into_iter().map(of_object).collect();
+        for node in 0..self.points.len() {
+            let (block, at) = self.place(node);
             let instruction = &self.facts.region.blocks[block].instructions[at];
             if is_moment(&instruction.operation)
                 && let Some(number) = program.atomic_block(instruction.origin)

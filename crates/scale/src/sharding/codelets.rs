@@ -8,15 +8,23 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Codelets in an order in which they can run, and pairs of them of which the second depends on the first.
+/// Codelets, and pairs of them.
 #[derive(Debug)]
 pub(super) struct Codelets {
     pub accesses: Vec<BTreeSet<usize>>,
+    /// The second depends on the first.
     pub dependences: BTreeSet<(usize, usize)>,
+    /// The second is in no earlier stage than the first. Codelets of which each is so in front of the other share a stage.
+    pub order: BTreeSet<(usize, usize)>,
 }
 
-/// Returns the codelets of these accesses.
-pub(super) fn codelets(values: &mut ControlValues<'_>, accesses: &[usize]) -> Codelets {
+/// Returns the codelets of these accesses. Of a pair of objects in `order` the second is in no earlier stage than the first:
+/// what depends on each other and has to share a stage is one codelet.
+pub(super) fn codelets(
+    values: &mut ControlValues<'_>,
+    accesses: &[usize],
+    order: &BTreeSet<(Location, Location)>,
+) -> Codelets {
     let mut graph: DiGraph<usize, ()> = DiGraph::new();
     let node_of: BTreeMap<usize, NodeIndex> =
         accesses.iter().map(|access| (*access, graph.add_node(*access))).collect();
@@ -27,6 +35,8 @@ pub(super) fn codelets(values: &mut ControlValues<'_>, accesses: &[usize]) -> Co
             }
         }
     }
+    let dependences: Vec<(NodeIndex, NodeIndex)> =
+        graph.edge_indices().filter_map(|edge| graph.edge_endpoints(edge)).collect();
     let mut first: BTreeMap<Location, NodeIndex> = BTreeMap::new();
     for (access, node) in &node_of {
         let first = *first.entry(values.accesses()[*access].object).or_insert(*node);
@@ -35,24 +45,44 @@ pub(super) fn codelets(values: &mut ControlValues<'_>, accesses: &[usize]) -> Co
             graph.update_edge(*node, first, ());
         }
     }
-    // Components come in reverse topological order.
-    let mut components = tarjan_scc(&graph);
-    components.reverse();
-    let mut component_of = HashMap::new();
-    for (at, nodes) in components.iter().enumerate() {
-        nodes.iter().for_each(|node| {
-            component_of.insert(*node, at);
-        });
-    }
-    let dependences = graph
-        .edge_indices()
-        .filter_map(|edge| graph.edge_endpoints(edge))
-        .map(|(from, to)| (component_of[&from], component_of[&to]))
-        .filter(|(from, to)| from != to)
+    let order: Vec<(NodeIndex, NodeIndex)> = order
+        .iter()
+        .filter_map(|(before, after)| Some((*first.get(before)?, *first.get(after)?)))
         .collect();
+    let alone = tarjan_scc(&graph);
+    let component_of = |components: &[Vec<NodeIndex>]| -> HashMap<NodeIndex, usize> {
+        let nodes = components.iter().enumerate();
+        nodes.flat_map(|(at, nodes)| nodes.iter().map(move |node| (*node, at))).collect()
+    };
+    let of_node = component_of(&alone);
+    order.iter().for_each(|(before, after)| {
+        graph.update_edge(*before, *after, ());
+    });
+    // What shares a stage is one codelet if it has a dependence.
+    let mut components = Vec::new();
+    let mut sharing = tarjan_scc(&graph);
+    // Components come in reverse topological order.
+    sharing.reverse();
+    for nodes in sharing {
+        let depends = dependences.iter().any(|(from, to)| {
+            nodes.contains(from) && nodes.contains(to) && of_node[from] != of_node[to]
+        });
+        if depends {
+            components.push(nodes);
+        } else {
+            let parts: BTreeSet<usize> = nodes.iter().map(|node| of_node[node]).collect();
+            components.extend(parts.into_iter().rev().map(|part| alone[part].clone()));
+        }
+    }
+    let of_node = component_of(&components);
+    let pairs = |edges: &[(NodeIndex, NodeIndex)]| -> BTreeSet<(usize, usize)> {
+        let pairs = edges.iter().map(|(from, to)| (of_node[from], of_node[to]));
+        pairs.filter(|(from, to)| from != to).collect()
+    };
+    let (dependences, order) = (pairs(&dependences), pairs(&order));
     let accesses =
         components.iter().map(|nodes| nodes.iter().map(|node| graph[*node]).collect()).collect();
-    Codelets { accesses, dependences }
+    Codelets { accesses, dependences, order }
 }
 
 /// How many operations in a row values take. Moving bits takes none; a hash, a remainder, a lookup and a predicate of

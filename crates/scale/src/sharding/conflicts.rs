@@ -50,6 +50,7 @@ impl<'p> Assignment<'p> {
         gress: Gress,
         written: &BTreeSet<RegisterId>,
         in_several: &dyn Fn(Location) -> bool,
+        stage_order: &BTreeSet<(Location, Location)>,
     ) -> Assignment<'p> {
         let program = values.program();
         let mut by_object: BTreeMap<Location, Vec<usize>> = BTreeMap::new();
@@ -68,7 +69,7 @@ impl<'p> Assignment<'p> {
         let shared: Vec<usize> = (0..values.accesses().len())
             .filter(|at| !is_copied(&values.accesses()[*at].object))
             .collect();
-        let codelets = codelets(&mut values, &shared);
+        let codelets = codelets(&mut values, &shared, stage_order);
         let mut accesses = Accesses::new(values);
         let (mut arrays, mut counters) = (Vec::new(), Vec::new());
         for object in order {
@@ -169,24 +170,32 @@ impl<'p> Assignment<'p> {
             }
             self.candidates[at].nodes = nodes.into_iter().collect();
         }
-        for (before, after) in self.codelets.dependences.clone() {
-            for before in self.candidates[before].nodes.clone() {
+        self.add_edges(is_without);
+        self.settle(&BTreeMap::new());
+        while let Some((one, other)) = self.conflict() {
+            self.resolve(one, other, most_stages);
+        }
+    }
+
+    /// Adds what codelets need of each other. Without a layout their nodes keep their distances.
+    fn add_edges(&mut self, keeps_distances: bool) {
+        let flow = self.codelets.dependences.iter().map(|pair| (*pair, true));
+        let order = self.codelets.order.iter().map(|pair| (*pair, false));
+        for ((before, after), is_flow) in flow.chain(order) {
+            for &before in &self.candidates[before].nodes {
                 for &after in &self.candidates[after].nodes {
                     if before == after {
                         continue;
                     }
                     let stage = |node: usize| self.graph.nodes[node].stage;
-                    let distance = match is_without {
-                        true => stage(after).saturating_sub(stage(before)).max(1),
-                        false => 1,
+                    let distance = match (is_flow, keeps_distances) {
+                        (false, _) => 0,
+                        (true, false) => 1,
+                        (true, true) => stage(after).saturating_sub(stage(before)).max(1),
                     };
-                    self.graph.edges.push(StageEdge { before, after, distance, is_flow: true });
+                    self.graph.edges.push(StageEdge { before, after, distance, is_flow });
                 }
             }
-        }
-        self.settle(&BTreeMap::new());
-        while let Some((one, other)) = self.conflict() {
-            self.resolve(one, other, most_stages);
         }
     }
 
@@ -222,17 +231,15 @@ impl<'p> Assignment<'p> {
             }
         }
         if self.stages.is_empty() {
-            // The layout and the IR disagree; each codelet is a stage of its own then.
+            // The layout and the IR disagree.
             self.graph.edges.clear();
-            let count = self.candidates.len();
-            for (at, candidate) in self.candidates.iter().enumerate() {
-                for node in &candidate.nodes {
-                    self.graph.nodes[*node].stage = at.min(count);
-                }
+            for node in self.candidates.iter().flat_map(|candidate| &candidate.nodes) {
+                self.graph.nodes[*node].stage = 0;
             }
+            self.add_edges(false);
             self.graph.source = "order".to_string();
             self.is_laid_out = false;
-            self.stages = self.graph.nodes.iter().map(|node| node.stage).collect();
+            self.stages = self.graph.stages(&BTreeMap::new()).unwrap_or_default();
         }
         false
     }

@@ -146,6 +146,26 @@ fn arrays_of_one_codelet() {
     check(&pair(I, J), "b codelet-indices 1/0; a codelet-indices 1/0");
 }
 
+/// `a` depends on `b`. That no packet comes to `a` in front of `b` is known of its values, and not of the code that is cut.
+#[test]
+fn arrays_that_the_cut_keeps_in_one_stage() {
+    let between = |index: &str| {
+        format!(
+            "if (hdr.h.m == 2) {{
+                 if (hdr.h.m == 2) {{ {} }} else {{ {} }}
+                 hdr.h.v = hdr.h.v + x; {}
+             }}
+             {}",
+            add("b", index),
+            add("a", I),
+            add("b", index),
+            add("a", I)
+        )
+    };
+    check(&between(I), "b equal-index 1/0; a equal-index 1/0");
+    check(&between(J), "b codelet-indices 1/0; a codelet-indices 1/0");
+}
+
 #[test]
 fn arrays_of_one_stage() {
     // Equal indices: one group.
