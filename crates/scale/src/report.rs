@@ -8,7 +8,7 @@ mod svg;
 mod text;
 
 pub use json::json;
-pub use run::{MachineReport, RunReport};
+pub use run::{MachineReport, RunReport, SharedReport};
 pub use svg::svg;
 pub use text::text;
 

@@ -7,6 +7,7 @@ pub mod field_run;
 pub mod hardware;
 pub mod machine_run;
 mod muted;
+pub mod shares;
 pub mod shown;
 pub mod staged_device;
 

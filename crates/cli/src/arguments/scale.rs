@@ -30,6 +30,34 @@ fn ecn(text: &str) -> Result<(Option<String>, u64), String> {
     }
 }
 
+/// A program beside the first one, with its pipelines and ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// The program.
+    pub program: PathBuf,
+    /// How many pipelines it has.
+    pub pipelines: u64,
+    /// The ports whose packets are its own.
+    pub ports: Vec<u32>,
+    /// Its table entries.
+    pub entries: Option<PathBuf>,
+}
+
+/// Reads `PROG=M:PORT,PORT[:ENTRIES]`.
+fn beside(text: &str) -> Result<Beside, String> {
+    const FORM: &str = "write PROG=PIPELINES:PORTS[:ENTRIES], such as router.p4=2:3,4";
+    let (program, rest) = text.split_once('=').ok_or(FORM)?;
+    let mut parts = rest.splitn(3, ':');
+    let (pipelines, ports) = (parts.next().unwrap_or_default(), parts.next().ok_or(FORM)?);
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| FORM.to_string());
+    Ok(Beside {
+        program: PathBuf::from(program),
+        pipelines: u64::from(number(pipelines)?),
+        ports: ports.split(',').map(number).collect::<Result<_, _>>()?,
+        entries: parts.next().map(PathBuf::from),
+    })
+}
+
 /// An engine of the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScaleEngine {
@@ -75,6 +103,9 @@ pub struct Scale {
     /// The number of pipelines, from 1 to 64.
     #[arg(long, value_name = "K")]
     pub pipelines: u64,
+    /// The program has only M of the pipelines; other programs have the rest [default: all that they leave].
+    #[arg(long, value_name = "M")]
+    pub on: Option<u64>,
     /// The stages of each half of a pipeline [default: those of the target].
     #[arg(long, value_name = "S")]
     pub stages: Option<u64>,
@@ -171,6 +202,16 @@ pub struct ScaleCaptures {
     /// write reaches the cell's owner in the order of arrivals.
     #[arg(long, value_name = "FILE", requires = "inputs")]
     pub replay_commands: Option<PathBuf>,
+    /// Run another program on M pipelines of its own, with packets that enter by these ports and its own table entries; may
+    /// be repeated. --out then has a folder for each program.
+    #[arg(
+        long,
+        value_name = "PROG=M:PORT,PORT[:ENTRIES]",
+        value_parser = beside,
+        requires = "inputs",
+        conflicts_with = "device"
+    )]
+    pub beside: Vec<Beside>,
     /// The device file (TOML).
     #[arg(long, value_name = "FILE.toml", requires = "inputs")]
     pub device: Option<PathBuf>,

@@ -4,10 +4,12 @@
 use crate::arguments::{RemapEngine, Scale, ScaleFormat, ShownCode};
 use crate::programs::{deliver, ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
+use std::path::PathBuf;
 use toolchain::files;
 use toolchain::scaling::capture_run::{CaptureRun, run_captures};
 use toolchain::scaling::field_run::{FieldRun, run_fields};
 use toolchain::scaling::machine_run::MachineRun;
+use toolchain::scaling::shares::{Share, first_share, one_program_a_port, run_shares};
 use toolchain::scaling::shown::{Shown, show};
 use toolchain::scaling::{self, ScaleRequest};
 
@@ -26,8 +28,12 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
     let language = language(&arguments.program)?;
     let options = arguments.reading.options();
     let file = on_disk(&arguments.program, &options);
+    let others: Vec<u64> = arguments.captures.beside.iter().map(|one| one.pipelines).collect();
     let request = ScaleRequest {
-        pipelines: arguments.pipelines,
+        pipelines: match (arguments.on, others.is_empty()) {
+            (None, true) => arguments.pipelines,
+            (on, _) => first_share(arguments.pipelines, on, &others)?,
+        },
         stages: arguments.stages,
         target: arguments.target.as_deref(),
         read_only_is_state: arguments.read_only_is_state,
@@ -105,9 +111,61 @@ fn run_packets(
                 replay_commands: captures.replay_commands.as_deref(),
                 engine,
             };
+            if !captures.beside.is_empty() {
+                let program = (language, file, request);
+                return run_beside(arguments, program, (&run, &machine), console);
+            }
             run_captures(language, file, request, (&run, &machine), console)?
         }
     };
+    let text = match arguments.format {
+        ScaleFormat::Json => report.json(),
+        ScaleFormat::Text | ScaleFormat::Svg => report.text(),
+    };
+    Ok((text, status))
+}
+
+/// Runs captures of several programs, each on pipelines of its own.
+fn run_beside(
+    arguments: &Scale,
+    (language, file, request): (&dyn Frontend, &ProgramFile<'_>, &ScaleRequest<'_>),
+    (run, machine): (&CaptureRun<'_>, &MachineRun<'_>),
+    console: &dyn Console,
+) -> Result<(String, ExitStatus), Failure> {
+    let others = &arguments.captures.beside;
+    let ports: Vec<&[u32]> = others.iter().map(|one| &one.ports[..]).collect();
+    one_program_a_port(&ports)?;
+    let inputs_of = |is_own: &dyn Fn(u32) -> bool| -> Vec<(u32, PathBuf)> {
+        run.inputs.iter().filter(|(port, _)| is_own(*port)).cloned().collect()
+    };
+    let mut inputs = vec![inputs_of(&|port| !ports.iter().any(|own| own.contains(&port)))];
+    inputs.extend(ports.iter().map(|own| inputs_of(&|port| own.contains(&port))));
+    let paths = std::iter::once(&arguments.program).chain(others.iter().map(|one| &one.program));
+    let folder = |(at, path): (usize, &PathBuf)| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        run.out.map(|out| out.join(format!("{at}-{stem}")))
+    };
+    let folders: Vec<Option<PathBuf>> = paths.enumerate().map(folder).collect();
+    let options = arguments.reading.options();
+    let mut shares = vec![Share {
+        language,
+        file: *file,
+        request: request.clone(),
+        run: CaptureRun { inputs: &inputs[0], out: folders[0].as_deref(), ..*run },
+    }];
+    for (at, other) in (1..).zip(others) {
+        let run = CaptureRun {
+            inputs: &inputs[at],
+            out: folders[at].as_deref(),
+            entries: other.entries.as_slice(),
+            replay_commands: None,
+            ..*run
+        };
+        let request = ScaleRequest { pipelines: other.pipelines, ..request.clone() };
+        let language = self::language(&other.program)?;
+        shares.push(Share { language, file: on_disk(&other.program, &options), request, run });
+    }
+    let (report, status) = run_shares(arguments.pipelines, &shares, machine, console)?;
     let text = match arguments.format {
         ScaleFormat::Json => report.json(),
         ScaleFormat::Text | ScaleFormat::Svg => report.text(),

@@ -37,3 +37,4 @@ mod recorded_commands;
 mod run_captures;
 mod scale;
 mod scale_captures;
+mod scale_shares;

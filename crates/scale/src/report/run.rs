@@ -71,14 +71,71 @@ impl MachineReport {
 
     /// Returns the report as JSON, which ends with a line break.
     pub fn json(&self) -> String {
-        let mut document = self.ingress.value();
+        document(&self.value())
+    }
+
+    fn value(&self) -> Value {
+        let mut value = self.ingress.value();
         if let Some(egress) = &self.egress {
-            document["egress"] = egress.value();
+            value["egress"] = egress.value();
         }
-        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        text.push('\n');
+        value
+    }
+}
+
+/// What is reported on a switch whose pipelines several programs share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedReport {
+    /// The pipelines of the switch.
+    pub pipelines: usize,
+    /// The programs with their reports, in the order of their pipelines.
+    pub programs: Vec<(String, MachineReport)>,
+}
+
+impl SharedReport {
+    /// The programs with their first pipelines, from 0.
+    fn places(&self) -> impl Iterator<Item = (usize, &(String, MachineReport))> {
+        let mut next = 0;
+        self.programs.iter().map(move |program| {
+            let first = next;
+            next += program.1.ingress.pipelines;
+            (first, program)
+        })
+    }
+
+    /// Returns the report as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (first, (name, report)) in self.places() {
+            let last = first + report.ingress.pipelines - 1;
+            let own = match last == first {
+                true => format!("pipeline {first}"),
+                false => format!("pipelines {first} to {last}"),
+            };
+            let _ = writeln!(text, "{name} in {own} of {}", self.pipelines);
+            text.push_str(&report.text());
+        }
         text
     }
+
+    /// Returns the report as JSON, which ends with a line break.
+    pub fn json(&self) -> String {
+        let programs = self.places().map(|(first, (name, report))| {
+            let mut value = report.value();
+            value["program"] = Value::from(name.as_str());
+            value["first_pipeline"] = Value::from(first);
+            value
+        });
+        let programs: Vec<Value> = programs.collect();
+        document(&json!({ "pipelines": self.pipelines, "programs": programs }))
+    }
+}
+
+/// Returns a JSON document, which ends with a line break.
+fn document(value: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 impl RunReport {
