@@ -1,35 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`ControlledWork`]: a control in stages, with writes of the control plane. A write of a cell is an arrival like a packet:
-//! it has a place in the order, queues at the cell's owner, and writes when it reaches the head of the queue.
+//! [`ControlledWork`]: a control in stages, with accesses of the control plane. An access of a cell is an arrival like a packet:
+//! it has a place in the order, queues at the cell's owner, and reads or writes when it reaches the head of the queue.
 
 use crate::device_pipeline::StagedPass;
 use crate::device_work::DeviceWork;
 use crate::staged::StagedControl;
 use crate::work::{Access, Comparable, Group, StageOutcome, Work};
+use ir::Bits;
 use ir::effects::Location;
-use ir::{Bits, RegisterId};
+use state::{CounterValue, MeterConfiguration};
 
-/// A write of a register cell.
-#[derive(Clone, Debug)]
-pub struct CellWrite {
-    access: Access,
-    register: RegisterId,
-    index: u64,
-    value: Bits,
+/// What the control plane writes to a cell, or has read there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellValue {
+    /// Of a register.
+    Register(Bits),
+    /// Of a counter: the sum of all pipelines.
+    Counter(CounterValue),
+    /// The configuration of a meter.
+    Meter(Option<MeterConfiguration>),
 }
 
-impl CellWrite {
-    /// A write of a cell; `None` if the control does not keep the register's cells in one pipeline each.
+/// An access of a cell by the control plane.
+#[derive(Clone, Debug)]
+pub struct CellAccess {
+    /// The batch, the item in it, and the place of the access in the item.
+    pub place: (u64, usize, usize),
+    access: Access,
+    object: Location,
+    index: u64,
+    /// What it writes; `None` of a read.
+    written: Option<CellValue>,
+    /// When it was submitted, in picoseconds.
+    time_ps: u64,
+    /// What it has read.
+    pub value: Option<CellValue>,
+    /// A full ring lost it.
+    pub is_lost: bool,
+}
+
+impl CellAccess {
+    /// An access of a cell of a register, a counter or a meter; `None` if the control does not keep the object's cells in one
+    /// pipeline each.
     pub fn new(
         control: &StagedControl,
-        register: RegisterId,
-        index: u64,
-        value: Bits,
-    ) -> Option<CellWrite> {
-        let array = Location::Register(register);
-        let group = control.groups.iter().position(|group| group.arrays.contains(&array))?;
+        (object, index): (Location, u64),
+        written: Option<CellValue>,
+        time_ps: u64,
+    ) -> Option<CellAccess> {
+        let group = control.groups.iter().position(|group| group.arrays.contains(&object))?;
         let cell = if control.groups[group].is_sharded { index as u32 } else { 0 };
-        Some(CellWrite { access: Access { group: group as u32, cell }, register, index, value })
+        let access = Access { group: group as u32, cell };
+        Some(CellAccess {
+            place: (0, 0, 0),
+            access,
+            object,
+            index,
+            written,
+            time_ps,
+            value: None,
+            is_lost: false,
+        })
+    }
+
+    /// Whether it writes.
+    pub fn writes(&self) -> bool {
+        self.written.is_some()
+    }
+
+    /// Reads or writes, in the pipeline that owns the cell. All pipelines together have a counter's value.
+    fn run(&mut self, work: &mut DeviceWork, owner: usize) {
+        let index = self.index;
+        let CellAccess { object, written, value, time_ps, .. } = self;
+        match (*object, written) {
+            (Location::Counter(counter), Some(CellValue::Counter(written))) => {
+                for (at, pipeline) in work.pipelines().iter_mut().enumerate() {
+                    let value = if at == owner { *written } else { CounterValue::default() };
+                    pipeline.cells_mut().set_counter(counter, index, value);
+                }
+            }
+            (Location::Counter(counter), None) => {
+                let mut sum = CounterValue::default();
+                for pipeline in work.pipelines() {
+                    let found = pipeline.cells().counter(counter, index).unwrap_or_default();
+                    sum.packets = sum.packets.wrapping_add(found.packets);
+                    sum.bytes = sum.bytes.wrapping_add(found.bytes);
+                }
+                *value = Some(CellValue::Counter(sum));
+            }
+            (Location::Register(register), written) => {
+                let Some(cells) = work.pipelines()[owner].cells_mut().register_mut(register) else {
+                    return;
+                };
+                match written {
+                    Some(CellValue::Register(written)) => cells.write(index, written.clone()),
+                    _ => *value = cells.read(index).map(CellValue::Register),
+                }
+            }
+            (Location::Meter(meter), Some(CellValue::Meter(written))) => {
+                let cells = work.pipelines()[owner].cells_mut();
+                cells.configure_meter(meter, index, *written, *time_ps);
+            }
+            (Location::Meter(meter), None) => {
+                let found = work.pipelines()[owner].cells().meter(meter, index);
+                *value = Some(CellValue::Meter(found));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -38,8 +115,8 @@ impl CellWrite {
 pub enum Carried {
     /// A packet.
     Pass(Box<StagedPass>),
-    /// A write of the control plane.
-    Write(CellWrite),
+    /// An access of the control plane.
+    Cell(Box<CellAccess>),
 }
 
 /// A control in stages, with its pipelines.
@@ -60,19 +137,16 @@ impl Work for ControlledWork {
     fn resolve(&mut self, packet: &mut Carried, accesses: &mut Vec<Access>) {
         match packet {
             Carried::Pass(pass) => self.0.resolve(pass, accesses),
-            Carried::Write(write) => accesses.push(write.access),
+            Carried::Cell(cell) => accesses.push(cell.access),
         }
     }
 
     fn run(&mut self, stage: usize, pipeline: usize, packet: &mut Carried) -> StageOutcome {
         match packet {
             Carried::Pass(pass) => self.0.run(stage, pipeline, pass),
-            Carried::Write(write) => {
-                if self.groups()[write.access.group as usize].stage == stage
-                    && let Some(cells) =
-                        self.0.pipelines()[pipeline].cells_mut().register_mut(write.register)
-                {
-                    cells.write(write.index, write.value.clone());
+            Carried::Cell(cell) => {
+                if self.groups()[cell.access.group as usize].stage == stage {
+                    cell.run(&mut self.0, pipeline);
                 }
                 StageOutcome::default()
             }
@@ -96,8 +170,8 @@ impl Comparable for ControlledWork {
             (Carried::Pass(packet), Carried::Pass(reference)) => {
                 self.0.is_same_packet(packet, reference)
             }
-            (Carried::Write(_), Carried::Write(_)) => true,
-            (Carried::Pass(_), Carried::Write(_)) | (Carried::Write(_), Carried::Pass(_)) => false,
+            (Carried::Cell(cell), Carried::Cell(reference)) => cell.value == reference.value,
+            (Carried::Pass(_), Carried::Cell(_)) | (Carried::Cell(_), Carried::Pass(_)) => false,
         }
     }
 

@@ -24,11 +24,14 @@ impl PacketField {
         let is_it = |full: &str| {
             full == name || full.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
         };
-        let mut found = program.slots.iter().enumerate().filter(|(_, slot)| is_it(&slot.name));
+        // What stages carry to later ones has names with `$`.
+        let of_program =
+            || program.slots.iter().enumerate().filter(|(_, it)| !it.name.contains('$'));
+        let mut found = of_program().filter(|(_, slot)| is_it(&slot.name));
         match (found.next(), found.next()) {
             (Some((at, _)), None) => Ok(PacketField::of(program, SlotId(at as u32))),
             _ => {
-                let names = program.slots.iter().map(|slot| &*slot.name);
+                let names = of_program().map(|(_, slot)| &*slot.name);
                 Err(source::nearest(name, names).map(str::to_string))
             }
         }

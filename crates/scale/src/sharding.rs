@@ -124,6 +124,9 @@ impl ControlSharding<'_> {
 pub struct ShardOptions {
     /// Whether registers that no packet writes are state, as in MP5's paper. If not, each pipeline has a copy.
     pub read_only_is_state: bool,
+    /// Whether counters are arrays whose cells lie in one pipeline each, so that the control plane accesses them in the order of
+    /// packets. If not, each pipeline counts for itself.
+    pub counters_are_state: bool,
 }
 
 /// Returns the verdicts on all controls that take stages, in the order of the program's blocks. `graph` gives the stages of a half of the
@@ -147,8 +150,13 @@ pub fn shard<'p>(
         }
     }
     let written = state_registers(program, options);
+    let is_copied = |object: Location| match object {
+        Location::Register(register) => !written.contains(&register),
+        Location::Counter(_) => !options.counters_are_state,
+        _ => false,
+    };
     let in_several = |object: Location| match object {
-        Location::Register(register) if !written.contains(&register) => false,
+        Location::Register(_) if is_copied(object) => false,
         object => halves.get(&object).is_some_and(|blocks| blocks.len() > 1),
     };
     let mut found = Vec::new();
@@ -157,7 +165,7 @@ pub fn shard<'p>(
             Ok(values) => {
                 let order = order_of_stages(program, block);
                 let mut state =
-                    conflicts::Assignment::new(values, gress, &written, &in_several, &order);
+                    conflicts::Assignment::new(values, gress, &is_copied, &in_several, &order);
                 state.assign(graph(gress), most_stages(gress));
                 state.finish(block)
             }
@@ -242,6 +250,7 @@ fn not_analysed<'p>(
 pub fn declaration(program: &Program, object: Location) -> Span {
     let origin = match object {
         Location::Register(register) => program.registers[register.index()].origin,
+        Location::Counter(counter) => program.counters[counter.index()].origin,
         Location::Meter(meter) => program.meters[meter.index()].origin,
         Location::Extern(one) => program.externs[one.index()].origin,
         _ => return Span::NONE,
@@ -249,7 +258,7 @@ pub fn declaration(program: &Program, object: Location) -> Span {
     program.origins.get(origin.index()).map_or(Span::NONE, |origin| origin.span)
 }
 
-/// Name, number of cells and width in bits of a register, a meter or an extern; `None` of other things.
+/// Name, number of cells and width in bits of a register, a counter, a meter or an extern; `None` of other things.
 fn declared(program: &Program, object: Location) -> Option<(Arc<str>, u64, u32)> {
     match object {
         Location::Register(register) => {
@@ -263,6 +272,10 @@ fn declared(program: &Program, object: Location) -> Option<(Arc<str>, u64, u32)>
                 table.and_then(|table| table.size).unwrap_or(1)
             };
             Some((declared.name.clone(), declared.size.unwrap_or_else(of_table), 0))
+        }
+        Location::Counter(counter) => {
+            let declared = &program.counters[counter.index()];
+            Some((declared.name.clone(), declared.size.unwrap_or(1), 0))
         }
         Location::Extern(target) => {
             let declared = &program.externs[target.index()];

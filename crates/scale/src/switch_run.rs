@@ -3,16 +3,17 @@
 //! a machine runs their stages cycle by cycle, and the device finishes each pass in the cycle in which it leaves the last
 //! stage. What a finish sends back to ingress is a new arrival. Each half is judged against one pipeline.
 
+mod batches;
 mod half;
 
+pub use batches::CompletedBatch;
 pub use half::{HalfOutcome, HalfPlan};
 
 use crate::controlled_work::Carried;
-use control::target::Item;
+use batches::{Batches, CellRequest, cells_of, described};
+use control::target::{Item, Reply};
 use device::{CallerPasses, Device, DeviceError, Gress, LoadError};
 use half::Half;
-use ir::{CounterId, MeterId};
-use state::{BatchItem, CellValues, Update};
 
 /// The time of cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,7 @@ pub struct SwitchRun {
     egress: Option<Half>,
     clock: CycleClock,
     cycle: u64,
+    batches: Batches,
 }
 
 impl SwitchRun {
@@ -57,12 +59,10 @@ impl SwitchRun {
         ingress: HalfPlan,
         egress: Option<HalfPlan>,
     ) -> Result<SwitchRun, LoadError> {
-        // What was written so far is in the device's cells.
-        device.drain_updates();
         device.give_passes(CallerPasses { ingress: true, egress: egress.is_some() });
         let ingress = Half::new(&device, ingress)?;
         let egress = egress.map(|plan| Half::new(&device, plan)).transpose()?;
-        Ok(SwitchRun { device, ingress, egress, clock, cycle: 0 })
+        Ok(SwitchRun { device, ingress, egress, clock, cycle: 0, batches: Batches::default() })
     }
 
     /// Returns the device, for what it has sent.
@@ -81,62 +81,49 @@ impl SwitchRun {
         self.advance_in_cycle(time_ps)
     }
 
-    /// Lets the control plane write: `apply` submits batches to the device now, as an arrival in front of packets of the same time. What
-    /// they change in tables is the version of later arrivals. Each register cell that they write is an arrival of its own, which
-    /// writes at the cell's owner in the order of arrival.
+    /// Lets a batch of the control plane arrive, in front of packets of the same time. The device has applied it: what it changed in
+    /// tables is the version of later arrivals. Each register, counter or meter cell that it reads or writes is an arrival of its
+    /// own, which reads and writes at the cell's owner in the order of arrival.
     ///
     /// # Errors
     ///
-    /// An update that several pipelines do not take, in words.
-    pub fn control<T>(
-        &mut self,
-        apply: impl FnOnce(&mut Device) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let applied = apply(&mut self.device)?;
-        for update in self.device.drain_updates() {
-            let Item::State(BatchItem::Update(update)) = update.item else { continue };
-            self.write(update)?;
+    /// An item that several pipelines do not take, in words.
+    pub fn control(&mut self, items: &[(Item, Reply)]) -> Result<(), String> {
+        let program = self.device.program();
+        let time_ps = self.device.now_ps();
+        let batch = self.batches.open(items, time_ps);
+        for (at, (item, _)) in items.iter().enumerate() {
+            for CellRequest { object, index, written } in cells_of(&program, item)? {
+                let cycle = self.cycle;
+                let mut halves = [&mut self.ingress].into_iter().chain(&mut self.egress);
+                let found = halves.find_map(|half| {
+                    let access = half.cell_access((object, index), written.clone(), time_ps)?;
+                    Some((half, access))
+                });
+                match found {
+                    Some((half, mut access)) => {
+                        access.place = (batch, at, self.batches.wait(batch, at));
+                        half.offer(Carried::Cell(Box::new(access)), 0, cycle);
+                    }
+                    // All pipelines have the value that the device has read.
+                    None if written.is_none() => {}
+                    None => {
+                        let what = described(&program, object);
+                        return Err(format!(
+                            "{what}: no packet writes it, so each pipeline has a copy; --read-only-is-state lets it be \
+                             written while packets are in flight"
+                        ));
+                    }
+                }
+            }
         }
-        Ok(applied)
+        self.batches.close(batch, time_ps);
+        Ok(())
     }
 
-    fn write(&mut self, update: Update) -> Result<(), String> {
-        let program = self.device.program();
-        let what = match update {
-            Update::WriteRegister { register, cells, values } => {
-                let array = &program.registers[register.index()];
-                let end = cells.count.map_or(array.size, |count| cells.first + count);
-                for (at, index) in (cells.first..end).enumerate() {
-                    let value = match &values {
-                        CellValues::Same(value) => value.clone(),
-                        CellValues::Each(values) => values[at].clone(),
-                    };
-                    let cycle = self.cycle;
-                    let mut halves = [&mut self.ingress].into_iter().chain(&mut self.egress);
-                    let found = halves.find_map(|half| {
-                        let write = half.cell_write(register, index, value.clone())?;
-                        Some((half, write))
-                    });
-                    let Some((half, write)) = found else {
-                        return Err(format!(
-                            "register `{}`: no packet writes it, so each pipeline has a copy; --read-only-is-state lets it be \
-                             written while packets are in flight",
-                            array.name
-                        ));
-                    };
-                    half.offer(Carried::Write(write), 0, cycle);
-                }
-                return Ok(());
-            }
-            Update::WriteCounter { counter: CounterId(at), .. } => {
-                format!("counter `{}`", program.counters[at as usize].name)
-            }
-            Update::WriteMeter { meter: MeterId(at), .. } => {
-                format!("meter `{}`", program.meters[at as usize].name)
-            }
-            _ => return Ok(()),
-        };
-        Err(format!("{what} cannot be written while packets are in flight"))
+    /// Takes the batches that have completed since the last call: their last item has.
+    pub fn take_completed(&mut self) -> Vec<CompletedBatch> {
+        self.batches.take_completed()
     }
 
     /// Runs until a time.
@@ -169,7 +156,9 @@ impl SwitchRun {
         if let Some(until_ps) = until_ps {
             self.advance(until_ps)?;
             let halves = [&mut self.ingress].into_iter().chain(&mut self.egress);
-            return halves.into_iter().try_for_each(Half::drain);
+            halves.into_iter().try_for_each(Half::drain)?;
+            self.end_accesses();
+            return Ok(());
         }
         loop {
             if self.is_empty() {
@@ -212,6 +201,7 @@ impl SwitchRun {
         for half in [&mut self.ingress].into_iter().chain(&mut self.egress) {
             has_moved |= half.step(self.cycle, &mut done)?;
         }
+        self.end_accesses();
         self.cycle += 1;
         self.advance_in_cycle(end_ps)?;
         for pass in done {
@@ -219,6 +209,14 @@ impl SwitchRun {
         }
         self.advance_in_cycle(end_ps)?;
         Ok(has_moved)
+    }
+
+    /// Completes batches whose last access left in this cycle.
+    fn end_accesses(&mut self) {
+        let end_ps = self.clock.end_ps(self.cycle);
+        for half in [&mut self.ingress].into_iter().chain(&mut self.egress) {
+            half.take_ended().into_iter().for_each(|access| self.batches.end(access, end_ps));
+        }
     }
 
     /// Runs the events of the device until a time in the current cycle. Passes that begin arrive in this cycle.

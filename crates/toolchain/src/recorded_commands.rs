@@ -64,6 +64,21 @@ impl<'r> Recorder<'r> {
     }
 }
 
+/// Says whether a file has a command about a counter. Errors in the text are found by [`Replay::read`].
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub(crate) fn names_counters(path: &Path) -> Result<bool, String> {
+    let text = files::read_text(path)?;
+    let (commands, _) = command_text::read_timed(&path.display().to_string(), &text);
+    let is_about_counter = |(_, located): &(u64, Located)| {
+        use Command::{CounterRead, CounterReset, CounterWrite};
+        matches!(located.command, CounterRead { .. } | CounterReset { .. } | CounterWrite { .. })
+    };
+    Ok(commands.iter().any(is_about_counter))
+}
+
 /// Applies commands at their times.
 pub(crate) struct Replay {
     session: Session,
@@ -104,11 +119,9 @@ impl Replay {
         self.left.front().map(|(time_ps, _)| *time_ps)
     }
 
-    /// Says whether a command reads state that packets change.
-    pub(crate) fn reads_state(&self) -> bool {
-        self.left.iter().any(|(_, located)| {
-            matches!(located.command, Command::RegisterRead { .. } | Command::CounterRead { .. })
-        })
+    /// Takes the texts of what commands have read.
+    pub(crate) fn take_log(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
     }
 
     /// Applies the commands until a time. Returns the time of the next one.
@@ -154,6 +167,6 @@ impl Controller for Replay {
     }
 
     fn drain_log(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.log)
+        self.take_log()
     }
 }

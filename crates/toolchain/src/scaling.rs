@@ -7,6 +7,7 @@ pub mod field_run;
 pub mod hardware;
 pub mod machine_run;
 mod muted;
+mod observed;
 pub mod shares;
 pub mod shown;
 pub mod staged_device;
@@ -28,7 +29,7 @@ use source::{Diagnostic, Diagnostics, SourceMap, Span};
 const MAX_CELL_BYTES: u128 = 64 << 30;
 
 /// How a program is to be spread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ScaleRequest<'r> {
     /// The number of pipelines.
     pub pipelines: u64,
@@ -38,6 +39,8 @@ pub struct ScaleRequest<'r> {
     pub target: Option<&'r str>,
     /// Whether registers that no packet writes are state.
     pub read_only_is_state: bool,
+    /// Whether counters are arrays with an owner for each cell.
+    pub counters_are_state: bool,
 }
 
 /// A program and the stages of its layout.
@@ -137,7 +140,10 @@ impl Scaled {
             Err(Failure::Usage(message) | Failure::Message(message)) => Err(message),
         };
         let stages = request.stages.map(|stages| stages as usize);
-        let options = ShardOptions { read_only_is_state: request.read_only_is_state };
+        let options = ShardOptions {
+            read_only_is_state: request.read_only_is_state,
+            counters_are_state: request.counters_are_state,
+        };
         Ok(Scaled { compiled, layout, target, stages, options })
     }
 

@@ -6,7 +6,7 @@ use crate::programs::{deliver, ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
 use std::path::PathBuf;
 use toolchain::files;
-use toolchain::scaling::capture_run::{CaptureRun, run_captures};
+use toolchain::scaling::capture_run::{CaptureRun, names_counters, run_captures};
 use toolchain::scaling::field_run::{FieldRun, run_fields};
 use toolchain::scaling::machine_run::MachineRun;
 use toolchain::scaling::shares::{Share, first_share, one_program_a_port, run_shares};
@@ -37,6 +37,10 @@ fn report(arguments: &Scale, console: &dyn Console) -> Result<ExitStatus, Failur
         stages: arguments.stages,
         target: arguments.target.as_deref(),
         read_only_is_state: arguments.read_only_is_state,
+        counters_are_state: match &arguments.captures.replay_commands {
+            Some(path) => names_counters(path)?,
+            None => false,
+        },
     };
     if let Some(code) = arguments.show {
         let shown = match code {

@@ -21,8 +21,8 @@ pub struct RunReport {
     pub pipelines: usize,
     /// Packets that arrived, that the program dropped, and that the machine lost.
     pub packets: [u64; 3],
-    /// Writes of register cells by the control plane.
-    pub writes: u64,
+    /// Reads and writes of cells by the control plane.
+    pub control: [u64; 2],
     /// The last cycle of a departure.
     pub last_departure: u64,
     /// The last arrival over the last departure.
@@ -155,7 +155,7 @@ impl RunReport {
             design: design.to_string(),
             pipelines,
             packets: [measures.arrivals, of_program, verdict.lost.len() as u64],
-            writes: 0,
+            control: [0; 2],
             last_departure: measures.last_departure,
             throughput: measures.throughput(),
             steady: outcome.steady(arrivals, measures.last_arrival),
@@ -204,8 +204,9 @@ impl RunReport {
             "  {} accesses, {} cycles wasted on accesses that did not happen; {} cells moved",
             self.accesses, self.wasted, self.moved
         );
-        if self.writes > 0 {
-            let _ = writeln!(out, "  {} cells written by the control plane", self.writes);
+        if self.control != [0; 2] {
+            let [reads, writes] = self.control;
+            let _ = writeln!(out, "  control plane: {reads} cells read, {writes} written");
         }
         if self.verdict.is_equivalent() {
             out.push_str(
@@ -255,7 +256,8 @@ impl RunReport {
             "packets": arrived,
             "dropped": dropped,
             "lost": lost,
-            "control_writes": self.writes,
+            "control_reads": self.control[0],
+            "control_writes": self.control[1],
             "last_departure": self.last_departure,
             "throughput": self.throughput,
             "steady": self.steady,

@@ -10,7 +10,6 @@ use super::rule::Rule;
 use super::rules::Accesses;
 use super::stage_graph::{StageEdge, StageGraph, StageNode, last_part};
 use super::{ArraySharding, declared};
-use ir::RegisterId;
 use ir::analysis::ControlValues;
 use ir::effects::Location;
 use pisa::Gress;
@@ -48,7 +47,7 @@ impl<'p> Assignment<'p> {
     pub fn new(
         mut values: ControlValues<'p>,
         gress: Gress,
-        written: &BTreeSet<RegisterId>,
+        is_copied: &dyn Fn(Location) -> bool,
         in_several: &dyn Fn(Location) -> bool,
         stage_order: &BTreeSet<(Location, Location)>,
     ) -> Assignment<'p> {
@@ -61,24 +60,21 @@ impl<'p> Assignment<'p> {
                 order.push(access.object);
             }
         }
-        let is_copied = |object: &Location| match object {
-            Location::Register(register) => !written.contains(register),
-            Location::Counter(_) => true,
-            _ => false,
-        };
         let shared: Vec<usize> = (0..values.accesses().len())
-            .filter(|at| !is_copied(&values.accesses()[*at].object))
+            .filter(|at| !is_copied(values.accesses()[*at].object))
             .collect();
         let codelets = codelets(&mut values, &shared, stage_order);
         let mut accesses = Accesses::new(values);
         let (mut arrays, mut counters) = (Vec::new(), Vec::new());
         for object in order {
             let of_object = by_object.remove(&object).unwrap_or_default();
-            let Some((name, cells, width_bits)) = declared(program, object) else {
+            let array = declared(program, object)
+                .filter(|_| !matches!(object, Location::Counter(_)) || !is_copied(object));
+            let Some((name, cells, width_bits)) = array else {
                 counters.push(object);
                 continue;
             };
-            let (rule, because) = if is_copied(&object) {
+            let (rule, because) = if is_copied(object) {
                 (Rule::NeverWritten, BTreeSet::new())
             } else if in_several(object) {
                 (Rule::TwoControls, BTreeSet::new())

@@ -2,7 +2,7 @@
 //! [`Half`]: ingress or egress of a device on a machine, beside the pipeline that it is compared with.
 
 use crate::checker::Checker;
-use crate::controlled_work::{Carried, CellWrite, ControlledWork};
+use crate::controlled_work::{Carried, CellAccess, CellValue, ControlledWork};
 use crate::design::Design;
 use crate::device_pipeline::{DevicePipeline, StagedPass};
 use crate::device_work::DeviceWork;
@@ -13,7 +13,7 @@ use crate::packet_fields::PacketOptions;
 use crate::staged::StagedControl;
 use crate::work::{Group, Work};
 use device::{Device, DeviceError, DropReason, LoadError, Pass};
-use ir::{Bits, RegisterId};
+use ir::effects::Location;
 use state::Cells;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,8 +50,8 @@ pub struct HalfOutcome {
     pub counts: Vec<Vec<u64>>,
     /// The groups.
     pub groups: Vec<Group>,
-    /// The number of writes of the control plane among the arrivals.
-    pub writes: u64,
+    /// The number of reads and of writes of cells by the control plane, among the arrivals.
+    pub control: [u64; 2],
 }
 
 /// A half of the device: its machine, and the pipeline that it is compared with.
@@ -67,7 +67,10 @@ pub(super) struct Half {
     expected: BTreeMap<u64, Option<Carried>>,
     verdict: Verdict,
     arrivals: Vec<u64>,
-    writes: u64,
+    /// Reads and writes of the control plane.
+    control: [u64; 2],
+    /// Accesses of the control plane that have ended.
+    ended: Vec<CellAccess>,
     departures: Vec<Departure<()>>,
     dropped: Vec<Dropped<()>>,
 }
@@ -91,20 +94,27 @@ impl Half {
             expected: BTreeMap::new(),
             verdict: Verdict::default(),
             arrivals: Vec::new(),
-            writes: 0,
+            control: [0; 2],
+            ended: Vec::new(),
             departures: Vec::new(),
             dropped: Vec::new(),
         })
     }
 
-    /// Returns a write of a cell, if the half has the register.
-    pub fn cell_write(
+    /// Returns an access of a cell by the control plane, if the half keeps the object's cells in one pipeline each.
+    pub fn cell_access(
         &mut self,
-        register: RegisterId,
-        index: u64,
-        value: Bits,
-    ) -> Option<CellWrite> {
-        CellWrite::new(self.work.0.pipelines()[0].control(), register, index, value)
+        cell: (Location, u64),
+        written: Option<CellValue>,
+        time_ps: u64,
+    ) -> Option<CellAccess> {
+        let control = self.work.0.pipelines()[0].control();
+        CellAccess::new(control, cell, written, time_ps)
+    }
+
+    /// Takes the accesses of the control plane that have ended since the last call, lost ones among them.
+    pub fn take_ended(&mut self) -> Vec<CellAccess> {
+        std::mem::take(&mut self.ended)
     }
 
     /// Takes a pass that begins in a cycle.
@@ -120,7 +130,9 @@ impl Half {
         if self.machine.is_empty() {
             self.machine.skip_to(cycle, &mut self.work, &mut self.checker);
         }
-        self.writes += u64::from(matches!(packet, Carried::Write(_)));
+        if let Carried::Cell(cell) = &packet {
+            self.control[usize::from(cell.writes())] += 1;
+        }
         let expected = self.single_run.run(&mut self.single, packet.clone());
         self.expected.insert(self.arrivals.len() as u64, expected);
         self.arrivals.push(cycle);
@@ -143,8 +155,9 @@ impl Half {
             self.judge(departure.sequence, &End::Left(&departure));
             let Departure { sequence, cycle, is_marked, packet } = departure;
             self.departures.push(Departure { sequence, cycle, is_marked, packet: () });
-            if let Carried::Pass(pass) = packet {
-                left.push((sequence, *pass));
+            match packet {
+                Carried::Pass(pass) => left.push((sequence, *pass)),
+                Carried::Cell(cell) => self.ended.push(*cell),
             }
         }
         for Dropped { sequence, cycle, stage, cause, packet } in dropped {
@@ -154,9 +167,15 @@ impl Half {
             };
             self.judge(sequence, &end);
             self.dropped.push(Dropped { sequence, cycle, stage, cause, packet: () });
-            if let Carried::Pass(mut packet) = packet {
-                packet.pass.end(DropReason::StageQueue);
-                left.push((sequence, *packet));
+            match packet {
+                Carried::Pass(mut packet) => {
+                    packet.pass.end(DropReason::StageQueue);
+                    left.push((sequence, *packet));
+                }
+                Carried::Cell(mut cell) => {
+                    cell.is_lost = true;
+                    self.ended.push(*cell);
+                }
             }
         }
         left.sort_by_key(|(sequence, _)| *sequence);
@@ -200,7 +219,7 @@ impl Half {
             .map(|violation| format!("cycle {}: {}", violation.cycle, violation.message));
         HalfOutcome {
             pipelines: self.work.0.pipelines().len(),
-            writes: self.writes,
+            control: self.control,
             counts: crate::judge::counts(&expected, &groups),
             verdict,
             violations: violations.collect(),

@@ -58,7 +58,7 @@ pub fn case(choices: &mut Choices, engine: EngineChoice, mistake: &Mistake) -> F
     let (most_stages, pipelines) = (choices.between(1, 8) as usize, choices.between(1, 4) as usize);
     let ready = program(&declarations(), &body, "");
     let original = ready.program();
-    let options = ShardOptions { read_only_is_state: choices.flag() };
+    let options = ShardOptions { read_only_is_state: choices.flag(), ..ShardOptions::default() };
     let mut controls = shard(original, options, &|_| None, &|_| most_stages);
     let Some(control) = controls.iter_mut().find(|control| !control.groups.is_empty()) else {
         return Found::Nothing;

@@ -3,10 +3,11 @@
 //! a cycle.
 
 use super::machine_run::{MachineRun, PacketSource, StagedProgram};
+use super::observed::{Observed, batch_texts};
 use super::{ScaleRequest, Scaled};
 use crate::device_run::{Arrivals, built_options, ports_exist, replay_error_text, set_up};
 use crate::port_captures::{PortCaptures, written_text};
-use crate::recorded_commands::Replay;
+use crate::recorded_commands::{self, Replay};
 use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Console, Deployment, ExitStatus, Failure, Frontend, ProgramFile};
@@ -42,6 +43,15 @@ pub struct CaptureRun<'r> {
     pub replay_commands: Option<&'r Path>,
     /// The engine.
     pub engine: EngineChoice,
+}
+
+/// Says whether a file of commands has one about a counter: then counters are arrays with an owner for each cell.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn names_counters(path: &Path) -> Result<bool, Failure> {
+    recorded_commands::names_counters(path).map_err(Failure::Message)
 }
 
 /// Runs captures, and writes what leaves.
@@ -120,7 +130,6 @@ impl PacketSource for Source<'_> {
             seed: self.seed,
             cpu_port: run.cpu_port.or(built.cpu_port),
             engine: run.engine,
-            records_updates: run.replay_commands.is_some(),
             ..built
         })?;
         if !ports_exist(run.inputs, run.cpu_port, device.largest_port(), console) {
@@ -174,15 +183,7 @@ impl Source<'_> {
         console: &dyn Console,
     ) -> Result<Option<Replay>, ReplayError> {
         let Some(path) = self.run.replay_commands else { return Ok(None) };
-        let commands = Replay::read(path, program, console).map_err(ReplayError::Agent)?;
-        match commands {
-            Some(commands) if commands.reads_state() => {
-                let message = format!(
-                    "{}: commands that read registers or counters cannot be applied while packets are in flight",
-                    path.display()
-                );
-                Err(ReplayError::Agent(message))
-            }
+        match Replay::read(path, program, console).map_err(ReplayError::Agent)? {
             Some(commands) => Ok(Some(commands)),
             None => Err(ReplayError::Agent("correct the errors in the commands first".to_string())),
         }
@@ -193,8 +194,13 @@ impl Source<'_> {
         let Some(commands) = &mut self.commands else { return Ok(()) };
         while let Some(time_ps) = commands.next_ps().filter(|time_ps| *time_ps <= until_ps) {
             switch.advance(time_ps).map_err(ReplayError::Device)?;
-            let apply = |device: &mut Device| commands.apply(&mut device.target(), time_ps);
-            switch.control(apply).map_err(ReplayError::Agent)?;
+            let mut target = Observed::new(switch.device().target());
+            commands.apply(&mut target, time_ps).map_err(ReplayError::Agent)?;
+            // What reads find is known when they have reached the owners of their cells.
+            commands.take_log();
+            for items in target.applied {
+                switch.control(&items).map_err(ReplayError::Agent)?;
+            }
         }
         Ok(())
     }
@@ -209,6 +215,10 @@ impl Source<'_> {
     ) -> Result<(), ReplayError> {
         for line in switch.device().drain_log() {
             console.note(&format!("log: {}", line.text));
+        }
+        let program = switch.device().program();
+        for batch in switch.take_completed().into_iter().filter(|_| !is_trial) {
+            batch_texts(&program, &batch).iter().for_each(|text| console.note(text));
         }
         let mut sent = switch.device().drain_transmitted().into_iter();
         let Some(captures) = self.captures.as_mut().filter(|_| !is_trial) else { return Ok(()) };

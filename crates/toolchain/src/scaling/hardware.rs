@@ -93,6 +93,7 @@ pub fn made(
             stages: request.stages,
             target: None,
             read_only_is_state: false,
+            counters_are_state: false,
         },
         console,
     )?;

@@ -316,8 +316,8 @@ impl Ran {
                 &half.groups,
             );
             let [arrivals, dropped, lost] = report.packets;
-            let packets = [arrivals - half.writes, dropped, lost];
-            RunReport { packets, writes: half.writes, ..report }
+            let packets = [arrivals - half.control.iter().sum::<u64>(), dropped, lost];
+            RunReport { packets, control: half.control, ..report }
         };
         let report = MachineReport {
             ingress: half(&self.ingress),

@@ -49,7 +49,6 @@ fn compiled(
     let files = MemoryFiles::new([(name, text)]);
     let preprocessing = PreprocessorOptions::default();
     let file = ProgramFile { path, files: &files, preprocessing: &preprocessing };
-    let request =
-        ScaleRequest { pipelines: 1, stages: None, target: None, read_only_is_state: false };
+    let request = ScaleRequest { pipelines: 1, ..ScaleRequest::default() };
     staged_device(language(path)?, &file, &request, console)
 }
