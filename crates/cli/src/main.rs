@@ -13,6 +13,10 @@ mod signals;
 use frontend::ExitStatus;
 use toolchain::p4r;
 
+/// Packets are made on one thread and freed on another, which this allocator does without a lock.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Deeply nested programs need stack; the main thread's is small on some systems.
 const STACK_BYTES: usize = 256 << 20;
 

@@ -4,8 +4,8 @@
 
 use crate::device::Device;
 use crate::output::DeviceError;
-use crate::packet::Arrival;
-use crate::pass::Pass;
+use crate::packet::{Arrival, ProgramId};
+use crate::pass::{EgressAhead, EmptyQueues, Pass};
 use crate::switch::Switch;
 
 impl Device {
@@ -45,6 +45,7 @@ impl Switch {
         // Compiled code asks for this room. Here it does not take memory of one thread on another.
         bytes.reserve(jit::TAILROOM_BYTES);
         let id = self.programs.main_id();
+        let queues = self.empty_queues(id, bytes.len(), time_ps);
         let arrival = Arrival::from_wire(number, port, time_ps, (bytes, 0));
         let now_ps = std::mem::replace(&mut self.core.now_ps, time_ps);
         let begun = self.program_and_core(id).and_then(|(program, core)| {
@@ -52,10 +53,29 @@ impl Switch {
             let mut pass = Box::new(architecture.begin_ingress(&mut services, arrival)?);
             pass.view = Some(program.view());
             pass.hold = Some(program.membership.hold.clone());
+            if let Some(count) = queues {
+                let timestamp = core.timestamp();
+                pass.egress = EgressAhead::Allowed(EmptyQueues { count, timestamp });
+            }
             Some(pass)
         });
         self.core.now_ps = now_ps;
         Ok(begun)
+    }
+
+    /// Returns the number of queues that each port has at least, if egress of a packet may run ahead: a program whose egress may,
+    /// and queues that are empty at the arrival, because ports are ideal.
+    fn empty_queues(&mut self, id: ProgramId, length_bytes: usize, time_ps: u64) -> Option<u32> {
+        let program = self.programs.get(id)?;
+        let options = &self.core.options;
+        let may = program.egress_runs_ahead()
+            && options.may_use_fast_path()
+            && options.pass_timing.is_none()
+            && options.pass_limit.is_none_or(|limit| limit >= 2)
+            && !self.core.caller_takes_any();
+        let length_bytes = length_bytes as u64 + program.max_header_bytes();
+        let count = options.traffic_manager.min_queue_count();
+        (may && self.core.traffic.can_bypass_queues(length_bytes, time_ps)).then_some(count)
     }
 
     /// See [`crate::Device::finish_ahead`].
@@ -67,7 +87,15 @@ impl Switch {
         self.advance_to_arrival(given_ps)?;
         let bytes = pass.packet.received_bytes as usize;
         self.core.statistics.received(pass.ingress_port(), bytes);
-        self.finish_driven(pass)?;
-        self.empty_ready_queues(given_ps)
+        match pass.egress {
+            EgressAhead::No | EgressAhead::Allowed(_) => {
+                self.finish_driven(pass)?;
+                self.empty_ready_queues(given_ps)
+            }
+            EgressAhead::Sent { .. } | EgressAhead::Dropped(_) => {
+                let id = self.code_of_pass(&pass)?;
+                self.with_program(id, |program, core| program.finish_behind_egress(core, pass))
+            }
+        }
     }
 }

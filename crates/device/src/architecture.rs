@@ -3,11 +3,12 @@
 //! architecture acts through `services`; it does not see the loaded program and the switch core. The implementations
 //! are in `architectures`.
 
+use crate::engine::BlockRunner;
 use crate::fast_path::{FastPath, FastPathExit};
 use crate::options::DeviceOptions;
 use crate::output::DeviceError;
 use crate::packet::{Arrival, QueuedPacket};
-use crate::pass::{Gress, Pass};
+use crate::pass::{EgressAhead, EmptyQueues, Gress, Pass};
 use crate::services::Services;
 use crate::tap::EgressPacket;
 use crate::traffic_manager::Dequeued;
@@ -55,6 +56,22 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
     /// Returns the packet at the egress parser, for architectures whose traffic manager passes only bytes to egress.
     fn at_egress(&self, _: &QueuedPacket) -> Option<EgressPacket> {
         None
+    }
+
+    /// Returns whether [`Architecture::run_egress_ahead`] may run egress of the program.
+    fn egress_runs_ahead(&self) -> bool {
+        false
+    }
+
+    /// Runs egress of a packet whose pass through ingress has run ahead of its arrival, at which all queues are empty and all
+    /// wires idle. A packet that needs something else of the device stays as it is.
+    fn run_egress_ahead(
+        &self,
+        _: &mut BlockRunner,
+        _: &mut Pass,
+        _: EmptyQueues,
+    ) -> Result<EgressAhead, DeviceError> {
+        Ok(EgressAhead::No)
     }
 
     /// Describes the fast path: the blocks from a port to a port as one unit with the inputs of [`FastPath`]. The unit

@@ -2,6 +2,7 @@
 //! Passes that a caller runs with its own executors: begin, fork and finish.
 
 use crate::output::DeviceError;
+use crate::packet::ProgramId;
 use crate::pass::{Gress, Pass};
 use crate::switch::Switch;
 
@@ -34,11 +35,17 @@ impl Switch {
 
     /// Finishes it between two events.
     pub fn finish_driven(&mut self, pass: Pass) -> Result<(), DeviceError> {
-        let id = pass.lease.id;
-        if !self.programs.get(id).is_some_and(|program| program.is_of(&pass)) {
-            return Err(DeviceError::ForeignPass { packet: pass.packet() });
-        }
+        let id = self.code_of_pass(&pass)?;
         self.with_program(id, |program, core| program.finish(core, pass))
+    }
+
+    /// Returns the program of a pass that a caller has run.
+    pub fn code_of_pass(&self, pass: &Pass) -> Result<ProgramId, DeviceError> {
+        let id = pass.lease.id;
+        match self.programs.get(id).is_some_and(|program| program.is_of(pass)) {
+            true => Ok(id),
+            false => Err(DeviceError::ForeignPass { packet: pass.packet() }),
+        }
     }
 
     /// Copies a pass that a caller runs. `None` at the pass limit.

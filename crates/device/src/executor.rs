@@ -6,7 +6,7 @@ use crate::architecture::Architecture;
 use crate::engine::{BlockOutputs, BlockRunner};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::ProgramId;
-use crate::pass::{Pass, PassEnd, ProgramLease};
+use crate::pass::{EgressAhead, Pass, PassEnd, ProgramLease};
 use crate::program_shape;
 use interpreter::PacketContext;
 use ir::Program;
@@ -142,6 +142,23 @@ impl Executor {
             None => PassStatus::Continues,
             Some(PassEnd::Dropped(_) | PassEnd::Failed) => PassStatus::Ended,
         })
+    }
+
+    /// Runs egress of a pass that was begun by [`crate::Device::begin_ahead`] and has run, where it only depends on the packet and
+    /// the configuration and no queue has packets. The device then only transmits the packet when it arrives.
+    ///
+    /// # Errors
+    ///
+    /// A failed assertion, a failed extern, and a pass of another program.
+    pub fn run_egress_ahead(&mut self, pass: &mut Pass) -> Result<(), DeviceError> {
+        let EgressAhead::Allowed(queues) = pass.egress else { return Ok(()) };
+        if !Arc::ptr_eq(&pass.lease, &self.lease) {
+            return Err(DeviceError::ForeignPass { packet: pass.run.packet });
+        }
+        if !pass.is_ended() && pass.next_block().is_none() {
+            pass.egress = self.architecture.run_egress_ahead(&mut self.runner, pass, queues)?;
+        }
+        Ok(())
     }
 
     /// Runs a block on a copy of a pass's storage, with the pass's configuration. The pass stays as it is. Log lines are

@@ -15,7 +15,7 @@ use crate::held_packets::HeldPackets;
 use crate::options::{CodeOptions, DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, ProgramId, QueuedPacket};
-use crate::pass::{Gress, Half, Pass, PassEnd, PassHold, PassInfo, ProgramLease};
+use crate::pass::{EgressAhead, Gress, Half, Pass, PassEnd, PassHold, PassInfo, ProgramLease};
 use crate::pass_timing::PassSchedule;
 use crate::services::{Membership, Services};
 use crate::switch_core::SwitchCore;
@@ -389,6 +389,35 @@ impl LoadedProgram {
             Some(PassEnd::Failed) => {}
         }
         self.executor.runner.recycle(pass.packet.context);
+        Ok(())
+    }
+
+    /// Returns whether egress may run ahead of the arrival of packets.
+    pub fn egress_runs_ahead(&self) -> bool {
+        self.executor.architecture.egress_runs_ahead()
+    }
+
+    /// Finishes a packet whose egress has run ahead: transmits it or counts the drop.
+    pub fn finish_behind_egress(
+        &mut self,
+        core: &mut SwitchCore,
+        mut pass: Pass,
+    ) -> Result<(), DeviceError> {
+        core.take_record(&mut pass);
+        let Pass { egress, packet, .. } = pass;
+        let QueuedPacket { reception, context, .. } = *packet;
+        let (_, mut services) = self.with_services(core);
+        if services.next_pass(&reception, None).is_some() {
+            match egress {
+                EgressAhead::Sent { port, queue } => {
+                    let departure = services.departure(port, queue);
+                    services.transmit(departure, reception, context.outgoing_packet(), None);
+                }
+                EgressAhead::Dropped(reason) => services.drop_packet(reason, None),
+                EgressAhead::No | EgressAhead::Allowed(_) => {}
+            }
+        }
+        services.recycle(context);
         Ok(())
     }
 

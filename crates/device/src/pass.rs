@@ -74,6 +74,29 @@ pub(crate) struct ProgramLease {
 #[derive(Debug)]
 pub(crate) struct PassHold;
 
+/// What egress ahead of a packet's arrival knows of the traffic manager: all queues are empty, and all wires idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EmptyQueues {
+    /// The number of queues of each port, at least.
+    pub count: u32,
+    /// The arrival, in the device's unit of time stamps.
+    pub timestamp: u64,
+}
+
+/// Egress of a packet whose pass through ingress runs ahead of its arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EgressAhead {
+    /// It runs at the arrival.
+    #[default]
+    No,
+    /// It may run behind ingress.
+    Allowed(EmptyQueues),
+    /// It has run, and the packet leaves.
+    Sent { port: u32, queue: u32 },
+    /// It has run, and has dropped the packet.
+    Dropped(DropReason),
+}
+
 /// How a pass ended before its finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PassEnd {
@@ -116,6 +139,7 @@ pub struct Pass {
     pub(crate) began_ps: u64,
     pub(crate) record: PassRecord,
     pub(crate) ended: Option<PassEnd>,
+    pub(crate) egress: EgressAhead,
     /// Set while a caller has the pass.
     pub(crate) hold: Option<Arc<PassHold>>,
 }
@@ -223,6 +247,7 @@ impl Pass {
             began_ps: self.began_ps,
             record: PassRecord { tap, ..PassRecord::default() },
             ended: self.ended,
+            egress: self.egress,
             hold: self.hold.clone(),
         }
     }

@@ -22,6 +22,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// That of `plane`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const FLOWS: u32 = 1024;
 const DESTINATIONS: u32 = 64;
 /// Work of a packet, in nanoseconds, at which runs are measured.
@@ -380,7 +384,7 @@ fn devices(rounds: u32, count: u64) {
         "{:>12} {:>12} {:>12} {:>12} {:>10}",
         "hashes", "ordinary", "N = 1", "N = 2", "speed-up"
     );
-    for hashes in [0, 16, 32, 64, 128] {
+    for hashes in [0, 16, 32, 64, 128, 256] {
         let program = hashing_program(hashes);
         let mut best = [f64::INFINITY; 3];
         for _ in 0..rounds {

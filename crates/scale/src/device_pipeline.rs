@@ -199,6 +199,15 @@ impl DevicePipeline {
         Ok(pass)
     }
 
+    /// Runs egress of a pass whose blocks have run, where that can run ahead ([`Executor::run_egress_ahead`]).
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub fn run_egress_ahead(&mut self, pass: &mut Pass) -> Result<(), DeviceError> {
+        self.stages.run_egress_ahead(pass)
+    }
+
     /// Returns the accesses that do not happen, as the state that a stage has read decides (MP5 §3.3).
     fn decide(&mut self, stage: usize, staged: &mut StagedPass) -> Result<u64, DeviceError> {
         let StagedPass { pass, front: Some(front), resolved } = staged else { return Ok(0) };

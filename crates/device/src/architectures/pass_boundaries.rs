@@ -7,7 +7,7 @@ use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::ingress_source::IngressSource;
 use crate::packet::{Arrival, PendingRequests, QueuedPacket, Reception};
-use crate::pass::{Half, Pass, PassInfo, PassRecord};
+use crate::pass::{EgressAhead, Half, Pass, PassInfo, PassRecord};
 use crate::services::{Services, queue_step};
 use crate::trace::{Cause, PassId, TraceNode};
 use crate::wire::OutputPath;
@@ -112,6 +112,7 @@ fn begin(
         began_ps: services.now_ps(),
         record: PassRecord { tap, ..PassRecord::default() },
         ended: None,
+        egress: EgressAhead::No,
         hold: None,
     }
 }

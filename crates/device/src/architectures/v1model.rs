@@ -20,6 +20,7 @@
 
 mod block_effects;
 mod copies;
+mod egress_ahead;
 mod fast_path;
 mod finish;
 mod metadata;
@@ -29,12 +30,13 @@ mod replicas;
 use super::described_program::DescribedProgram;
 use super::pass_boundaries::{self, IngressStart};
 use crate::architecture::Architecture;
+use crate::engine::BlockRunner;
 use crate::fast_path::{FastPath, FastPathExit};
 use crate::ingress_source::IngressSource;
 use crate::options::DeviceOptions;
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, QueuedPacket};
-use crate::pass::{Gress, Half, Pass};
+use crate::pass::{EgressAhead, EmptyQueues, Gress, Half, Pass};
 use crate::services::Services;
 use crate::trace::Cause;
 use crate::traffic_manager::Dequeued;
@@ -49,7 +51,9 @@ pub(super) fn instantiate(
     program: DescribedProgram<'_>,
     options: &DeviceOptions,
 ) -> Result<Arc<dyn Architecture>, LoadError> {
-    Ok(Arc::new(V1Model::new(program, options.drop_port)?))
+    let mut model = V1Model::new(program, options.drop_port)?;
+    model.egress_runs_ahead = egress_ahead::is_possible(&model, program.program);
+    Ok(Arc::new(model))
 }
 
 impl Architecture for V1Model {
@@ -165,6 +169,19 @@ impl Architecture for V1Model {
                 self.after_egress(services, &egress, packet, header_bytes)
             }
         }
+    }
+
+    fn egress_runs_ahead(&self) -> bool {
+        self.egress_runs_ahead
+    }
+
+    fn run_egress_ahead(
+        &self,
+        runner: &mut BlockRunner,
+        pass: &mut Pass,
+        queues: EmptyQueues,
+    ) -> Result<EgressAhead, DeviceError> {
+        egress_ahead::run(self, runner, pass, queues)
     }
 
     fn fast_path(&self, program: &Program, min_queue_count: u32) -> Result<FastPath, String> {

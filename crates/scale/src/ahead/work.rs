@@ -52,10 +52,11 @@ impl AheadWork {
     /// Moves a packet behind its last stage.
     fn leave(&mut self, packet: &mut AheadPass) {
         if let AheadPass::Staged(staged) = std::mem::take(packet) {
-            *packet = match self.pipeline.leave(staged) {
-                Ok(pass) => AheadPass::Done(pass),
-                Err(error) => AheadPass::Failed(error),
-            };
+            let left = self.pipeline.leave(staged).and_then(|mut pass| {
+                self.pipeline.run_egress_ahead(&mut pass)?;
+                Ok(pass)
+            });
+            *packet = left.map_or_else(AheadPass::Failed, AheadPass::Done);
         }
     }
 }

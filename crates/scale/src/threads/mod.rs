@@ -2,7 +2,8 @@
 //! MP5 on threads: [`Workers`] run one program on several pipelines, a thread each, with the results of one. The caller's
 //! thread is the first.
 //!
-//! Packets are numbered in order of arrival and go to workers in batches, each to the one with the fewest packets. A worker resolves a batch and tells each
+//! Packets are numbered in order of arrival and go to workers in batches, to each that has few packets; the first
+//! worker, which also takes packets in and out, gets a batch when it has nothing else to do. A worker resolves a batch and tells each
 //! owner of cells which packets will access them: *phantoms*, which owners put in order of arrival (`turns`). A packet that
 //! reaches an access goes to the owner of the cell and runs there when it is its turn. So packets access each cell in the order
 //! of arrival (MP5's C1), at any speed of the workers. Only the owner accesses a cell, so there is no lock. Workers send each
@@ -40,6 +41,9 @@ pub struct Window {
     pub packets: usize,
 }
 
+/// Batches after which a worker beside the first one gets no more.
+const BATCHES_OF_A_WORKER: usize = 4;
+
 impl Default for Window {
     fn default() -> Window {
         Window { batch: 32, packets: 1024 }
@@ -57,6 +61,8 @@ pub struct Workers<W: Work> {
     open: Vec<Box<Flight<W::Packet>>>,
     next_batch: u64,
     next_number: u64,
+    /// Batches that no worker has, in order of arrival.
+    waiting: VecDeque<Share<W::Packet>>,
     /// Packets under way, by the worker that resolves them.
     loads: Vec<usize>,
     /// The packets under way from the oldest on; those that have ended.
@@ -79,6 +85,7 @@ impl<W: Work> Workers<W> {
             open: Vec::new(),
             next_batch: 0,
             next_number: 0,
+            waiting: VecDeque::new(),
             loads: vec![0; placement.workers()],
             placement,
             ended: VecDeque::new(),
@@ -125,19 +132,33 @@ impl<W: Work> Workers<W> {
         }
     }
 
-    /// Hands over the packets that have come, also if they are few.
+    /// Makes a batch of the packets that have come, also if they are few.
     fn close_batch(&mut self) {
-        let mut flights = std::mem::take(&mut self.open);
-        // The first worker also takes packets in and out: it resolves what the others are too busy for.
-        let load = |worker: &usize| match *worker {
-            0 => self.loads[0] + self.window.packets / 4,
-            other => self.loads[other],
-        };
-        let resolver = (0..self.loads.len()).min_by_key(load).unwrap_or(0);
-        self.loads[resolver] += flights.len();
-        flights.iter_mut().for_each(|flight| flight.resolver = resolver);
-        self.first.send(resolver, Message::Share(Share { batch: self.next_batch, flights }));
+        let flights = std::mem::take(&mut self.open);
+        self.waiting.push_back(Share { batch: self.next_batch, flights });
         self.next_batch += 1;
+        self.share();
+    }
+
+    /// Gives batches to the workers beside the first one that have few packets.
+    fn share(&mut self) {
+        while !self.waiting.is_empty() {
+            let others = 1..self.loads.len();
+            let Some(least) = others.min_by_key(|worker| self.loads[*worker]) else { return };
+            if self.loads[least] >= BATCHES_OF_A_WORKER * self.window.batch {
+                return;
+            }
+            self.share_with(least);
+        }
+    }
+
+    /// Gives the oldest batch to a worker. False if there is none.
+    fn share_with(&mut self, resolver: usize) -> bool {
+        let Some(mut share) = self.waiting.pop_front() else { return false };
+        self.loads[resolver] += share.flights.len();
+        share.flights.iter_mut().for_each(|flight| flight.resolver = resolver);
+        self.first.send(resolver, Message::Share(share));
+        true
     }
 
     /// Returns the oldest packet under way when it has ended; works meanwhile. `None` if no packet is under way.
@@ -156,6 +177,7 @@ impl<W: Work> Workers<W> {
                 self.loads[flight.resolver] -= 1;
                 self.ended[place] = Some(flight);
             }
+            self.share();
             match self.ended.front()? {
                 Some(_) => return self.ended.pop_front().flatten().map(|flight| flight.packet),
                 None => self.step(),
@@ -164,7 +186,7 @@ impl<W: Work> Workers<W> {
     }
 
     fn step(&mut self) {
-        let is_idle = self.first.step() == Progress::Idle;
+        let is_idle = self.first.step() == Progress::Idle && !self.share_with(0);
         self.others.work(is_idle);
     }
 

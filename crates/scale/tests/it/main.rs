@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of `scale` as a whole.
 
+mod ahead;
 mod checker;
 mod controls;
 mod designs;

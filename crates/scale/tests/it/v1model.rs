@@ -22,9 +22,18 @@ control D(packet_out p, in headers hdr) { apply { p.emit(hdr.h); } }
 /// Returns the program with these declarations in ingress, and these statements in ingress and egress. Both see
 /// the register `shared`.
 pub fn program(declarations: &str, ingress: &str, egress: &str) -> ReadyProgram {
+    both_controls((declarations, ingress), ("", egress))
+}
+
+/// The same with declarations in egress too.
+pub fn both_controls(
+    (declarations, ingress): (&str, &str),
+    (of_egress, egress): (&str, &str),
+) -> ReadyProgram {
     let text = format!(
         "{FRAME}
 control E(inout headers hdr, inout metadata meta, inout standard_metadata_t sm) {{
+    {of_egress}
     apply {{ bit<32> x; bit<32> y; bit<32> z; {egress} }}
 }}
 control I(inout headers hdr, inout metadata meta, inout standard_metadata_t sm) {{

@@ -60,6 +60,8 @@ pub(crate) struct V1Model {
     pub(super) metadata: Metadata,
     requests: Vec<Option<RequestKind>>,
     pub(super) drop_port: u32,
+    /// Whether egress may run ahead.
+    pub(super) egress_runs_ahead: bool,
 }
 
 impl V1Model {
@@ -93,6 +95,7 @@ impl V1Model {
             metadata: Metadata::new(program)?,
             requests: program.request_kinds(kind)?,
             drop_port: drop_port.or(described_drop_port).unwrap_or(u32::MAX),
+            egress_runs_ahead: false,
         })
     }
 
