@@ -16,7 +16,7 @@ pub use prepared::{Prepared, prepare_default_action, prepare_entry, prepare_regi
 use ir::{Program, TableId};
 use state::Subscription;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The number of a request; a target's tickets never repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +50,9 @@ pub trait Target: Send {
     /// What packets see of a batch.
     fn visibility(&self) -> Visibility;
 
+    /// Says whose requests come from now on. A target in which requests wait for one another lets controllers take turns.
+    fn set_controller(&mut self, _controller: u32) {}
+
     /// Submits a batch.
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket;
 
@@ -66,6 +69,20 @@ pub trait Target: Send {
     /// Asks for an outcome without results once every pass that has begun by now has ended.
     fn barrier(&mut self, at_ps: u64) -> Ticket;
 
+    /// Whether [`Target::submit_after_passes`] takes batches now.
+    fn joins_barriers(&self) -> bool {
+        false
+    }
+
+    /// A barrier and a batch in one request: the batch is served once every pass that has begun by now has ended.
+    ///
+    /// # Errors
+    ///
+    /// The batch, where the target takes a barrier and a batch one after the other only; the default.
+    fn submit_after_passes(&mut self, batch: Batch, _at_ps: u64) -> Result<Ticket, Batch> {
+        Err(batch)
+    }
+
     /// The answer to a request, if it is there.
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome>;
 
@@ -81,6 +98,11 @@ pub trait Target: Send {
     /// A time before which no answer comes, in picoseconds: the target's next event. `None` if it is not known.
     fn next_event_ps(&self) -> Option<u64> {
         None
+    }
+
+    /// Whether another thread serves requests now, so that an answer may come at any moment of the clock.
+    fn is_served_beside(&self) -> bool {
+        false
     }
 
     /// Whether an unanswered request waits for simulated time, so that [`Target::wait`] cannot succeed. The default
@@ -119,6 +141,10 @@ macro_rules! held_target {
                 $held.visibility()
             }
 
+            fn set_controller(&mut $self, controller: u32) {
+                $held.set_controller(controller);
+            }
+
             fn submit(&mut $self, batch: Batch, at_ps: u64) -> Ticket {
                 $held.submit(batch, at_ps)
             }
@@ -139,6 +165,18 @@ macro_rules! held_target {
                 $held.barrier(at_ps)
             }
 
+            fn joins_barriers(&$self) -> bool {
+                $held.joins_barriers()
+            }
+
+            fn submit_after_passes(
+                &mut $self,
+                batch: Batch,
+                at_ps: u64,
+            ) -> Result<Ticket, Batch> {
+                $held.submit_after_passes(batch, at_ps)
+            }
+
             fn poll(&mut $self, ticket: Ticket) -> Option<Outcome> {
                 $held.poll(ticket)
             }
@@ -153,6 +191,10 @@ macro_rules! held_target {
 
             fn next_event_ps(&$self) -> Option<u64> {
                 $held.next_event_ps()
+            }
+
+            fn is_served_beside(&$self) -> bool {
+                $held.is_served_beside()
             }
 
             fn takes_time(&mut $self, ticket: Ticket) -> bool {
@@ -174,6 +216,26 @@ held_target!(Box<T>, self => (**self));
 // Holders of one target take turns; each gets the answers to its own tickets, and the first one that asks gets a
 // notification.
 held_target!(Arc<Mutex<T>>, self => self.lock().unwrap_or_else(PoisonError::into_inner));
+held_target!(OfController<T>, self => self.lock());
+
+/// A controller's access to a target that several controllers share, on any thread.
+pub struct OfController<T: ?Sized> {
+    number: u32,
+    target: Arc<Mutex<T>>,
+}
+
+impl<T: Target + ?Sized> OfController<T> {
+    /// The access of the controller with this number. Controllers of one number are one to the target.
+    pub fn new(target: &Arc<Mutex<T>>, number: u32) -> OfController<T> {
+        OfController { number, target: target.clone() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, T> {
+        let mut target = self.target.lock().unwrap_or_else(PoisonError::into_inner);
+        target.set_controller(self.number);
+        target
+    }
+}
 
 impl fmt::Debug for dyn Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

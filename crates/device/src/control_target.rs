@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `DeviceTarget`: a device as a control target, from any thread. Batches of configuration go directly to the store while
-//! the device runs. The driver serves all other requests between two packets, on the device's thread while it runs and
-//! on the controller's thread while the device is idle.
+//! `DeviceTarget`: a device as a control target, from any thread. While the device runs packets on another thread, the
+//! target never takes the switch's lock: batches of configuration go directly to the store, and the device's thread serves
+//! all other requests between two bursts. While the device is idle, the controller's thread serves them.
 
+use crate::control_inbox::ControlInbox;
 use crate::control_request::{
-    ControlInbox, Mail, Mailbox, Request, RequestBody, SharedProgram, TargetProgram, outcome_of,
-    state_batch,
+    Request, RequestBody, SharedProgram, TargetProgram, outcome_of, state_batch,
 };
+use crate::mailbox::Mailbox;
 use crate::shared_switch::Shared;
 use control::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
 use ir::{Program, TableId};
 use state::Subscription;
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 /// Interval at which a waiting controller checks whether its device is idle.
 const IDLE_CHECK: Duration = Duration::from_millis(1);
+/// After this time without an answer, a device that ran on another thread counts as idle.
+const IDLE_AFTER: Duration = Duration::from_micros(50);
 
 /// A controller's access to a program of a device, from any thread. [`crate::Device::target`] gives access to the main
 /// program; after a swap it refuses batches made for the old one ([`Batch::made_for`]). [`crate::Device::target_of`]
@@ -42,6 +44,8 @@ pub struct DeviceTarget {
     ready: VecDeque<(Ticket, Outcome)>,
     next_ticket: u64,
     is_listening: bool,
+    /// Since when requests wait for a device on another thread, as far as this target knows.
+    unserved_since: Option<Instant>,
 }
 
 impl Clone for DeviceTarget {
@@ -69,6 +73,7 @@ impl DeviceTarget {
             ready: VecDeque::new(),
             next_ticket: 0,
             is_listening: false,
+            unserved_since: None,
         }
     }
 
@@ -80,35 +85,60 @@ impl DeviceTarget {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         let mailbox = self.mailbox.clone();
-        self.mailbox.outstanding.fetch_add(1, Ordering::Relaxed);
+        self.mailbox.begin();
         let request = Request { body, target: self.target, at_ps, ticket, mailbox };
-        let shared = self.shared.upgrade();
-        let Some(shared) = shared.filter(|_| !self.inbox.is_gone.load(Ordering::Acquire)) else {
+        if self.inbox.is_gone() {
             let outcome = Outcome::failed(request.item_count(), Fault::Gone, at_ps);
             request.answer(outcome);
-            return ticket;
-        };
-        match shared.try_run() {
-            Some(mut switch) => {
-                // Earlier requests are served first.
-                switch.serve_waiting();
-                if let Some((request, outcome)) = switch.serve(request) {
-                    drop(switch);
-                    self.mailbox.outstanding.fetch_sub(1, Ordering::Relaxed);
-                    self.ready.push_back((request.ticket, outcome));
-                }
-            }
-            None => {
-                let request = match self.write_beside(request) {
-                    Ok(()) => return ticket,
-                    Err(request) => request,
-                };
-                self.inbox.put(request);
-                // The device may have become idle since.
-                shared.serve_if_idle();
-            }
+        } else if let Some(request) = self.serve_here(request)
+            && let Err(request) = self.write_beside(request)
+        {
+            self.inbox.put(request);
+            self.unserved_since = None;
         }
         ticket
+    }
+
+    /// Serves a request on this thread while the device is idle. Hands it back while the device runs on another thread.
+    fn serve_here(&mut self, request: Request) -> Option<Request> {
+        if self.inbox.runs_beside() {
+            return Some(request);
+        }
+        let shared = self.shared.upgrade();
+        let Some(mut switch) = shared.as_ref().and_then(|shared| shared.try_run()) else {
+            return Some(request);
+        };
+        // Earlier requests are served first.
+        switch.serve_waiting();
+        if let Some((request, outcome)) = switch.serve(request) {
+            drop(switch);
+            self.mailbox.end();
+            self.ready.push_back((request.ticket, outcome));
+        }
+        None
+    }
+
+    /// Serves waiting requests on this thread if the device is idle.
+    fn serve_if_idle(&mut self) {
+        if !self.inbox.has_waiting() {
+            return;
+        }
+        if !self.inbox.runs_beside() {
+            if let Some(shared) = self.shared.upgrade() {
+                shared.serve_if_idle();
+            }
+            return;
+        }
+        let since = *self.unserved_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= IDLE_AFTER
+            && let Some(shared) = self.shared.upgrade()
+        {
+            self.unserved_since = None;
+            if let Some(mut switch) = shared.try_run() {
+                self.inbox.set_runs_beside(false);
+                switch.serve_waiting();
+            }
+        }
     }
 
     /// Writes a batch of configuration while the device's thread runs packets. Hands the request back if it would
@@ -120,7 +150,7 @@ impl DeviceTarget {
             Item::State(item) => !item.touches_cells(),
             Item::Device(_) => false,
         };
-        let is_alone = self.mailbox.outstanding.load(Ordering::Acquire) == 1;
+        let is_alone = self.mailbox.outstanding() == 1;
         if self.visibility == Visibility::Items
             || request.at_ps > now_ps
             || !is_alone
@@ -150,7 +180,7 @@ impl DeviceTarget {
             Outcome::failed(batch.items.len(), Fault::Swapped, now_ps)
         };
         drop(current);
-        self.mailbox.outstanding.fetch_sub(1, Ordering::Relaxed);
+        self.mailbox.end();
         self.ready.push_back((request.ticket, outcome));
         Ok(())
     }
@@ -170,7 +200,14 @@ impl Target for DeviceTarget {
     }
 
     fn next_event_ps(&self) -> Option<u64> {
+        if self.inbox.runs_beside() {
+            return None;
+        }
         self.shared.upgrade()?.try_run()?.next_event_ps()
+    }
+
+    fn is_served_beside(&self) -> bool {
+        self.inbox.runs_beside()
     }
 
     fn visibility(&self) -> Visibility {
@@ -198,18 +235,22 @@ impl Target for DeviceTarget {
         self.request(RequestBody::Barrier, at_ps)
     }
 
+    fn joins_barriers(&self) -> bool {
+        !self.inbox.has_latency()
+    }
+
+    fn submit_after_passes(&mut self, batch: Batch, at_ps: u64) -> Result<Ticket, Batch> {
+        Ok(self.request(RequestBody::AfterPasses(batch), at_ps))
+    }
+
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
         if let Some(at) = self.ready.iter().position(|(of, _)| *of == ticket) {
             return self.ready.remove(at).map(|(_, outcome)| outcome);
         }
-        if self.inbox.has_waiting()
-            && let Some(shared) = self.shared.upgrade()
-        {
-            shared.serve_if_idle();
-        }
-        let mut mail = self.mailbox.mail();
-        let at = mail.outcomes.iter().position(|(of, _)| *of == ticket)?;
-        mail.outcomes.remove(at).map(|(_, outcome)| outcome)
+        self.mailbox.take(ticket).or_else(|| {
+            self.serve_if_idle();
+            self.mailbox.take(ticket)
+        })
     }
 
     fn notifications(&mut self) -> Vec<Notification> {
@@ -228,6 +269,9 @@ impl Target for DeviceTarget {
     }
 
     fn takes_time(&mut self, ticket: Ticket) -> bool {
+        if self.inbox.runs_beside() {
+            return false;
+        }
         // A dropped device does not answer.
         let Some(shared) = self.shared.upgrade() else { return true };
         let switch = shared.try_run();
@@ -241,24 +285,18 @@ impl Target for DeviceTarget {
             if let Some(outcome) = self.poll(ticket) {
                 return outcome;
             }
-            let Some(shared) = self.shared.upgrade() else {
+            if self.shared.strong_count() == 0 {
                 return Outcome::failed(1, Fault::Gone, self.now_ps());
-            };
-            let takes_time =
-                shared.try_run().is_some_and(|switch| switch.takes_time(ticket, &self.mailbox));
-            drop(shared);
+            }
+            let takes_time = self.takes_time(ticket);
             if let Some(outcome) = self.poll(ticket) {
                 return outcome;
             }
             if takes_time {
                 return Outcome::failed(1, Fault::TakesTime, self.now_ps());
             }
-            let mail = self.mailbox.mail();
-            let is_there = |mail: &Mail| mail.outcomes.iter().any(|(of, _)| *of == ticket);
-            if !is_there(&mail) {
-                let waited = self.mailbox.arrived.wait_timeout(mail, IDLE_CHECK);
-                drop(waited.unwrap_or_else(PoisonError::into_inner));
-            }
+            let timeout = if self.inbox.runs_beside() { IDLE_AFTER } else { IDLE_CHECK };
+            self.mailbox.wait(ticket, timeout);
         }
     }
 }

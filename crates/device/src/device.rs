@@ -96,6 +96,7 @@ impl Device {
     /// Sets the latency model of controllers' batches from now on. Batches that wait keep their order.
     pub fn set_control_latency(&mut self, model: Option<LatencyModel>) {
         self.options.control_latency.clone_from(&model);
+        self.shared.inbox.set_has_latency(model.is_some());
         self.switch().driver.model = model;
     }
 

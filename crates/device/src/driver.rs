@@ -9,7 +9,9 @@ mod queues;
 mod run_jobs;
 mod serve;
 
-use crate::control_request::{ControlInbox, Mailbox, Request};
+use crate::control_inbox::ControlInbox;
+use crate::control_request::Request;
+use crate::mailbox::Mailbox;
 use crate::output::AppliedUpdate;
 use crate::packet::PassEpoch;
 use control::latency::LatencyModel;
@@ -70,6 +72,7 @@ impl Driver {
     ) -> Driver {
         let inbox = Arc::new(ControlInbox::new(program.clone(), store.clone()));
         inbox.watch(store);
+        inbox.set_has_latency(model.is_some());
         Driver {
             model,
             seed,

@@ -26,7 +26,7 @@ use interpreter::{Interpreter, PacketContext};
 use ir::architecture::{BlockRole, role_of};
 use ir::lowering::PROBE_REQUEST;
 use ir::{Program, RequestId};
-use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
+use state::forwarding::{ForwardingCache, ForwardingState};
 use state::{Cells, Store};
 use std::ops::{Deref, RangeInclusive};
 use std::sync::Arc;
@@ -50,8 +50,8 @@ pub(crate) struct LoadedProgram {
     max_header_bytes: u64,
     /// The most bytes of a packet that its parsers read; `None` without a limit, and if it reads the payload.
     max_read_bytes: Option<usize>,
-    /// The version of the tables, kept between bursts while no other thread writes to the store. The device drops it
-    /// before it writes.
+    /// The version of the tables, kept between bursts. The device drops it before it writes. After a pause of packets,
+    /// other threads that write may find it pinned and copy the tables that they change once more.
     kept_tables: Option<ForwardingCache>,
     /// Storage for packets on the fast path. A packet that takes an exit takes the storage with it.
     pub fast_context: Option<PacketContext>,
@@ -77,7 +77,7 @@ pub(crate) struct BurstParts<'e> {
 /// One version of the tables, for a burst.
 pub(crate) enum Tables<'e> {
     Kept(&'e Arc<ForwardingState>),
-    Guarded(ForwardingGuard),
+    Shared(Arc<ForwardingState>),
 }
 
 impl Tables<'_> {
@@ -85,7 +85,7 @@ impl Tables<'_> {
     pub fn into_shared(self) -> Arc<ForwardingState> {
         match self {
             Tables::Kept(state) => state.clone(),
-            Tables::Guarded(guard) => guard.into_shared(),
+            Tables::Shared(state) => state,
         }
     }
 }
@@ -97,7 +97,7 @@ impl Deref for Tables<'_> {
     fn deref(&self) -> &ForwardingState {
         match self {
             Tables::Kept(state) => state,
-            Tables::Guarded(guard) => guard,
+            Tables::Shared(state) => state,
         }
     }
 }
@@ -480,16 +480,10 @@ impl LoadedProgram {
     #[inline]
     pub fn for_burst(&mut self) -> BurstParts<'_> {
         self.prepare_fast_context();
-        // While other threads may write, each burst releases its version.
-        if self.store.has_concurrent_writers() {
-            self.forget_tables();
-        } else if self.kept_tables.is_none() {
-            self.kept_tables = Some(self.store.forwarding_cache());
-        }
-        let kept = self.kept_tables.as_mut().and_then(ForwardingCache::get);
-        let tables = match kept {
+        let kept = self.kept_tables.get_or_insert_with(|| self.store.forwarding_cache());
+        let tables = match kept.get() {
             Some(state) => Tables::Kept(state),
-            None => Tables::Guarded(self.store.forwarding_guard()),
+            None => Tables::Shared(self.store.forwarding()),
         };
         let BlockRunner { engine, cells, .. } = &mut self.executor.runner;
         BurstParts { engine, cells, tables, fast_context: &mut self.fast_context }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The lock around a switch that its device and its targets share. The holder serves the requests that arrived meanwhile
-//! when it releases the lock.
+//! when it releases the lock. Threads that meet at the lock note that the device runs beside its controllers
+//! ([`ControlInbox::runs_beside`]); targets then leave their requests in the inbox.
 
-use crate::control_request::{ControlInbox, try_lock};
+use crate::control_inbox::{ControlInbox, OwnLine};
 use crate::switch::Switch;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A switch shared by its device and its targets.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    switch: Mutex<Switch>,
+    switch: OwnLine<Mutex<Switch>>,
     pub inbox: Arc<ControlInbox>,
 }
 
@@ -18,24 +19,43 @@ impl Shared {
     /// Shares a switch.
     pub fn new(switch: Switch) -> Shared {
         let inbox = switch.driver.inbox.clone();
-        Shared { switch: Mutex::new(switch), inbox }
+        Shared { switch: OwnLine(Mutex::new(switch)), inbox }
     }
 
     /// Takes the lock, waiting for it.
+    #[inline]
     pub fn run(&self) -> Running<'_> {
-        let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
-        Running { shared: self, switch: Some(switch) }
+        self.try_run().unwrap_or_else(|| {
+            let switch = self.switch.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Running { shared: self, switch: Some(switch) }
+        })
     }
 
     /// Takes the lock if it is free.
+    #[inline]
     pub fn try_run(&self) -> Option<Running<'_>> {
-        try_lock(&self.switch).map(|switch| Running { shared: self, switch: Some(switch) })
+        let switch = self.try_lock();
+        if switch.is_none() {
+            self.inbox.set_runs_beside(true);
+        }
+        switch.map(|switch| Running { shared: self, switch: Some(switch) })
+    }
+
+    /// Takes the lock if it is free. A poisoned lock is taken too: errors are values here, so a panic elsewhere leaves
+    /// the switch consistent.
+    #[inline]
+    fn try_lock(&self) -> Option<MutexGuard<'_, Switch>> {
+        match self.switch.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Serves waiting requests, unless another thread holds the lock and will serve them.
     pub fn serve_if_idle(&self) {
         while self.inbox.has_waiting()
-            && let Some(mut switch) = try_lock(&self.switch)
+            && let Some(mut switch) = self.try_lock()
         {
             switch.serve_waiting();
             switch.publish();

@@ -160,6 +160,11 @@ impl SwitchCore {
         self.pass_epoch.clone()
     }
 
+    /// Returns whether a pass of this epoch has not ended.
+    pub fn has_passes_in_epoch(&self) -> bool {
+        Arc::strong_count(&self.pass_epoch) > 1
+    }
+
     /// Begins a new epoch. The returned reference to the old one expires when its last pass ends.
     pub fn next_pass_epoch(&mut self) -> Weak<PassEpoch> {
         let before = std::mem::take(&mut self.pass_epoch);

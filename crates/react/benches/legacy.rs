@@ -3,15 +3,15 @@
 //!
 //!     cargo bench -p react --bench legacy
 //!
-//! One thread forwards bursts of 32 packets. The other one runs dialogues without a pause and, or, sends 100,000 updates/s
-//! for the program as written, to an ordinary table or to a malleable one. Each row alternates slices of time with and
+//! One thread forwards bursts of 32 packets. The other one runs dialogues, without a pause or at a `@rate`, and, or, sends
+//! 100,000 updates/s for the program as written, to an ordinary table or to a malleable one. Each row alternates slices of time with and
 //! without the other thread's work, and gives the median of the ratios of packets by the processor time of the forwarding
 //! thread (a busy machine takes that thread away, and does not count), then what the other thread did in a second by the
 //! clock, and in a second of its own processor time, waits included. Needs a C compiler.
 
 mod reacting_switch;
 
-use control::target::{Batch, Target, Ticket};
+use control::target::{Batch, OfController, Target, Ticket};
 use device::{Burst, Device};
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use react::agent::Agent;
@@ -20,6 +20,7 @@ use rustix::time::{ClockId, clock_gettime};
 use state::{BoundAction, NewEntry, Update};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const BURST: usize = 32;
@@ -67,7 +68,7 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t s) {
 control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t s) { apply { } }
 control C(inout headers_t hdr, inout meta_t meta) { apply { } }
 control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr.ip); } }
-reaction r(reg depths[0:0]) { static uint32_t calls; ${level} = ++calls + depths[0]; }
+RATE reaction r(reg depths[0:0]) { static uint32_t calls; ${level} = ++calls + depths[0]; }
 V1Switch(P(), C(), I(), E(), C(), D()) main;
 ";
 
@@ -180,6 +181,8 @@ impl Legacy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Work {
     has_dialogues: bool,
+    /// Least time from dialogue to dialogue, in microseconds; 0 for dialogues without a pause.
+    interval_us: u64,
     /// The table of legacy updates.
     legacy: Option<&'static str>,
 }
@@ -201,12 +204,14 @@ const END: u8 = 2;
 fn control(
     work: Work,
     agent: &mut Agent,
-    target: &mut dyn Target,
-    command: &AtomicU8,
-    is_working: &AtomicBool,
+    target: Box<dyn Target>,
+    (begun, command, is_working): (Instant, &AtomicU8, &AtomicBool),
 ) -> Done {
+    let target = Arc::new(Mutex::new(target));
+    let [mut of_agent, mut of_legacy] = [0, 1].map(|number| OfController::new(&target, number));
     let mut done = Done::default();
-    let mut legacy = work.legacy.map(|table| Legacy::new(target, table));
+    let mut legacy = work.legacy.map(|table| Legacy::new(&mut of_legacy, table));
+    let mut next_ps = 0;
     loop {
         match command.load(Ordering::Acquire) {
             PAUSE => {
@@ -223,8 +228,9 @@ fn control(
         }
         let (mut dialogues, mut dialogue_began) = (agent.statistics().dialogues, Instant::now());
         while command.load(Ordering::Relaxed) == WORK {
-            if work.has_dialogues {
-                agent.round(target).expect("it reacts");
+            if work.has_dialogues && next_ps <= begun.elapsed().as_nanos() as u64 * 1000 {
+                let next = agent.round(&mut of_agent).expect("it reacts");
+                next_ps = next.unwrap_or(0);
                 let now = agent.statistics().dialogues;
                 if now != dialogues {
                     done.dialogues.push(dialogue_began.elapsed());
@@ -232,7 +238,7 @@ fn control(
                 }
             }
             if let Some(legacy) = &mut legacy {
-                legacy.work(target, begin.elapsed());
+                legacy.work(&mut of_legacy, begin.elapsed());
             }
         }
         done.clock += begin.elapsed();
@@ -249,12 +255,17 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 
 /// Runs slices without the work and with it, in turn, and prints the row.
 fn row(name: &str, work: Work) {
-    let ReactingSwitch { mut device, mut target, mut agent } = ReactingSwitch::new(PROGRAM);
+    let rate = match work.interval_us {
+        0 => String::new(),
+        interval_us => format!("@rate(\"{interval_us}us\")"),
+    };
+    let text = PROGRAM.replace("RATE", &rate);
+    let ReactingSwitch { mut device, target, mut agent } = ReactingSwitch::new(&text);
     let (command, is_working) = (AtomicU8::new(PAUSE), AtomicBool::new(false));
     let begun = Instant::now();
     let (pairs, done) = std::thread::scope(|scope| {
         let other =
-            scope.spawn(|| control(work, &mut agent, target.as_mut(), &command, &is_working));
+            scope.spawn(|| control(work, &mut agent, target, (begun, &command, &is_working)));
         let mut burst = burst();
         let mut pairs: Vec<(Forwarded, Forwarded)> = Vec::new();
         forward(&mut device, &mut burst, begun);
@@ -309,16 +320,20 @@ fn main() {
     let chosen = std::env::args().find_map(|argument| argument.parse::<usize>().ok());
     let (ordinary, malleable) = (Some("ordinary"), Some("malleable_one"));
     let rows = [
-        ("nothing", false, None),
-        ("dialogues", true, None),
-        ("updates of an ordinary table", false, ordinary),
-        ("updates of a malleable table", false, malleable),
-        ("dialogues, ordinary table", true, ordinary),
-        ("dialogues, malleable table", true, malleable),
+        ("nothing", None, None),
+        ("dialogues without a pause", Some(0), None),
+        ("a dialogue each 10 us", Some(10), None),
+        ("a dialogue each 20 us", Some(20), None),
+        ("a dialogue each 100 us", Some(100), None),
+        ("updates of an ordinary table", None, ordinary),
+        ("updates of a malleable table", None, malleable),
+        ("dialogues, ordinary table", Some(0), ordinary),
+        ("dialogues, malleable table", Some(0), malleable),
     ];
-    for (number, (name, has_dialogues, legacy)) in rows.into_iter().enumerate() {
+    for (number, (name, interval, legacy)) in rows.into_iter().enumerate() {
         if chosen.is_none_or(|chosen| chosen == number) {
-            row(name, Work { has_dialogues, legacy });
+            let interval_us = interval.unwrap_or(0);
+            row(name, Work { has_dialogues: interval.is_some(), interval_us, legacy });
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::change::Change;
 use crate::draft::Draft;
-use crate::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState, Publication};
+use crate::forwarding::{ForwardingCache, ForwardingState, Publication};
 use crate::initial::initial_table;
 use crate::subscription::{Subscription, Subscriptions};
 use crate::versions::{Ledger, VersionToken};
@@ -14,7 +14,6 @@ use crate::{
     VersionStatistics,
 };
 use ir::{Program, TableId};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -35,7 +34,6 @@ pub struct Store {
     forwarding: Publication,
     versions: Arc<Ledger>,
     subscriptions: Arc<Subscriptions>,
-    has_concurrent_writers: AtomicBool,
 }
 
 /// How a change reaches the forwarding side.
@@ -92,7 +90,6 @@ impl Store {
             forwarding: Publication::new(versions.clone()),
             versions,
             subscriptions: Arc::default(),
-            has_concurrent_writers: AtomicBool::new(false),
         })
     }
 
@@ -114,11 +111,6 @@ impl Store {
     /// constant time after that. Holding it makes writers copy the tables that they change.
     pub fn forwarding(&self) -> Arc<ForwardingState> {
         self.forwarding.load().unwrap_or_else(|| self.begin_forwarding())
-    }
-
-    /// Borrows the current version of the forwarding side for a short time.
-    pub fn forwarding_guard(&self) -> ForwardingGuard {
-        self.forwarding.guard(|| self.begin_forwarding())
     }
 
     /// Returns a cache of the current version of the forwarding side for repeated reads.
@@ -208,7 +200,6 @@ impl Store {
 
     /// As [`Store::write_configuration`], but hands the batch back while too many versions are pinned.
     pub fn try_write_configuration(&self, batch: Batch) -> Result<BatchOutcome, Batch> {
-        self.has_concurrent_writers.store(true, Ordering::Relaxed);
         self.try_write(None, batch, WriteMode::Copy).map_err(|refused| self.hand_back(refused))
     }
 
@@ -220,12 +211,6 @@ impl Store {
     ) -> Result<BatchOutcome, Batch> {
         self.try_write(Some(cells), batch, WriteMode::InPlace)
             .map_err(|refused| self.hand_back(refused))
-    }
-
-    /// Returns whether a thread has written by [`Store::try_write_configuration`] beside packets. Readers should then
-    /// release their version after each burst.
-    pub fn has_concurrent_writers(&self) -> bool {
-        self.has_concurrent_writers.load(Ordering::Relaxed)
     }
 
     fn hand_back(&self, refused: RefusedBatch) -> Batch {

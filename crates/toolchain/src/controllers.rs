@@ -2,7 +2,7 @@
 //! [`Controllers`]: runs the controllers of a program beside its device, or beside several devices with equal state.
 //! Starts them before the first packet, wakes them at their times, and replaces them when programs are swapped.
 
-use control::target::{Batch, Notification, Outcome, Target, Ticket, Visibility};
+use control::target::{Batch, Notification, OfController, Outcome, Target, Ticket, Visibility};
 use device::{Device, DeviceTarget};
 use frontend::{
     Activity, Console, Controller, ControllerOptions, Deployed, Reloads, WrittenProgram,
@@ -86,9 +86,10 @@ impl ControlPlane {
         };
         let Deployed { target, controllers, reloads } = written.deploy(access(), options)?;
         let target = Arc::new(Mutex::new(target));
-        let joint = || -> Box<dyn Target> { Box::new(target.clone()) };
-        let controllers = controllers.into_iter().map(|controller| (controller, joint()));
-        Ok(ControlPlane { controllers: controllers.collect(), target: joint(), reloads })
+        let joint = |number| -> Box<dyn Target> { Box::new(OfController::new(&target, number)) };
+        let controllers = (1..).zip(controllers);
+        let controllers = controllers.map(|(number, controller)| (controller, joint(number)));
+        Ok(ControlPlane { controllers: controllers.collect(), target: joint(0), reloads })
     }
 }
 

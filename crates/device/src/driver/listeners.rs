@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Listeners`: the controllers that receive notifications. `notifying` decides who receives what.
 
-use crate::control_request::{Mailbox, TargetProgram};
+use crate::control_request::TargetProgram;
+use crate::mailbox::Mailbox;
 use control::target::Notification;
 use std::sync::{Arc, Weak};
 

@@ -3,9 +3,10 @@
 //! those of the program that it listens to; all controllers receive link notifications.
 
 use crate::burst::Burst;
-use crate::control_request::{ControlWork, Mailbox, TargetProgram};
+use crate::control_request::{ControlWork, TargetProgram};
 use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
+use crate::mailbox::Mailbox;
 use crate::output::{DigestMessage, Transmitted};
 use crate::packet::ProgramId;
 use crate::programs::Programs;

@@ -3,11 +3,12 @@
 //! continue in `run_jobs`.
 
 use crate::control_request::{
-    ControlWork, Mailbox, Request, RequestBody, TargetProgram, outcome_of, state_batch,
+    ControlWork, Request, RequestBody, TargetProgram, outcome_of, state_batch,
 };
 use crate::driver::{Barrier, Reservation};
 use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
+use crate::mailbox::Mailbox;
 use crate::output::AppliedUpdate;
 use crate::packet::ProgramId;
 use crate::switch::Switch;
@@ -81,7 +82,9 @@ impl Switch {
     /// Keeps a request until it can be served. Binds its items to the current program.
     fn hold(&mut self, mut request: Request) {
         let now = self.program_of(request.target).map(|program| program.program().clone());
-        if let RequestBody::Batch(batch) | RequestBody::Reserve(batch) = &mut request.body
+        if let RequestBody::Batch(batch)
+        | RequestBody::AfterPasses(batch)
+        | RequestBody::Reserve(batch) = &mut request.body
             && batch.program.is_none()
         {
             batch.program = now;
@@ -94,10 +97,7 @@ impl Switch {
         let served = match work {
             ControlWork::Arrive(request) => self.serve(*request),
             ControlWork::Piece(job) => self.next_piece(job),
-            ControlWork::BarrierDue(request) => {
-                let now_ps = self.core.now_ps;
-                Some((*request, Outcome::empty(now_ps)))
-            }
+            ControlWork::BarrierDue(request) => self.end_barrier(*request),
             ControlWork::IdleCheck => {
                 self.report_idle_entries();
                 None
@@ -119,7 +119,7 @@ impl Switch {
             return true;
         }
         let writes = match &request.body {
-            RequestBody::Batch(batch) => !batch.only_reads(),
+            RequestBody::Batch(batch) | RequestBody::AfterPasses(batch) => !batch.only_reads(),
             RequestBody::Reserve(_) => true,
             RequestBody::Commit(_) | RequestBody::Release(_) | RequestBody::Barrier => false,
         };
@@ -135,6 +135,10 @@ impl Switch {
         let body = std::mem::replace(&mut request.body, RequestBody::Barrier);
         match body {
             RequestBody::Batch(batch) => self.begin_batch(request, batch),
+            RequestBody::AfterPasses(_) => {
+                request.body = body;
+                self.begin_barrier(request)
+            }
             RequestBody::Reserve(batch) => {
                 let outcome = self.check(request.target, &batch);
                 if outcome.is_ok() {
@@ -356,6 +360,12 @@ impl Switch {
 
     fn begin_barrier(&mut self, request: Request) -> Served {
         let now_ps = self.core.now_ps;
+        if self.driver.model.is_none()
+            && self.driver.barriers.is_empty()
+            && !self.core.has_passes_in_epoch()
+        {
+            return self.end_barrier(request);
+        }
         let kind = self.driver.model.as_ref().map(|model| model.barrier);
         if let Some(BarrierKind::Bound(bound_ps)) = kind {
             let due_ps = now_ps.saturating_add(bound_ps);
@@ -365,10 +375,21 @@ impl Switch {
         }
         let passes = self.core.next_pass_epoch();
         if self.driver.barriers.is_empty() && passes.strong_count() == 0 {
-            return Some((request, Outcome::empty(now_ps)));
+            return self.end_barrier(request);
         }
         self.driver.barriers.push_back(Barrier { request, passes });
         None
+    }
+
+    /// Serves a request whose passes have ended.
+    fn end_barrier(&mut self, mut request: Request) -> Served {
+        match std::mem::replace(&mut request.body, RequestBody::Barrier) {
+            RequestBody::AfterPasses(batch) => self.begin_batch(request, batch),
+            body => {
+                request.body = body;
+                Some((request, Outcome::empty(self.core.now_ps)))
+            }
+        }
     }
 
     /// Answers the barriers whose passes have ended.
@@ -377,7 +398,9 @@ impl Switch {
         while self.driver.barriers.front().is_some_and(|first| first.passes.strong_count() == 0)
             && let Some(Barrier { request, .. }) = self.driver.barriers.pop_front()
         {
-            request.answer(Outcome::empty(self.core.now_ps));
+            if let Some((request, outcome)) = self.end_barrier(request) {
+                request.answer(outcome);
+            }
         }
     }
 

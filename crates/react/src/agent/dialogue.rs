@@ -36,6 +36,19 @@ pub(super) enum Phase {
     Dead(String),
 }
 
+impl Phase {
+    /// The request whose answer ends it.
+    fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Phase::Flipping(ticket)
+            | Phase::Leaving(ticket)
+            | Phase::Reading(ticket)
+            | Phase::Committing(ticket) => Some(*ticket),
+            Phase::Idle(_) | Phase::Calling(_) | Phase::Computing(_) | Phase::Dead(_) => None,
+        }
+    }
+}
+
 impl Agent {
     /// Goes on with the dialogue. Returns the time of the next call.
     ///
@@ -52,8 +65,19 @@ impl Agent {
 
     fn proceed(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
         loop {
+            let phase = std::mem::replace(&mut self.phase, Phase::Idle(0));
+            let outcome = match phase.ticket() {
+                None => Outcome::empty(0),
+                // Asked before the time, whose reading costs a switch that runs packets on another thread.
+                Some(ticket) => match switch.poll(ticket) {
+                    Some(outcome) => outcome,
+                    None => {
+                        self.phase = phase;
+                        return Ok(Some(next_look_ps(switch)));
+                    }
+                },
+            };
             let now_ps = switch.now_ps();
-            let phase = std::mem::replace(&mut self.phase, Phase::Idle(now_ps));
             match phase {
                 Phase::Idle(due_ps) if !self.reloads.is_empty() => {
                     self.take_reloads(now_ps);
@@ -92,51 +116,36 @@ impl Agent {
                     let flip = if self.mistake == Mistake::LateFlip { None } else { self.flip() };
                     self.phase = match flip {
                         Some(batch) => Phase::Flipping(switch.submit(batch, now_ps)),
-                        None => Phase::Leaving(self.wait(switch, now_ps)),
+                        None => self.leave(switch, now_ps),
                     };
                     self.is_flipped = false;
                 }
-                Phase::Flipping(ticket) => match switch.poll(ticket) {
+                Phase::Flipping(_) => match outcome.first_fault() {
                     None => {
-                        self.phase = Phase::Flipping(ticket);
-                        return Ok(Some(next_look_ps(switch, now_ps)));
+                        self.current.flipped_ps = outcome.known_ps;
+                        self.phase = self.leave(switch, now_ps);
                     }
-                    Some(outcome) => match outcome.first_fault() {
-                        None => {
-                            self.current.flipped_ps = outcome.known_ps;
-                            self.phase = Phase::Leaving(self.wait(switch, now_ps));
-                        }
-                        Some((_, Fault::Gone)) => return Err(GONE.to_string()),
-                        Some((_, fault)) => self.fail_flip(fault, outcome.known_ps, now_ps),
-                    },
+                    Some((_, Fault::Gone)) => return Err(GONE.to_string()),
+                    Some((_, fault)) => self.fail_flip(fault, outcome.known_ps, now_ps),
                 },
-                Phase::Leaving(ticket) => match switch.poll(ticket) {
-                    None => {
-                        self.phase = Phase::Leaving(ticket);
-                        return Ok(Some(next_look_ps(switch, now_ps)));
+                Phase::Leaving(_) => {
+                    self.current.left_ps = outcome.known_ps.max(now_ps);
+                    let batch = self.unread.take().unwrap_or_else(|| self.read_batch());
+                    self.phase = Phase::Reading(switch.submit(batch, now_ps));
+                    if self.mistake == Mistake::LateFlip
+                        && let Some(batch) = self.flip()
+                    {
+                        switch.submit(batch, now_ps);
                     }
-                    Some(outcome) => {
-                        self.current.left_ps = outcome.known_ps.max(now_ps);
-                        let batch = self.read_batch();
-                        self.phase = Phase::Reading(switch.submit(batch, now_ps));
-                        if self.mistake == Mistake::LateFlip
-                            && let Some(batch) = self.flip()
-                        {
-                            switch.submit(batch, now_ps);
-                        }
+                }
+                Phase::Reading(_) => {
+                    self.current.read_ps = outcome.known_ps.max(now_ps);
+                    if self.current.left_ps == 0 {
+                        self.current.left_ps = self.current.read_ps;
                     }
-                },
-                Phase::Reading(ticket) => match switch.poll(ticket) {
-                    None => {
-                        self.phase = Phase::Reading(ticket);
-                        return Ok(Some(next_look_ps(switch, now_ps)));
-                    }
-                    Some(outcome) => {
-                        self.current.read_ps = outcome.known_ps.max(now_ps);
-                        self.take_reads(&outcome)?;
-                        self.phase = Phase::Calling(self.begin_calls());
-                    }
-                },
+                    self.take_reads(&outcome)?;
+                    self.phase = Phase::Calling(self.begin_calls());
+                }
                 Phase::Calling(mut calling) => match self.advance(&mut calling, now_ps) {
                     Ok(None) => {
                         let look_ps = now_ps + calling.next_look_ps();
@@ -159,18 +168,25 @@ impl Agent {
                         None => self.end(now_ps),
                     }
                 }
-                Phase::Committing(ticket) => match switch.poll(ticket) {
-                    None => {
-                        self.phase = Phase::Committing(ticket);
-                        return Ok(Some(next_look_ps(switch, now_ps)));
-                    }
-                    Some(outcome) => {
-                        self.record_commit(&outcome);
-                        self.end_later(now_ps.max(outcome.known_ps), now_ps);
-                    }
-                },
+                Phase::Committing(_) => {
+                    self.record_commit(&outcome);
+                    self.end_later(now_ps.max(outcome.known_ps), now_ps);
+                }
             }
         }
+    }
+
+    /// Asks for the end of the passes that may write the copy that is read next, and for the reads in the same request where
+    /// the switch takes both in one.
+    fn leave(&mut self, switch: &mut dyn Target, now_ps: u64) -> Phase {
+        if self.mistake == Mistake::None && switch.joins_barriers() {
+            let batch = self.read_batch();
+            match switch.submit_after_passes(batch, now_ps) {
+                Ok(ticket) => return Phase::Reading(ticket),
+                Err(batch) => self.unread = Some(batch),
+            }
+        }
+        Phase::Leaving(self.wait(switch, now_ps))
     }
 
     /// Ends a dialogue whose flip the switch refused: nothing was measured, and the reactions stay due.
@@ -269,8 +285,12 @@ impl Agent {
     }
 }
 
-/// When an answer that takes simulated time may be there.
-fn next_look_ps(switch: &dyn Target, now_ps: u64) -> u64 {
+/// When an answer that takes simulated time may be there; 0 if it comes by the clock.
+fn next_look_ps(switch: &dyn Target) -> u64 {
+    if switch.is_served_beside() {
+        return 0;
+    }
+    let now_ps = switch.now_ps();
     let next_ps = switch.next_event_ps().filter(|next_ps| *next_ps > now_ps);
     next_ps.unwrap_or(now_ps + POLL_PS)
 }

@@ -71,6 +71,8 @@ pub struct Agent {
     /// New reactions that wait for the end of the dialogue.
     reloads: VecDeque<Reload>,
     phase: Phase,
+    /// The reads of the current dialogue, if they are known and not submitted.
+    unread: Option<Batch>,
     began_ps: u64,
     /// The work of the current dialogue before this round, by the clock.
     worked: Duration,
@@ -122,6 +124,7 @@ impl Agent {
             init_is_due: false,
             reloads: VecDeque::new(),
             phase: Phase::Idle(0),
+            unread: None,
             began_ps: 0,
             worked: Duration::ZERO,
             round_began: Duration::ZERO,

@@ -167,3 +167,34 @@ fn batches_that_may_be_undone_and_reads_have_a_plan_of_their_own() {
     }
     assert_eq!(switch.outcome(behind), Ok(vec![true]));
 }
+
+#[test]
+fn controllers_whose_updates_wait_take_turns() {
+    let mut switch = Switch::new();
+    switch.begin_packet(1);
+    let first = switch.submit(Batch::one(switch.insert(1, 7)));
+    assert_eq!(switch.outcome(first), Ok(vec![true]));
+    // Batches that may be undone are plans of their own.
+    for (controller, id) in [(0, 2), (0, 3), (0, 4), (1, 9)] {
+        let batch = Batch::one(switch.insert(id, 7)).with(Atomicity::RollbackOnError);
+        switch.target.set_controller(controller);
+        switch.submit(batch);
+    }
+    switch.device.drain_updates();
+    for _ in 0..8 {
+        switch.now_ps += 100 * STAGE_PS;
+        switch.device.advance(switch.now_ps).expect("it runs");
+        switch.target.notifications();
+    }
+    let mut order = Vec::new();
+    for applied in switch.device.drain_updates() {
+        if let Item::State(BatchItem::Update(Update::InsertEntry { entry, .. })) = applied.item
+            && let KeyPattern::Exact(id) = &entry.keys[0]
+            && !order.contains(&id.low_u64())
+        {
+            order.push(id.low_u64());
+        }
+    }
+    // The mirror of the first commit comes before them.
+    assert_eq!(order, [1, 2, 9, 3, 4]);
+}

@@ -18,8 +18,8 @@ mod record_store;
 mod state;
 mod table;
 
+pub use publication::ForwardingCache;
 pub(crate) use publication::Publication;
-pub use publication::{ForwardingCache, ForwardingGuard};
 pub use record::{
     INDIRECT_ACTION, NO_ACTION, PackedBits, PackedLayout, RecordLayout, words_of_width,
 };

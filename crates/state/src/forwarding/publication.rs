@@ -7,42 +7,15 @@ use super::parts::Parts;
 use crate::Configuration;
 use crate::change::Change;
 use crate::versions::Ledger;
-use arc_swap::{ArcSwapOption, Cache, Guard};
-use std::ops::Deref;
+use arc_swap::{ArcSwapOption, Cache};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Number of versions before the current one that the writer takes back when their readers release them: as many as a
 /// control thread makes while a reader waits for its processor. Readers free older versions.
 const LATE_VERSIONS: u64 = 4096;
 
-/// A short borrow of a version, cheaper than a shared reference. Release it soon, because it delays the reuse of the
-/// version.
-#[derive(Debug)]
-pub struct ForwardingGuard(Guard<Option<Arc<ForwardingState>>>);
-
-impl ForwardingGuard {
-    fn of(state: Arc<ForwardingState>) -> ForwardingGuard {
-        ForwardingGuard(Guard::from_inner(Some(state)))
-    }
-
-    /// Converts to a shared reference, for longer use.
-    pub fn into_shared(self) -> Arc<ForwardingState> {
-        Guard::into_inner(self.0).expect(ALWAYS_THERE)
-    }
-}
-
-const ALWAYS_THERE: &str = "guards are made of versions";
-
-impl Deref for ForwardingGuard {
-    type Target = ForwardingState;
-
-    fn deref(&self) -> &ForwardingState {
-        self.0.as_ref().expect(ALWAYS_THERE)
-    }
-}
-
-/// A cached version for repeated reads: one load while there is no newer version. It pins its version, so only a
-/// thread that also writes may keep it, and must drop it before it writes.
+/// A cached version for repeated reads: one load while there is no newer version. It pins its version until the next
+/// read, so a thread that also writes must drop it before it writes.
 #[derive(Debug)]
 pub struct ForwardingCache(Cache<Arc<Published>, Option<Arc<ForwardingState>>>);
 
@@ -100,15 +73,6 @@ impl Publication {
     /// The published version. Never waits for a writer.
     pub(crate) fn load(&self) -> Option<Arc<ForwardingState>> {
         self.published.load_full()
-    }
-
-    /// Borrows the published version, or the one that `begin` makes.
-    pub(crate) fn guard(&self, begin: impl FnOnce() -> Arc<ForwardingState>) -> ForwardingGuard {
-        let published = self.published.load();
-        match published.is_some() {
-            true => ForwardingGuard(published),
-            false => ForwardingGuard::of(begin()),
-        }
     }
 
     /// Keeps the published version, if there is one.
