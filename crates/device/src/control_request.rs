@@ -2,7 +2,7 @@
 //! Requests of controllers to a device's driver, and the state of programs that other threads read while the device runs.
 //! `control_target` makes requests, `control_inbox` queues them, `driver` serves them.
 
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Answer, Mailbox};
 use crate::packet::ProgramId;
 use control::target::{Batch, Fault, Item, Outcome, Reply, Ticket};
 use ir::Program;
@@ -37,8 +37,13 @@ pub(crate) struct Request {
 impl Request {
     /// Answers it. A release has no answer.
     pub fn answer(self, outcome: Outcome) {
-        let is_awaited = !matches!(self.body, RequestBody::Release(_));
-        self.mailbox.put(is_awaited.then_some((self.ticket, outcome)));
+        let Request { body, ticket, mailbox, .. } = self;
+        let spent = match body {
+            RequestBody::Release(_) => return mailbox.put(None),
+            RequestBody::Batch(batch) => batch,
+            _ => Batch::default(),
+        };
+        mailbox.put(Some(Answer { ticket, outcome, spent }));
     }
 
     /// Returns its number of items.

@@ -2,6 +2,7 @@
 //! The driver of a device: the state of controllers' requests. `serve` answers them between two packets, either
 //! immediately or, in `run_jobs`, after the time that a latency model gives; `notifying` sends notifications.
 
+mod barriers;
 mod job;
 mod listeners;
 mod notifying;

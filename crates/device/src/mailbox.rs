@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Mailbox`: answers and notifications for one controller. The controller polls without the lock while there is none.
 
-use control::target::{Notification, Outcome, Ticket};
+use control::target::{Batch, Notification, Outcome, Ticket};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// The answer to a request.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub ticket: Ticket,
+    pub outcome: Outcome,
+    /// The batch that is answered. The thread that made it frees it.
+    pub spent: Batch,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
-    outcomes: VecDeque<(Ticket, Outcome)>,
+    answers: VecDeque<Answer>,
     pub notifications: VecDeque<Notification>,
     /// Threads that wait for an answer.
     waiters: usize,
@@ -17,7 +26,6 @@ pub(crate) struct Mail {
 
 /// Answers and notifications for one controller.
 #[derive(Debug, Default)]
-#[repr(align(128))]
 pub(crate) struct Mailbox {
     mail: Mutex<Mail>,
     arrived: Condvar,
@@ -48,10 +56,10 @@ impl Mailbox {
     }
 
     /// Puts the answer to a request, if it has one.
-    pub fn put(&self, answer: Option<(Ticket, Outcome)>) {
+    pub fn put(&self, answer: Option<Answer>) {
         let mut mail = self.mail();
         if let Some(answer) = answer {
-            mail.outcomes.push_back(answer);
+            mail.answers.push_back(answer);
             self.answers.fetch_add(1, Ordering::Relaxed);
         }
         self.end();
@@ -67,16 +75,21 @@ impl Mailbox {
         if self.answers.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let outcomes = &mut self.mail().outcomes;
-        let at = outcomes.iter().position(|(of, _)| *of == ticket)?;
+        let mut mail = self.mail();
+        let at = mail.answers.iter().position(|answer| answer.ticket == ticket)?;
+        let answer = mail.answers.remove(at);
         self.answers.fetch_sub(1, Ordering::Relaxed);
-        outcomes.remove(at).map(|(_, outcome)| outcome)
+        drop(mail);
+        answer.map(|Answer { outcome, spent, .. }| {
+            drop(spent);
+            outcome
+        })
     }
 
     /// Waits for the answer to a request, at most for this time.
     pub fn wait(&self, ticket: Ticket, timeout: Duration) {
         let mut mail = self.mail();
-        if mail.outcomes.iter().any(|(of, _)| *of == ticket) {
+        if mail.answers.iter().any(|answer| answer.ticket == ticket) {
             return;
         }
         mail.waiters += 1;

@@ -228,7 +228,9 @@ fn control(
         }
         let (mut dialogues, mut dialogue_began) = (agent.statistics().dialogues, Instant::now());
         while command.load(Ordering::Relaxed) == WORK {
-            if work.has_dialogues && next_ps <= begun.elapsed().as_nanos() as u64 * 1000 {
+            // Read in every row, as all of them have to cost the machine the same.
+            let now_ps = begun.elapsed().as_nanos() as u64 * 1000;
+            if work.has_dialogues && next_ps <= now_ps {
                 let next = agent.round(&mut of_agent).expect("it reacts");
                 next_ps = next.unwrap_or(0);
                 let now = agent.statistics().dialogues;

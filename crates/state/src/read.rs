@@ -3,10 +3,12 @@
 
 use crate::validation::{canonical_keys, keys_text, matched_keys};
 use crate::{
-    Cells, Configuration, EntryHandle, EntryRecord, EntryReference, EntryTarget, EntryWithCells,
-    Read, Reply, TableState, UpdateError,
+    CellRange, Cells, Configuration, EntryHandle, EntryRecord, EntryReference, EntryTarget,
+    EntryWithCells, Read, Reply, TableState, UpdateError,
 };
-use ir::{Counter, CounterId, KeyPattern, Meter, MeterId, Table, TableId};
+use ir::{
+    Bits, Counter, CounterId, KeyPattern, Meter, MeterId, Program, RegisterId, Table, TableId,
+};
 use std::sync::Arc;
 
 /// An item of the program by its number.
@@ -28,6 +30,21 @@ fn one_or_all<Id: Copy + PartialEq, T: Clone>(
     match id {
         None => Ok(all.collect()),
         Some(id) => Ok(vec![(id, one(id).ok_or_else(|| missing(id))?)]),
+    }
+}
+
+impl Cells {
+    /// Reads cells of a register of their program.
+    pub fn read_register(
+        &self,
+        program: &Program,
+        register: RegisterId,
+        range: CellRange,
+    ) -> Result<Vec<Bits>, UpdateError> {
+        let array = object(&program.registers, "register", register.0)?;
+        let cells = self.register(register);
+        let indexes = range.few_indexes(&array.name, array.size)?;
+        Ok(indexes.filter_map(|index| cells?.read(index)).collect())
     }
 }
 
@@ -104,10 +121,7 @@ impl Configuration {
                 Reply::ValueSet(object(&self.value_sets, "value set", set.0)?.members.clone())
             }
             Read::Register { register, cells: range } => {
-                let array = object(&program.registers, "register", register.0)?;
-                let cells = cells?.register(*register);
-                let indexes = range.few_indexes(&array.name, array.size)?;
-                Reply::Registers(indexes.filter_map(|index| cells?.read(index)).collect())
+                Reply::Registers(cells?.read_register(program, *register, *range)?)
             }
             Read::Counter { counter, cells: range } => {
                 let cells = cells?;

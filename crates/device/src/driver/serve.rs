@@ -5,17 +5,16 @@
 use crate::control_request::{
     ControlWork, Request, RequestBody, TargetProgram, outcome_of, state_batch,
 };
-use crate::driver::{Barrier, Reservation};
+use crate::driver::Reservation;
 use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
 use crate::mailbox::Mailbox;
 use crate::output::AppliedUpdate;
 use crate::packet::ProgramId;
 use crate::switch::Switch;
-use control::latency::BarrierKind;
 use control::target::{Batch, Fault, Item, Outcome, Reply, Ticket};
 use ir::Program;
-use state::{Atomicity, BatchItem, BatchOutcome};
+use state::{Atomicity, BatchItem, BatchOutcome, Read};
 use std::sync::Arc;
 
 /// A request with its outcome; `None` if the answer comes later.
@@ -168,10 +167,14 @@ impl Switch {
         }
     }
 
-    fn begin_batch(&mut self, mut request: Request, batch: Batch) -> Served {
+    pub(super) fn begin_batch(&mut self, mut request: Request, batch: Batch) -> Served {
         let now_ps = self.core.now_ps;
         if self.driver.model.is_some() {
             return self.begin_job(request, batch);
+        }
+        if let Some(outcome) = self.read_registers(request.target, &batch) {
+            request.body = RequestBody::Batch(batch);
+            return Some((request, outcome));
         }
         match self.apply(request.target, batch) {
             Ok(outcome) => Some((request, outcome)),
@@ -222,6 +225,26 @@ impl Switch {
                 self.driver.inbox.main.current_mut().serializes_writes = serializes_writes;
             }
         }
+    }
+
+    /// Returns the outcome of a batch that reads registers only, which needs no store; `None` for other batches.
+    fn read_registers(&self, target: TargetProgram, batch: &Batch) -> Option<Outcome> {
+        let mut outcome = Outcome::empty(self.core.now_ps);
+        if batch.stops_on_error() || batch.items.is_empty() {
+            return None;
+        }
+        let id = self.code_for(target, batch).ok()?;
+        let program = self.programs.get(id)?;
+        outcome.results.reserve_exact(batch.items.len());
+        for item in &batch.items {
+            let Item::State(BatchItem::Read(Read::Register { register, cells })) = item else {
+                return None;
+            };
+            let read = program.cells().read_register(program.program(), *register, *cells);
+            let reply = read.map(|values| Reply::State(state::Reply::Registers(values)));
+            outcome.results.push(reply.map_err(Fault::Refused));
+        }
+        Some(outcome)
     }
 
     /// Applies a batch now. Hands it back while too many versions are pinned.
@@ -356,65 +379,5 @@ impl Switch {
             },
             None => Outcome { results, ..Outcome::empty(now_ps) },
         }
-    }
-
-    fn begin_barrier(&mut self, request: Request) -> Served {
-        let now_ps = self.core.now_ps;
-        if self.driver.model.is_none()
-            && self.driver.barriers.is_empty()
-            && !self.core.has_passes_in_epoch()
-        {
-            return self.end_barrier(request);
-        }
-        let kind = self.driver.model.as_ref().map(|model| model.barrier);
-        if let Some(BarrierKind::Bound(bound_ps)) = kind {
-            let due_ps = now_ps.saturating_add(bound_ps);
-            let work = ControlWork::BarrierDue(Box::new(request));
-            self.core.schedule(due_ps, Event::Control(work));
-            return None;
-        }
-        let passes = self.core.next_pass_epoch();
-        if self.driver.barriers.is_empty() && passes.strong_count() == 0 {
-            return self.end_barrier(request);
-        }
-        self.driver.barriers.push_back(Barrier { request, passes });
-        None
-    }
-
-    /// Serves a request whose passes have ended.
-    fn end_barrier(&mut self, mut request: Request) -> Served {
-        match std::mem::replace(&mut request.body, RequestBody::Barrier) {
-            RequestBody::AfterPasses(batch) => self.begin_batch(request, batch),
-            body => {
-                request.body = body;
-                Some((request, Outcome::empty(self.core.now_ps)))
-            }
-        }
-    }
-
-    /// Answers the barriers whose passes have ended.
-    #[inline]
-    pub fn check_barriers(&mut self) {
-        while self.driver.barriers.front().is_some_and(|first| first.passes.strong_count() == 0)
-            && let Some(Barrier { request, .. }) = self.driver.barriers.pop_front()
-        {
-            if let Some((request, outcome)) = self.end_barrier(request) {
-                request.answer(outcome);
-            }
-        }
-    }
-
-    /// Returns whether a request needs device time to pass: it is in the driver's queue, or waits for passes to end.
-    pub fn takes_time(&self, ticket: Ticket, mailbox: &Arc<Mailbox>) -> bool {
-        let is_it =
-            |request: &Request| request.ticket == ticket && Arc::ptr_eq(&request.mailbox, mailbox);
-        self.driver.jobs.iter().any(|job| is_it(&job.request))
-            || self.driver.barriers.iter().any(|barrier| is_it(&barrier.request))
-            || self.core.events.values().any(|event| match event {
-                Event::Control(ControlWork::Arrive(request) | ControlWork::BarrierDue(request)) => {
-                    is_it(request)
-                }
-                _ => false,
-            })
     }
 }
