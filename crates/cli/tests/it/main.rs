@@ -37,4 +37,5 @@ mod recorded_commands;
 mod run_captures;
 mod scale;
 mod scale_captures;
+mod scale_domino;
 mod scale_shares;

@@ -182,7 +182,7 @@ impl Flows {
 }
 
 /// Writes packets with their times in picoseconds.
-fn write_capture(path: &Path, packets: Vec<(i128, Vec<u8>)>) {
+pub fn write_capture(path: &Path, packets: Vec<(i128, Vec<u8>)>) {
     let mut encoder = PcapEncoder::new(Vec::new()).expect("a vector takes all");
     for (timestamp_ps, data) in packets {
         let packet = CapturedPacket {
@@ -196,7 +196,7 @@ fn write_capture(path: &Path, packets: Vec<(i128, Vec<u8>)>) {
     std::fs::write(path, encoder.finish().expect("a vector takes all")).expect("a file");
 }
 
-fn scrambled(number: u64) -> u64 {
+pub fn scrambled(number: u64) -> u64 {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
 
