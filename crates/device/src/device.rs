@@ -2,20 +2,16 @@
 //! `Device`: the public interface of a switch. Packets go in and out, time advances, programs are loaded and swapped, and
 //! controllers get targets. The state behind the lock is in `switch`.
 
-use crate::admission::Admission;
 use crate::burst::Burst;
 use crate::circulation::CirculationRule;
 use crate::control_request::{SharedProgram, TargetProgram};
 use crate::control_target::DeviceTarget;
 use crate::engine::Engine;
 use crate::event::Event;
-use crate::executor::Executor;
-use crate::loaded_program::LoadedProgram;
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{AppliedUpdate, DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 use crate::outputs::Outputs;
 use crate::packet::ProgramId;
-use crate::pass::{CallerPasses, Pass};
 use crate::shared_switch::{Running, Shared};
 use crate::statistics::Statistics;
 use crate::switch::Switch;
@@ -43,10 +39,6 @@ impl Deref for CellsView<'_> {
         program.cells()
     }
 }
-
-/// A compiled program, not loaded yet. See [`Device::prepare`].
-#[derive(Debug)]
-pub struct PreparedProgram(Box<LoadedProgram>);
 
 /// A switch.
 #[derive(Debug)]
@@ -255,56 +247,6 @@ impl Device {
         Ok(())
     }
 
-    /// Advances the device to the arrival of a packet at a port and returns the packet's pass through ingress to the
-    /// caller. Returns `None` if the packet ended before its pass (at the port's MAC, or by the pass limit), or if it has
-    /// to wait for ingress ([`DeviceOptions::ingress_interval_ps`]); the device then runs that pass later, unless
-    /// [`Device::give_passes`] hands it out. The errors are those of [`Device::inject`].
-    ///
-    /// [`Executor`]s run the pass's blocks on any thread; [`Device::finish`] finishes it. Until then the pass pins its
-    /// version of the configuration ([`state::Store::MAX_PINNED_VERSIONS`]).
-    pub fn begin(
-        &mut self,
-        port: u32,
-        time_ps: u64,
-        bytes: Vec<u8>,
-    ) -> Result<Option<Pass>, DeviceError> {
-        self.switch().begin(port, time_ps, bytes)
-    }
-
-    /// Sets which passes the device hands to its caller from now on instead of running them.
-    /// [`Device::take_passes`] returns them.
-    pub fn give_passes(&mut self, passes: CallerPasses) {
-        self.switch().core.caller_passes = passes;
-    }
-
-    /// Takes the passes that have begun for the caller since the last call, in the order of their begin.
-    pub fn take_passes(&mut self) -> Vec<Pass> {
-        std::mem::take(&mut self.switch().core.handed_out)
-    }
-
-    /// Finishes a pass at the device's time, as if its last block had ended now: makes clones and copies, sends digests,
-    /// and queues or transmits the packet. Passes finish in the order of the calls. A pass that has ended counts as
-    /// dropped. [`DeviceOptions::ingress_latency_ps`] is added to the time that the caller took. A pass of another device
-    /// is an error.
-    pub fn finish(&mut self, pass: Pass) -> Result<(), DeviceError> {
-        self.switch().finish(pass)
-    }
-
-    /// Copies a pass: the packet's bytes, headers, metadata and configuration are those of the pass now; its number is
-    /// the packet's next. Returns `None` for a pass of another device, and at the pass limit
-    /// ([`DeviceOptions::pass_limit`]), where the copy counts as dropped.
-    pub fn fork(&mut self, pass: &Pass) -> Option<Pass> {
-        self.switch().fork(pass)
-    }
-
-    /// Makes another pipeline instance of a loaded program, with its own registers, counters and meters in their initial
-    /// state. It shares the program's code and runs each pass on the configuration with which the pass began.
-    pub fn executor(&self, program: ProgramId) -> Option<Executor> {
-        let switch = self.switch();
-        let code = switch.programs.code_of(program)?;
-        switch.programs.get(code).map(|program| program.executor.sharing_code())
-    }
-
     /// Returns the main program's number.
     pub fn program_id(&self) -> ProgramId {
         self.switch().programs.main().name()
@@ -472,90 +414,11 @@ impl Device {
         core.traffic.depth_packets(path, queue, core.now_ps)
     }
 
-    /// Returns the number of loaded programs, including unloaded ones whose last packets are still in the device.
-    pub fn loaded_programs(&self) -> usize {
-        self.switch().loaded_programs()
-    }
-
-    /// Prepares a program for a device with these options, on any thread. Compiles it with [`EngineChoice::Jit`].
-    pub fn prepare(
-        program: Arc<Program>,
-        options: &DeviceOptions,
-    ) -> Result<PreparedProgram, LoadError> {
-        Ok(PreparedProgram(Box::new(LoadedProgram::load(program, options, None)?)))
-    }
-
-    /// Loads a program beside the others, in its initial state. It processes packets when a rule admits them
-    /// ([`Device::admit`]). Compiles it with [`EngineChoice::Jit`]. Ports, queues and options are those of the device.
-    pub fn load(&mut self, program: Arc<Program>) -> Result<ProgramId, LoadError> {
-        let mut switch = self.switch();
-        let loaded = LoadedProgram::load(program, &self.options, Some(switch.programs.main()))?;
-        Ok(switch.add_program(loaded))
-    }
-
-    /// As above, for a program prepared with equal options.
-    pub fn load_prepared(&mut self, program: PreparedProgram) -> ProgramId {
-        self.switch().add_program(*program.0)
-    }
-
-    /// Unloads a program after the last packet that entered it has left. The main program and a program that the
-    /// admission rule names cannot be unloaded.
-    pub fn unload(&mut self, program: ProgramId) -> Result<(), LoadError> {
-        self.switch().unload(program)
-    }
-
-    /// Replaces the admission rule. The device applies the rule when ingress takes a packet from a port, a loopback port
-    /// or the packet generator. Clones, copies, resubmitted and recirculated packets stay with their program. The program
-    /// of [`Admission::otherwise`] becomes the main program, which [`Device::target`], [`Device::program`],
-    /// [`Device::cells`] and [`Device::swap`] refer to; if that is a drop, the main program stays. A program that is not
-    /// loaded is an error.
-    pub fn admit(&mut self, admission: Admission) -> Result<(), LoadError> {
-        self.switch().admit(admission)
-    }
-
-    /// Returns the admission rule. Initially all packets go to the program with which the device was made.
-    pub fn admission(&self) -> Admission {
-        self.switch().admission.clone()
-    }
-
-    /// Replaces the code of a program by that of a program with equal tables, actions, registers and so on. Entries and
-    /// cells stay, and the next pass runs the new code. Packets in the device and passes that a caller runs finish on
-    /// their old code; a caller needs new executors for the new code. The error says what differs.
-    pub fn replace_code(
-        &mut self,
-        program: ProgramId,
-        code: PreparedProgram,
-    ) -> Result<(), LoadError> {
-        self.switch().replace_code(program, *code.0)
-    }
-
     /// Returns a program's registers, counters and meters for reading; `None` if it is not loaded.
     pub fn cells_of(&self, program: ProgramId) -> Option<CellsView<'_>> {
         let switch = self.switch();
         let code = switch.programs.code_of(program)?;
         Some(CellsView(switch, code))
-    }
-
-    /// Loads a second program, in its initial state, for [`Device::swap`]. It replaces a second program that was not
-    /// swapped in. Compiles it with [`EngineChoice::Jit`].
-    pub fn load_second(&mut self, program: Arc<Program>) -> Result<(), LoadError> {
-        let mut switch = self.switch();
-        let second = LoadedProgram::load(program, &self.options, Some(switch.programs.main()))?;
-        switch.take_second(second);
-        Ok(())
-    }
-
-    /// As above, for a program prepared with equal options.
-    pub fn take_second(&mut self, program: PreparedProgram) {
-        self.switch().take_second(*program.0);
-    }
-
-    /// Makes the second program the main program and replaces the old one by it in the admission rule. Packets in the
-    /// device, resubmitted and recirculated ones too, finish on the old program. [`state::migrate`] copies registers,
-    /// counters and meters of equal name and shape, and entries of tables that the control plane has not written in the
-    /// second program. Returns whether there was a second program.
-    pub fn swap(&mut self) -> bool {
-        self.switch().swap()
     }
 
     /// Notifies controllers that a link of a port came up or went down.
