@@ -38,4 +38,5 @@ mod run_captures;
 mod scale;
 mod scale_captures;
 mod scale_domino;
+mod scale_samples;
 mod scale_shares;

@@ -9,13 +9,13 @@ use std::path::Path;
 const PACKETS: u64 = 300;
 
 /// A frame of UDP or TCP over IPv4 of a few flows.
-fn frame(number: u64) -> Vec<u8> {
+pub fn frame(number: u64) -> Vec<u8> {
     let random = |at: u64, bound: u64| (scrambled(number * 16 + at) % bound) as u8;
     let is_udp = !scrambled(number).is_multiple_of(3);
     let (protocol, rest) = if is_udp { (17, 28) } else { (6, 40) };
     let payload = random(1, 40);
     let length = rest + payload;
-    let mut bytes = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+    let mut bytes = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, random(7, 4), 8, 0];
     bytes.extend([0x45, random(2, 64) << 2, 0, length, 0, 0, 0, 0, 64, protocol, 0, 0]);
     bytes.extend([10, 0, 0, random(3, 6), 224, 0, 0, random(4, 20)]);
     bytes.extend([1, random(5, 4), 2, random(6, 3)]);
