@@ -88,3 +88,22 @@ fn applications_keep_the_meaning_that_they_have_on_one_pipeline() {
     // Start times depend on the order of packets.
     assert_eq!(row("no-order")["WFQ: equal runs"], "0 of 1");
 }
+
+/// Match, predicate and index are in front; the access stays in its stage.
+#[test]
+fn addresses_are_resolved_in_front() {
+    let text = succeeds("--figure 5");
+    let row = |part: &str| -> Vec<String> {
+        let line = text.lines().find(|line| line.starts_with(part)).expect("a row");
+        line.split_whitespace().rev().take(3).map(str::to_string).collect()
+    };
+    // From the right: in stages, in front, before.
+    assert_eq!(row("matches of tables"), ["1", "1", "1"]);
+    assert_eq!(row("phantoms"), ["0", "1", "0"]);
+    assert_eq!(row("indices")[1], "1");
+    assert_eq!(row("predicates")[1], "1");
+    assert_eq!(row("accesses of state"), ["1", "0", "1"]);
+    for code in ["Before:", "After, in front:", "store mp5.happens0", "After, stage 3:"] {
+        assert!(text.contains(code), "{code}: {text}");
+    }
+}

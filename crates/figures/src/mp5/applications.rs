@@ -9,7 +9,7 @@ use crate::{Measuring, Table};
 use arithmetic::random::keyed;
 use device::Device;
 use hosts::sizes::FlowSizes;
-use ir::Bits;
+use ir::{Bits, Program};
 use scale::device_pipeline::{DevicePipeline, StagedPass};
 use scale::device_work::DeviceWork;
 use scale::experiment::{Experiment, Sample};
@@ -20,8 +20,18 @@ use scale::sweep::REMAP_EVERY;
 use scale::traffic::{Sizes, TrafficPacket, WebSearch, web_search};
 use std::sync::Arc;
 
-/// Compiles a program: its file's name and its text. Returns a device of its stages, with the first values of its cells.
-pub type Compile<'a> = &'a dyn Fn(&str, &str) -> Result<(Device, Arc<StagedControl>), String>;
+/// A program whose ingress is in stages.
+pub struct CompiledProgram {
+    /// A device of its stages, with the first values of its cells.
+    pub device: Device,
+    /// Ingress in stages.
+    pub control: Arc<StagedControl>,
+    /// The program before it was cut.
+    pub written: Arc<Program>,
+}
+
+/// Compiles a program: its file's name and its text.
+pub type Compile<'a> = &'a dyn Fn(&str, &str) -> Result<CompiledProgram, String>;
 
 /// The fields of a packet that a program reads, by name.
 type Fields = Vec<(&'static str, u64)>;
@@ -264,7 +274,7 @@ impl Application {
             Some((line, other)) => self.text.replace(line, other),
             None => self.text.to_string(),
         };
-        let (mut device, control) = (options.compile)(self.file, &text)?;
+        let CompiledProgram { mut device, control, .. } = (options.compile)(self.file, &text)?;
         let first = DevicePipeline::new(&device, control).map_err(|error| error.to_string())?;
         let begun = device.begin(0, 0, vec![0; FRAME_BYTES]).map_err(|error| error.to_string())?;
         let pass = begun.ok_or("no packet enters the program")?;

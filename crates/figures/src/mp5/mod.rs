@@ -9,8 +9,9 @@ mod published;
 mod sensitivity;
 #[cfg(test)]
 mod tests;
+mod transformation;
 
-pub use applications::Compile;
+pub use applications::{Compile, CompiledProgram};
 
 use crate::distribution::Distribution;
 use crate::{Measuring, Table};
@@ -49,6 +50,7 @@ pub const FIGURES: &[(&str, Measure)] = &[
     ("d3", principles::steering),
     ("d4", principles::order),
     ("sram", principles::sram),
+    ("5", transformation::figure_5),
     ("7a", sensitivity::figure_7a),
     ("7b", sensitivity::figure_7b),
     ("7c", sensitivity::figure_7c),

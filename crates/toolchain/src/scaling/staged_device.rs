@@ -5,11 +5,13 @@ use super::hardware::set_up;
 use super::{ScaleRequest, Scaled};
 use device::{Device, DeviceOptions};
 use frontend::{Console, Failure, Frontend, ProgramFile};
+use ir::Program;
 use pisa::Gress;
 use scale::staged::{StagedControl, stage};
 use std::sync::Arc;
 
-/// Compiles a program and cuts its ingress into stages. The cells of the device have the program's first values.
+/// Compiles a program and cuts its ingress into stages. The cells of the device have the program's first values. The program as
+/// written is beside it.
 ///
 /// # Errors
 ///
@@ -19,7 +21,7 @@ pub fn staged_device(
     file: &ProgramFile<'_>,
     request: &ScaleRequest<'_>,
     console: &dyn Console,
-) -> Result<(Device, Arc<StagedControl>), Failure> {
+) -> Result<(Device, Arc<StagedControl>, Arc<Program>), Failure> {
     let scaled = Scaled::new(language, file, request, console)?;
     let program = scaled.compiled.ready.program();
     let mut controls = scaled.controls(program);
@@ -33,5 +35,5 @@ pub fn staged_device(
     let mut device = Device::new(staged.program.clone(), DeviceOptions::default())
         .map_err(|error| error.to_string())?;
     set_up(&mut device, &scaled.compiled, console)?;
-    Ok((device, Arc::new(staged)))
+    Ok((device, Arc::new(staged), program.clone()))
 }

@@ -4,14 +4,11 @@
 use super::{print_figures, wrong_usage};
 use crate::arguments::Bench;
 use crate::programs::language;
-use device::Device;
 use figures::Measuring;
-use figures::mp5::{FIGURES, Measure, Options};
+use figures::mp5::{CompiledProgram, FIGURES, Measure, Options};
 use frontend::{Console, ExitStatus, Failure, MemoryFiles, ProgramFile};
 use p4::preprocessor::PreprocessorOptions;
-use scale::staged::StagedControl;
 use std::path::Path;
-use std::sync::Arc;
 use toolchain::files;
 use toolchain::scaling::ScaleRequest;
 use toolchain::scaling::staged_device::staged_device;
@@ -40,15 +37,12 @@ pub(super) fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
 }
 
 /// Compiles an application, and cuts it into the stages of its language's hardware model.
-fn compiled(
-    name: &str,
-    text: &str,
-    console: &dyn Console,
-) -> Result<(Device, Arc<StagedControl>), Failure> {
+fn compiled(name: &str, text: &str, console: &dyn Console) -> Result<CompiledProgram, Failure> {
     let path = Path::new(name);
     let files = MemoryFiles::new([(name, text)]);
     let preprocessing = PreprocessorOptions::default();
     let file = ProgramFile { path, files: &files, preprocessing: &preprocessing };
     let request = ScaleRequest { pipelines: 1, ..ScaleRequest::default() };
-    staged_device(language(path)?, &file, &request, console)
+    let (device, control, written) = staged_device(language(path)?, &file, &request, console)?;
+    Ok(CompiledProgram { device, control, written })
 }
