@@ -3,7 +3,7 @@
 //! multi-pipelined machine. It shares no code with the machine and simulates nothing; each rule is a property of the
 //! events.
 
-use crate::trace::{Kind, Recorder, Trace};
+use crate::trace::{Kind, Recorder, Shape, Trace};
 use crate::work::Access;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,14 +50,14 @@ struct Packet {
     crossed: Option<(usize, u64, bool)>,
     /// Accesses that it still has to make.
     planned: BTreeSet<Access>,
-    /// It is in the machine.
-    is_present: bool,
+    /// The program or the machine dropped it. Cancellations of its accesses follow.
+    is_dropped: bool,
 }
 
 /// Checks a trace. Returns all violations in the order of events; none if the run kept all rules.
 pub fn check(trace: &Trace) -> Vec<Violation> {
     let mut checker = Checker::default();
-    checker.begin(trace.pipelines, trace.stages, &trace.group_stages, &trace.first_map);
+    checker.begin(trace.shape.clone());
     for event in &trace.events {
         checker.record(event.cycle, event.kind);
     }
@@ -67,12 +67,15 @@ pub fn check(trace: &Trace) -> Vec<Violation> {
 /// The state of a check.
 #[derive(Default)]
 pub struct Checker {
-    pipelines: usize,
-    stages: usize,
-    group_stages: Vec<usize>,
+    shape: Shape,
     violations: Vec<Violation>,
     cycle: u64,
+    /// The packets in the machine.
     packets: BTreeMap<u64, Packet>,
+    /// The number above those of all packets that have entered.
+    entered: u64,
+    /// Packets below that number that have not entered.
+    awaited: BTreeSet<u64>,
     /// The pipeline of each cell.
     map: Vec<Vec<u8>>,
     /// The last packet of each cell.
@@ -86,20 +89,9 @@ pub struct Checker {
 }
 
 impl Recorder for Checker {
-    fn begin(
-        &mut self,
-        pipelines: usize,
-        stages: usize,
-        group_stages: &[usize],
-        first_map: &[Vec<u8>],
-    ) {
-        *self = Checker {
-            pipelines,
-            stages,
-            group_stages: group_stages.to_vec(),
-            map: first_map.to_vec(),
-            ..Checker::default()
-        };
+    fn begin(&mut self, shape: Shape) {
+        let map = shape.first_map.clone();
+        *self = Checker { shape, map, ..Checker::default() };
     }
 
     fn record(&mut self, cycle: u64, kind: Kind) {
@@ -111,7 +103,7 @@ impl Checker {
     /// Ends the check. Returns all violations in the order of events.
     pub fn finish(mut self) -> Vec<Violation> {
         for (number, packet) in std::mem::take(&mut self.packets) {
-            if packet.is_present {
+            if !packet.is_dropped {
                 self.report(Rule::FeedForward, format!("packet {number} never left"));
             }
         }
@@ -134,13 +126,14 @@ impl Checker {
         }
         match kind {
             Kind::Resolved { packet, pipeline } => {
-                let entry = Packet { pipeline, is_present: true, ..Packet::default() };
-                if self.packets.insert(packet, entry).is_some() {
+                if !self.enters(packet) {
                     self.report(Rule::FeedForward, format!("packet {packet} entered twice"));
                 }
+                self.packets.insert(packet, Packet { pipeline, ..Packet::default() });
             }
-            Kind::Planned { packet, access } => {
-                self.packets.entry(packet).or_default().planned.insert(access);
+            Kind::Planned { packet: number, access } => {
+                let Some(packet) = self.packet(number) else { return };
+                packet.planned.insert(access);
             }
             Kind::Crossed { packet, stage, from, to, is_queued } => {
                 self.cross(packet, stage, from, to, is_queued);
@@ -150,7 +143,7 @@ impl Checker {
                 self.process(packet, stage, pipeline, access);
             }
             Kind::MovedWithCell { packet: number, stage, from, to } => {
-                let packet = self.packets.entry(number).or_default();
+                let Some(packet) = self.packet(number) else { return };
                 let waits = packet.crossed.is_some_and(|(at, _, queued)| at == stage && queued);
                 let was_there = packet.pipeline == from;
                 packet.pipeline = to;
@@ -160,16 +153,19 @@ impl Checker {
                 }
             }
             Kind::Wasted { stage, pipeline } => self.occupy(stage, pipeline),
-            Kind::Cancelled { packet, access } => {
-                let was_planned = self.packets.entry(packet).or_default().planned.remove(&access);
-                if !was_planned {
+            Kind::Cancelled { packet: number, access } => {
+                let packet = self.packets.get_mut(&number);
+                if !packet.is_some_and(|packet| packet.planned.remove(&access)) {
                     let message =
-                        format!("packet {packet} cancels {access:?}, which it does not have");
+                        format!("packet {number} cancels {access:?}, which it does not have");
                     self.report(Rule::EveryAccess, message);
                 }
+                self.forget(number);
             }
-            Kind::Dropped { packet } => {
-                self.packets.entry(packet).or_default().is_present = false;
+            Kind::Dropped { packet: number } => {
+                let Some(packet) = self.packet(number) else { return };
+                packet.is_dropped = true;
+                self.forget(number);
             }
             Kind::Departed { packet } => self.depart(packet),
             Kind::Remapped { access, from, to } => {
@@ -186,9 +182,36 @@ impl Checker {
         }
     }
 
+    /// Notes that a packet enters. Returns whether it does for the first time.
+    fn enters(&mut self, number: u64) -> bool {
+        if number < self.entered {
+            return self.awaited.remove(&number);
+        }
+        self.awaited.extend(self.entered..number);
+        self.entered = number + 1;
+        true
+    }
+
+    /// Returns a packet in the machine. It is a violation if there is none.
+    fn packet(&mut self, number: u64) -> Option<&mut Packet> {
+        if self.packets.get(&number).is_none_or(|packet| packet.is_dropped) {
+            self.report(Rule::FeedForward, format!("packet {number} is not in the machine"));
+            return None;
+        }
+        self.packets.get_mut(&number)
+    }
+
+    /// Forgets a dropped packet if no cancellation follows.
+    fn forget(&mut self, number: u64) {
+        let is_over = |packet: &Packet| packet.is_dropped && packet.planned.is_empty();
+        if self.packets.get(&number).is_some_and(is_over) {
+            self.packets.remove(&number);
+        }
+    }
+
     /// A stage of a pipeline does something.
     fn occupy(&mut self, stage: usize, pipeline: usize) {
-        let is_there = stage < self.stages && pipeline < self.pipelines;
+        let is_there = stage < self.shape.stages && pipeline < self.shape.pipelines;
         if !is_there || !self.busy.insert((stage, pipeline)) {
             let message = format!("stage {stage} of pipeline {pipeline} is used twice, or is none");
             self.report(Rule::OnePacketPerStage, message);
@@ -202,8 +225,8 @@ impl Checker {
             self.report(Rule::OneCrossbarOutput, message);
         }
         let cycle = self.cycle;
-        let packet = self.packets.entry(number).or_default();
-        let is_next = packet.is_present && packet.next == stage && packet.pipeline == from;
+        let Some(packet) = self.packet(number) else { return };
+        let is_next = packet.next == stage && packet.pipeline == from;
         let follows = packet.last_cycle.is_none_or(|last| last + 1 == cycle);
         packet.pipeline = to;
         packet.crossed = Some((stage, cycle, is_queued));
@@ -216,11 +239,12 @@ impl Checker {
     fn process(&mut self, number: u64, stage: usize, pipeline: usize, access: Option<Access>) {
         self.occupy(stage, pipeline);
         let cycle = self.cycle;
-        let group_stages = &self.group_stages;
-        let packet = self.packets.entry(number).or_default();
-        let is_next = packet.is_present
-            && packet.next == stage
-            && packet.last_cycle.is_none_or(|last| last < cycle);
+        if self.packet(number).is_none() {
+            return;
+        }
+        let group_stages = &self.shape.group_stages;
+        let Some(packet) = self.packets.get_mut(&number) else { return };
+        let is_next = packet.next == stage && packet.last_cycle.is_none_or(|last| last < cycle);
         packet.next = stage + 1;
         packet.last_cycle = Some(cycle);
         let crossed = packet.crossed.take();
@@ -263,11 +287,11 @@ impl Checker {
     }
 
     fn depart(&mut self, number: u64) {
-        let stages = self.stages;
-        let packet = self.packets.entry(number).or_default();
-        let is_done = packet.is_present && packet.next == stages;
+        let stages = self.shape.stages;
+        let Some(packet) = self.packet(number) else { return };
+        let is_done = packet.next == stages;
         let is_complete = packet.planned.is_empty();
-        packet.is_present = false;
+        self.packets.remove(&number);
         if !is_done {
             self.report(Rule::FeedForward, format!("packet {number} leaves before the last stage"));
         }

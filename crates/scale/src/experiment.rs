@@ -29,7 +29,7 @@ pub struct Experiment<W: Comparable> {
 pub struct Sample {
     /// The throughput as the artifact measures it.
     pub throughput: f64,
-    /// Packets out over packets in, in the last three quarters of the time in which all ports send.
+    /// Packets out over those that could leave, at most 1, in the last three quarters of the time in which all ports send.
     pub steady: f64,
     /// The mean number of cycles from arrival to departure.
     pub latency: f64,
@@ -107,7 +107,7 @@ where
         let verdict = judge(&work, &outcome, &mut self.single, &self.reference);
         Sample {
             throughput: outcome.measures.throughput(),
-            steady: outcome.steady(&self.reference.arrivals, self.all_send_until),
+            steady: outcome.steady(&self.reference.arrivals, self.pipelines, self.all_send_until),
             latency: outcome.mean_latency(),
             is_equivalent: verdict.is_equivalent(),
             lost: verdict.lost.len(),

@@ -4,9 +4,9 @@
 
 use crate::work::Access;
 
-/// A run of a machine.
+/// What a machine has before the first cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
+pub struct Shape {
     /// The number of pipelines.
     pub pipelines: usize,
     /// The number of stages behind address resolution.
@@ -15,6 +15,13 @@ pub struct Trace {
     pub group_stages: Vec<usize>,
     /// The pipeline in which each cell is active before the first cycle, by group.
     pub first_map: Vec<Vec<u8>>,
+}
+
+/// A run of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The machine.
+    pub shape: Shape,
     /// What happened, in ascending order of cycles.
     pub events: Vec<Event>,
 }
@@ -130,13 +137,7 @@ pub trait Recorder {
     const IS_ACTIVE: bool = true;
 
     /// Takes the machine's shape, before the first cycle.
-    fn begin(
-        &mut self,
-        pipelines: usize,
-        stages: usize,
-        group_stages: &[usize],
-        first_map: &[Vec<u8>],
-    );
+    fn begin(&mut self, shape: Shape);
 
     /// Takes an event.
     fn record(&mut self, cycle: u64, kind: Kind);
@@ -147,27 +148,15 @@ impl Recorder for () {
     const IS_ACTIVE: bool = false;
 
     #[inline]
-    fn begin(&mut self, _: usize, _: usize, _: &[usize], _: &[Vec<u8>]) {}
+    fn begin(&mut self, _: Shape) {}
 
     #[inline]
     fn record(&mut self, _: u64, _: Kind) {}
 }
 
 impl Recorder for Trace {
-    fn begin(
-        &mut self,
-        pipelines: usize,
-        stages: usize,
-        group_stages: &[usize],
-        first_map: &[Vec<u8>],
-    ) {
-        *self = Trace {
-            pipelines,
-            stages,
-            group_stages: group_stages.to_vec(),
-            first_map: first_map.to_vec(),
-            events: Vec::new(),
-        };
+    fn begin(&mut self, shape: Shape) {
+        *self = Trace { shape, events: Vec::new() };
     }
 
     fn record(&mut self, cycle: u64, kind: Kind) {

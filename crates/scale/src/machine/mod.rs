@@ -25,7 +25,7 @@ mod steering;
 pub use any::{AnyMachine, run};
 
 use crate::design::{Design, Entry, FirstMap};
-use crate::trace::Recorder;
+use crate::trace::{Recorder, Shape};
 use crate::work::{Access, Work};
 use cells::GroupCells;
 use channel::Channel;
@@ -122,7 +122,12 @@ impl<P> Machine<P> {
         let map = first_map(work, pipelines, &design.first_map);
         let stages = work.stages();
         let group_stages: Vec<usize> = work.groups().iter().map(|group| group.stage).collect();
-        recorder.begin(pipelines, stages, &group_stages, &map);
+        recorder.begin(Shape {
+            pipelines,
+            stages,
+            group_stages: group_stages.clone(),
+            first_map: map.clone(),
+        });
         let banks = (0..stages).map(|stage| {
             let first = group_stages.iter().position(|other| *other == stage)?;
             let here = work.groups().iter().filter(|group| group.stage == stage);

@@ -152,18 +152,80 @@ impl Measures {
 }
 
 impl<P> Outcome<P> {
-    /// The steady throughput: packets that left over packets that arrived, in the last three quarters of the cycles before `end`.
-    /// `arrivals` are the cycles of all arrivals.
-    pub fn steady(&self, arrivals: &[u64], end: u64) -> f64 {
+    /// The steady throughput, from 0 to 1: packets that left or that the program dropped, over those that could have left. That is what
+    /// a machine of so many pipelines lets leave in which packets wait for no state: one a pipeline and cycle, each as long
+    /// after it entered as this machine's fastest packet. Both are counted in the last three quarters of the cycles before
+    /// `end`. A machine that works off what waited before keeps up: it has 1. `arrivals` are the cycles of arrivals, in order.
+    pub fn steady(&self, arrivals: &[u64], pipelines: usize, end: u64) -> f64 {
+        let latency = |departure: &Departure<P>| {
+            departure.cycle.checked_sub(*arrivals.get(departure.sequence as usize)?)
+        };
+        let fastest = self.departures.iter().filter_map(latency).min().unwrap_or(0);
         let window = end / 4..end;
-        let arrived = arrivals.iter().filter(|cycle| window.contains(*cycle)).count();
-        let left =
-            self.departures.iter().filter(|departure| window.contains(&departure.cycle)).count();
-        if arrived == 0 { 1.0 } else { left as f64 / arrived as f64 }
+        let (mut cycle, mut entered) = (0, 0);
+        let mut possible = 0;
+        for arrival in arrivals {
+            if *arrival > cycle {
+                (cycle, entered) = (*arrival, 0);
+            } else if entered == pipelines {
+                (cycle, entered) = (cycle + 1, 0);
+            }
+            entered += 1;
+            possible += usize::from(window.contains(&cycle));
+        }
+        let is_inside = |cycle: u64| window.contains(&cycle.saturating_sub(fastest));
+        let left = self.departures.iter().filter(|departure| is_inside(departure.cycle)).count();
+        let of_program = self.dropped.iter().filter(|it| it.cause == Cause::Program);
+        let gone = left + of_program.filter(|dropped| is_inside(dropped.cycle)).count();
+        if possible == 0 { 1.0 } else { (gone as f64 / possible as f64).min(1.0) }
     }
 
     /// The mean number of cycles from arrival to departure.
     pub fn mean_latency(&self) -> f64 {
         self.measures.latency_sum as f64 / self.departures.len().max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets that leave so many cycles after they arrive, on two pipelines.
+    #[track_caller]
+    fn check(arrivals: &[u64], latencies: &[u64], end: u64, expected: f64) {
+        let departures = (0..).zip(arrivals.iter().zip(latencies));
+        let departures = departures.map(|(sequence, (arrival, latency))| Departure {
+            sequence,
+            cycle: arrival + latency,
+            is_marked: false,
+            packet: (),
+        });
+        let outcome = Outcome {
+            departures: departures.collect(),
+            dropped: Vec::new(),
+            accesses: Vec::new(),
+            map: Vec::new(),
+            measures: Measures::default(),
+        };
+        assert!((outcome.steady(arrivals, 2, end) - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn steady_throughput_is_a_share_of_what_could_leave() {
+        let each: Vec<u64> = (0..40).collect();
+        check(&each, &[5; 40], 40, 1.0);
+        // Half the rate: the packet of cycle c leaves at 2c + 5, and the window is cycles 10 to 39.
+        let half: Vec<u64> = (0..40).map(|at| 5 + at).collect();
+        check(&each, &half, 40, 0.5);
+        // A burst leaves as fast as two pipelines let it.
+        let burst: Vec<u64> = (0..20).map(|at| 5 + at / 2).collect();
+        check(&[8; 20], &burst, 12, 1.0);
+        let slow: Vec<u64> = (0..20).map(|at| 5 + at).collect();
+        check(&[8; 20], &slow, 12, 0.5);
+        // What waited before the window leaves in it.
+        let late: Vec<u64> = [0; 4].into_iter().chain(10..40).collect();
+        let latencies: Vec<u64> = [20; 4].into_iter().chain([5; 30]).collect();
+        check(&late, &latencies, 40, 1.0);
+        check(&[], &[], 12, 1.0);
     }
 }

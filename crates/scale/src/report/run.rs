@@ -27,7 +27,7 @@ pub struct RunReport {
     pub last_departure: u64,
     /// The last arrival over the last departure.
     pub throughput: f64,
-    /// Packets that left over packets that arrived, in the last three quarters of the arrivals.
+    /// Packets that left over those that could leave, at most 1, in the last three quarters of the time of arrivals.
     pub steady: f64,
     /// The most entries in a queue, phantoms included.
     pub queue_entries: u32,
@@ -158,7 +158,7 @@ impl RunReport {
             control: [0; 2],
             last_departure: measures.last_departure,
             throughput: measures.throughput(),
-            steady: outcome.steady(arrivals, measures.last_arrival),
+            steady: outcome.steady(arrivals, pipelines, measures.last_arrival + 1),
             queue_entries: measures.queue_entries,
             latency: (outcome.mean_latency(), measures.latency_max),
             accesses: measures.accesses,

@@ -13,7 +13,7 @@ fn traces() -> Vec<Trace> {
     let design = Design { remap: Remap::Figure6(Figure6::artifact(4)), ..Design::mp5(4) };
     let traces =
         (0..40).map(|seed| judged(&case(&mut Choices::from_seed(seed)), &design, None).trace);
-    traces.filter(|trace| trace.pipelines > 1 && check(trace).is_empty()).collect()
+    traces.filter(|trace| trace.shape.pipelines > 1 && check(trace).is_empty()).collect()
 }
 
 /// Checks that each trace with a place to mutate breaks the rule after it, and that at least three have one.
@@ -78,7 +78,7 @@ fn a_stage_too_late() {
 #[test]
 fn a_pipeline_where_the_packet_did_not_go() {
     catches(Rule::OneCrossbarOutput, |trace| {
-        let pipelines = trace.pipelines;
+        let pipelines = trace.shape.pipelines;
         for event in &mut trace.events {
             if let Kind::Processed { pipeline, access: None, .. } = &mut event.kind {
                 *pipeline = (*pipeline + 1) % pipelines;
@@ -86,6 +86,32 @@ fn a_pipeline_where_the_packet_did_not_go() {
             }
         }
         false
+    });
+}
+
+#[test]
+fn a_packet_that_enters_again() {
+    // It has left, and the checker has forgotten it.
+    catches(Rule::FeedForward, |trace| {
+        let Some(index) = first(trace, |kind| matches!(kind, Kind::Departed { .. })) else {
+            return false;
+        };
+        let Event { cycle, kind: Kind::Departed { packet } } = trace.events[index] else {
+            return false;
+        };
+        let again = [Kind::Resolved { packet, pipeline: 0 }, Kind::Dropped { packet }];
+        for kind in again.into_iter().rev() {
+            trace.events.insert(index + 1, Event { cycle, kind });
+        }
+        true
+    });
+}
+
+#[test]
+fn a_packet_that_leaves_twice() {
+    catches(Rule::FeedForward, |trace| {
+        let index = first(trace, |kind| matches!(kind, Kind::Departed { .. }));
+        index.map(|index| trace.events.insert(index + 1, trace.events[index])).is_some()
     });
 }
 
@@ -121,8 +147,8 @@ fn a_cell_in_another_pipeline() {
             _ => None,
         });
         let Some(access) = accessed else { return false };
-        let pipelines = trace.pipelines as u8;
-        let place = &mut trace.first_map[access.group as usize][access.cell as usize];
+        let pipelines = trace.shape.pipelines as u8;
+        let place = &mut trace.shape.first_map[access.group as usize][access.cell as usize];
         *place = (*place + 1) % pipelines;
         true
     });
@@ -131,7 +157,7 @@ fn a_cell_in_another_pipeline() {
 #[test]
 fn a_move_from_where_the_cell_is_not() {
     catches(Rule::OneActivePipeline, |trace| {
-        let pipelines = trace.pipelines;
+        let pipelines = trace.shape.pipelines;
         for event in &mut trace.events {
             if let Kind::Remapped { from, .. } = &mut event.kind {
                 *from = (*from + 1) % pipelines;
