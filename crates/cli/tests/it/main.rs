@@ -38,5 +38,6 @@ mod run_captures;
 mod scale;
 mod scale_captures;
 mod scale_domino;
+mod scale_reactions;
 mod scale_samples;
 mod scale_shares;

@@ -13,9 +13,10 @@ use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{Console, Deployment, ExitStatus, Failure, Frontend, ProgramFile};
 use ir::Program;
 use network::replay::{Clock, ReplayError};
+use scale::codes;
 use scale::report::MachineReport;
 use scale::switch_run::{CycleClock, SwitchRun};
-use source::{Diagnostics, SourceMap};
+use source::{Diagnostic, Diagnostics, SourceMap, Span};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,8 +73,7 @@ pub fn run_captures(
     }
     let scaled = Scaled::new(language, file, request, console)?;
     if scaled.compiled.written.is_some() {
-        let message = "--in: the reactions of a program need one switch; `plane scale` runs the program that `plane emit` writes";
-        return Err(Failure::Usage(message.to_string()));
+        return Err(reactions(&file.title()));
     }
     let program = StagedProgram::of(&scaled, request.pipelines)?;
     let setup = scaled.compiled.setup.first();
@@ -106,6 +106,22 @@ pub fn run_captures(
         }
     }
     Ok((report, status))
+}
+
+/// Why a program with reactions does not run, and how its updates do.
+fn reactions(title: &str) -> Failure {
+    let mut found = Diagnostics::new();
+    let message =
+        format!("the reactions of `{title}` run beside one switch, not beside several pipelines");
+    found.push(
+        Diagnostic::error(codes::NOT_RUN, Span::NONE, message)
+            .note("`plane scale` without packets reports on the program that the pipelines run")
+            .help(format!(
+                "run it on one switch with `plane run {title}.p4r --record-commands UPDATES`, and the program of `plane emit {title}.p4r \
+                 -o DIR` on the machine with `plane scale DIR/{title}.p4 --replay-commands UPDATES`"
+            )),
+    );
+    Failure::Found(SourceMap::new(), found)
 }
 
 struct Source<'s> {
