@@ -37,6 +37,7 @@ mod recorded_commands;
 mod run_captures;
 mod scale;
 mod scale_captures;
+mod scale_control;
 mod scale_domino;
 mod scale_reactions;
 mod scale_samples;
