@@ -86,6 +86,9 @@ pub trait Target: Send {
     /// The answer to a request, if it is there.
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome>;
 
+    /// Gives an outcome back, whose memory a later one may use. The default frees it.
+    fn recycle(&mut self, _outcome: Outcome) {}
+
     /// Returns the notifications since the last call, in order.
     fn notifications(&mut self) -> Vec<Notification>;
 
@@ -179,6 +182,10 @@ macro_rules! held_target {
 
             fn poll(&mut $self, ticket: Ticket) -> Option<Outcome> {
                 $held.poll(ticket)
+            }
+
+            fn recycle(&mut $self, outcome: Outcome) {
+                $held.recycle(outcome);
             }
 
             fn notifications(&mut $self) -> Vec<Notification> {

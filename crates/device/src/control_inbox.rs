@@ -4,24 +4,12 @@
 //! packets and controllers cost each other only what they exchange.
 
 use crate::control_request::{Request, SharedProgram};
+use crate::own_line::OwnLine;
 use ir::Program;
 use state::Store;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// A value without neighbours in its cache line and in the one that a processor fetches with it.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub(crate) struct OwnLine<T>(pub T);
-
-/// The requests in order of arrival.
-#[derive(Debug, Default)]
-struct Queue {
-    /// Number of requests in the queue, plus one if [`ControlInbox::looks_again`] is set.
-    waiting: AtomicUsize,
-    requests: Mutex<VecDeque<Request>>,
-}
 
 /// The queue of requests from targets to the driver.
 #[derive(Debug)]
@@ -35,7 +23,12 @@ pub(crate) struct ControlInbox {
     has_latency: AtomicBool,
     /// Whether the device runs packets on another thread than that of a target: one has met the other at the lock.
     runs_beside: OwnLine<AtomicBool>,
-    queue: OwnLine<Queue>,
+    /// In order of arrival.
+    requests: OwnLine<Mutex<VecDeque<Request>>>,
+    /// Number of requests so far, and of settings of `looks_again`. The device reads it with each burst.
+    arrived: OwnLine<AtomicUsize>,
+    /// How many of them the driver has taken. Only the holder of the switch's lock writes it.
+    taken: OwnLine<AtomicUsize>,
     now_ps: OwnLine<AtomicU64>,
 }
 
@@ -48,7 +41,9 @@ impl ControlInbox {
             is_gone: AtomicBool::new(false),
             has_latency: AtomicBool::new(false),
             runs_beside: OwnLine::default(),
-            queue: OwnLine::default(),
+            requests: OwnLine::default(),
+            arrived: OwnLine::default(),
+            taken: OwnLine::default(),
             now_ps: OwnLine::default(),
         }
     }
@@ -70,28 +65,33 @@ impl ControlInbox {
     /// Returns whether requests wait.
     #[inline]
     pub fn has_waiting(&self) -> bool {
-        self.queue.0.waiting.load(Ordering::SeqCst) > 0
+        self.arrived.0.load(Ordering::SeqCst) != self.taken.0.load(Ordering::SeqCst)
     }
 
-    /// Takes the first request.
+    /// Takes the first request. For the holder of the switch's lock.
     pub fn take(&self) -> Option<Request> {
-        let Queue { waiting, requests } = &self.queue.0;
-        if waiting.load(Ordering::SeqCst) == 0 {
+        if !self.has_waiting() {
             return None;
         }
-        let request = requests.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let request = self.requests.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         if request.is_some() {
-            waiting.fetch_sub(1, Ordering::SeqCst);
+            self.note_taken();
         }
         request
     }
 
+    fn note_taken(&self) {
+        let taken = self.taken.0.load(Ordering::Relaxed);
+        self.taken.0.store(taken.wrapping_add(1), Ordering::SeqCst);
+    }
+
     /// Appends a request.
     pub fn put(&self, request: Request) {
-        let Queue { waiting, requests } = &self.queue.0;
-        // Counted first, so that `take` never counts below zero.
-        waiting.fetch_add(1, Ordering::SeqCst);
-        requests.lock().unwrap_or_else(PoisonError::into_inner).push_back(request);
+        let mut requests = self.requests.0.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.push_back(request);
+        drop(requests);
+        // Last, so that the driver finds the lock free.
+        self.arrived.0.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Makes the driver retry waiting requests when a pinned version of this store is released.
@@ -101,17 +101,17 @@ impl ControlInbox {
             if let Some(inbox) = inbox.upgrade()
                 && !inbox.looks_again.swap(true, Ordering::SeqCst)
             {
-                inbox.queue.0.waiting.fetch_add(1, Ordering::SeqCst);
+                inbox.arrived.0.fetch_add(1, Ordering::SeqCst);
             }
         });
     }
 
-    /// Returns whether a pinned version was released since the last call.
+    /// Returns whether a pinned version was released since the last call. For the holder of the switch's lock.
     pub fn take_release(&self) -> bool {
         let is_released = self.looks_again.load(Ordering::SeqCst)
             && self.looks_again.swap(false, Ordering::SeqCst);
         if is_released {
-            self.queue.0.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.note_taken();
         }
         is_released
     }

@@ -32,6 +32,8 @@ pub(crate) struct Request {
     pub at_ps: u64,
     pub ticket: Ticket,
     pub mailbox: Arc<Mailbox>,
+    /// Results of an earlier request, whose memory those of this one may use.
+    pub spare: Vec<Result<Reply, Fault>>,
 }
 
 impl Request {
@@ -39,11 +41,11 @@ impl Request {
     pub fn answer(self, outcome: Outcome) {
         let Request { body, ticket, mailbox, .. } = self;
         let spent = match body {
-            RequestBody::Release(_) => return mailbox.put(None),
+            RequestBody::Release(_) => return mailbox.note_answered(),
             RequestBody::Batch(batch) => batch,
             _ => Batch::default(),
         };
-        mailbox.put(Some(Answer { ticket, outcome, spent }));
+        mailbox.put(Answer { ticket, outcome, spent });
     }
 
     /// Returns its number of items.

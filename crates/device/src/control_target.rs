@@ -9,7 +9,9 @@ use crate::control_request::{
 };
 use crate::mailbox::Mailbox;
 use crate::shared_switch::Shared;
-use control::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
+use control::target::{
+    Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket, Visibility,
+};
 use ir::{Program, TableId};
 use state::Subscription;
 use std::collections::VecDeque;
@@ -40,10 +42,14 @@ pub struct DeviceTarget {
     target: TargetProgram,
     visibility: Visibility,
     mailbox: Arc<Mailbox>,
-    /// Answers to requests that the driver served immediately.
+    /// Answers to requests that the driver served immediately, and those that were in the mailbox.
     ready: VecDeque<(Ticket, Outcome)>,
     next_ticket: u64,
     is_listening: bool,
+    /// [`Mailbox::answered`] when the mailbox was emptied last.
+    seen: usize,
+    /// Memory for the results of the next request.
+    spare: Vec<Result<Reply, Fault>>,
     /// Since when requests wait for a device on another thread, as far as this target knows.
     unserved_since: Option<Instant>,
 }
@@ -73,6 +79,8 @@ impl DeviceTarget {
             ready: VecDeque::new(),
             next_ticket: 0,
             is_listening: false,
+            seen: 0,
+            spare: Vec::new(),
             unserved_since: None,
         }
     }
@@ -85,8 +93,8 @@ impl DeviceTarget {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         let mailbox = self.mailbox.clone();
-        self.mailbox.begin();
-        let request = Request { body, target: self.target, at_ps, ticket, mailbox };
+        let spare = std::mem::take(&mut self.spare);
+        let request = Request { body, target: self.target, at_ps, ticket, mailbox, spare };
         if self.inbox.is_gone() {
             let outcome = Outcome::failed(request.item_count(), Fault::Gone, at_ps);
             request.answer(outcome);
@@ -112,32 +120,51 @@ impl DeviceTarget {
         switch.serve_waiting();
         if let Some((request, outcome)) = switch.serve(request) {
             drop(switch);
-            self.mailbox.end();
+            self.note_answered_here();
             self.ready.push_back((request.ticket, outcome));
         }
         None
     }
 
+    /// Counts a request as answered whose answer does not come by the mailbox.
+    fn note_answered_here(&mut self) {
+        self.mailbox.note_answered();
+        self.seen = self.seen.wrapping_add(1);
+    }
+
+    /// Takes an answer that is there.
+    fn take_ready(&mut self, ticket: Ticket) -> Option<Outcome> {
+        let answered = self.mailbox.answered();
+        if answered != self.seen {
+            self.seen = answered;
+            self.mailbox.take(&mut self.ready);
+        }
+        let at = self.ready.iter().position(|(of, _)| *of == ticket)?;
+        self.ready.remove(at).map(|(_, outcome)| outcome)
+    }
+
     /// Serves waiting requests on this thread if the device is idle.
     fn serve_if_idle(&mut self) {
-        if !self.inbox.has_waiting() {
-            return;
-        }
         if !self.inbox.runs_beside() {
-            if let Some(shared) = self.shared.upgrade() {
+            if self.inbox.has_waiting()
+                && let Some(shared) = self.shared.upgrade()
+            {
                 shared.serve_if_idle();
             }
             return;
         }
+        // What follows reads what the device's thread writes, so it comes seldom.
         let since = *self.unserved_since.get_or_insert_with(Instant::now);
-        if since.elapsed() >= IDLE_AFTER
+        if since.elapsed() < IDLE_AFTER {
+            return;
+        }
+        self.unserved_since = None;
+        if self.inbox.has_waiting()
             && let Some(shared) = self.shared.upgrade()
+            && let Some(mut switch) = shared.try_run()
         {
-            self.unserved_since = None;
-            if let Some(mut switch) = shared.try_run() {
-                self.inbox.set_runs_beside(false);
-                switch.serve_waiting();
-            }
+            self.inbox.set_runs_beside(false);
+            switch.serve_waiting();
         }
     }
 
@@ -150,7 +177,8 @@ impl DeviceTarget {
             Item::State(item) => !item.touches_cells(),
             Item::Device(_) => false,
         };
-        let is_alone = self.mailbox.outstanding() == 1;
+        // This request is counted.
+        let is_alone = self.next_ticket == self.mailbox.answered() as u64 + 1;
         if self.visibility == Visibility::Items
             || request.at_ps > now_ps
             || !is_alone
@@ -180,7 +208,7 @@ impl DeviceTarget {
             Outcome::failed(batch.items.len(), Fault::Swapped, now_ps)
         };
         drop(current);
-        self.mailbox.end();
+        self.note_answered_here();
         self.ready.push_back((request.ticket, outcome));
         Ok(())
     }
@@ -244,13 +272,14 @@ impl Target for DeviceTarget {
     }
 
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
-        if let Some(at) = self.ready.iter().position(|(of, _)| *of == ticket) {
-            return self.ready.remove(at).map(|(_, outcome)| outcome);
-        }
-        self.mailbox.take(ticket).or_else(|| {
+        self.take_ready(ticket).or_else(|| {
             self.serve_if_idle();
-            self.mailbox.take(ticket)
+            self.take_ready(ticket)
         })
+    }
+
+    fn recycle(&mut self, outcome: Outcome) {
+        self.spare = outcome.results;
     }
 
     fn notifications(&mut self) -> Vec<Notification> {

@@ -72,6 +72,7 @@ mod mailbox;
 pub mod options;
 mod output;
 mod outputs;
+mod own_line;
 mod packet;
 pub mod packet_generator;
 mod pass;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `Mailbox`: answers and notifications for one controller. The controller polls without the lock while there is none.
 
+use crate::own_line::OwnLine;
 use control::target::{Batch, Notification, Outcome, Ticket};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ pub(crate) struct Answer {
 
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
-    answers: VecDeque<Answer>,
+    answers: Vec<Answer>,
     pub notifications: VecDeque<Notification>,
     /// Threads that wait for an answer.
     waiters: usize,
@@ -29,10 +30,8 @@ pub(crate) struct Mail {
 pub(crate) struct Mailbox {
     mail: Mutex<Mail>,
     arrived: Condvar,
-    /// Number of answers that were not taken.
-    answers: AtomicUsize,
-    /// Number of requests that the device has not answered yet.
-    outstanding: AtomicUsize,
+    /// Number of requests that are answered. The controller polls it, so nothing else is in its line.
+    answered: OwnLine<AtomicUsize>,
 }
 
 impl Mailbox {
@@ -40,50 +39,37 @@ impl Mailbox {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a request whose answer is missing.
-    pub fn begin(&self) {
-        self.outstanding.fetch_add(1, Ordering::Relaxed);
+    /// Returns the number of requests that are answered.
+    pub fn answered(&self) -> usize {
+        self.answered.0.load(Ordering::Acquire)
     }
 
-    /// Counts a request as answered whose answer does not come by the mailbox.
-    pub fn end(&self) {
-        self.outstanding.fetch_sub(1, Ordering::Release);
+    /// Counts a request as answered whose answer, if it has one, does not come by the mailbox.
+    pub fn note_answered(&self) {
+        // The controller takes the lock when it sees this.
+        self.answered.0.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns the number of requests that the device has not answered yet.
-    pub fn outstanding(&self) -> usize {
-        self.outstanding.load(Ordering::Acquire)
-    }
-
-    /// Puts the answer to a request, if it has one.
-    pub fn put(&self, answer: Option<Answer>) {
+    /// Puts the answer to a request.
+    pub fn put(&self, answer: Answer) {
         let mut mail = self.mail();
-        if let Some(answer) = answer {
-            mail.answers.push_back(answer);
-            self.answers.fetch_add(1, Ordering::Relaxed);
-        }
-        self.end();
+        mail.answers.push(answer);
         let has_waiters = mail.waiters > 0;
         drop(mail);
+        self.note_answered();
         if has_waiters {
             self.arrived.notify_all();
         }
     }
 
-    /// Takes the answer to a request, if it is there.
-    pub fn take(&self, ticket: Ticket) -> Option<Outcome> {
-        if self.answers.load(Ordering::Acquire) == 0 {
-            return None;
-        }
+    /// Moves the answers behind those of a list.
+    pub fn take(&self, answers: &mut VecDeque<(Ticket, Outcome)>) {
         let mut mail = self.mail();
-        let at = mail.answers.iter().position(|answer| answer.ticket == ticket)?;
-        let answer = mail.answers.remove(at);
-        self.answers.fetch_sub(1, Ordering::Relaxed);
-        drop(mail);
-        answer.map(|Answer { outcome, spent, .. }| {
+        let found = mail.answers.drain(..).map(|Answer { ticket, outcome, spent }| {
             drop(spent);
-            outcome
-        })
+            (ticket, outcome)
+        });
+        answers.extend(found);
     }
 
     /// Waits for the answer to a request, at most for this time.

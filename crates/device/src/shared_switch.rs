@@ -3,7 +3,8 @@
 //! when it releases the lock. Threads that meet at the lock note that the device runs beside its controllers
 //! ([`ControlInbox::runs_beside`]); targets then leave their requests in the inbox.
 
-use crate::control_inbox::{ControlInbox, OwnLine};
+use crate::control_inbox::ControlInbox;
+use crate::own_line::OwnLine;
 use crate::switch::Switch;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};

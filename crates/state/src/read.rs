@@ -34,17 +34,19 @@ fn one_or_all<Id: Copy + PartialEq, T: Clone>(
 }
 
 impl Cells {
-    /// Reads cells of a register of their program.
+    /// Reads cells of a register of their program, behind the values of a list.
     pub fn read_register(
         &self,
         program: &Program,
         register: RegisterId,
         range: CellRange,
-    ) -> Result<Vec<Bits>, UpdateError> {
+        values: &mut Vec<Bits>,
+    ) -> Result<(), UpdateError> {
         let array = object(&program.registers, "register", register.0)?;
         let cells = self.register(register);
         let indexes = range.few_indexes(&array.name, array.size)?;
-        Ok(indexes.filter_map(|index| cells?.read(index)).collect())
+        values.extend(indexes.filter_map(|index| cells?.read(index)));
+        Ok(())
     }
 }
 
@@ -121,7 +123,9 @@ impl Configuration {
                 Reply::ValueSet(object(&self.value_sets, "value set", set.0)?.members.clone())
             }
             Read::Register { register, cells: range } => {
-                Reply::Registers(cells?.read_register(program, *register, *range)?)
+                let mut values = Vec::new();
+                cells?.read_register(program, *register, *range, &mut values)?;
+                Reply::Registers(values)
             }
             Read::Counter { counter, cells: range } => {
                 let cells = cells?;

@@ -14,7 +14,7 @@ use crate::packet::ProgramId;
 use crate::switch::Switch;
 use control::target::{Batch, Fault, Item, Outcome, Reply, Ticket};
 use ir::Program;
-use state::{Atomicity, BatchItem, BatchOutcome, Read};
+use state::{Atomicity, BatchItem, BatchOutcome, Read, Reply as StateReply};
 use std::sync::Arc;
 
 /// A request with its outcome; `None` if the answer comes later.
@@ -172,7 +172,7 @@ impl Switch {
         if self.driver.model.is_some() {
             return self.begin_job(request, batch);
         }
-        if let Some(outcome) = self.read_registers(request.target, &batch) {
+        if let Some(outcome) = self.read_registers(&mut request, &batch) {
             request.body = RequestBody::Batch(batch);
             return Some((request, outcome));
         }
@@ -228,23 +228,33 @@ impl Switch {
     }
 
     /// Returns the outcome of a batch that reads registers only, which needs no store; `None` for other batches.
-    fn read_registers(&self, target: TargetProgram, batch: &Batch) -> Option<Outcome> {
-        let mut outcome = Outcome::empty(self.core.now_ps);
+    fn read_registers(&self, request: &mut Request, batch: &Batch) -> Option<Outcome> {
         if batch.stops_on_error() || batch.items.is_empty() {
             return None;
         }
-        let id = self.code_for(target, batch).ok()?;
+        let id = self.code_for(request.target, batch).ok()?;
         let program = self.programs.get(id)?;
-        outcome.results.reserve_exact(batch.items.len());
-        for item in &batch.items {
+        let mut results = std::mem::take(&mut request.spare);
+        results.truncate(batch.items.len());
+        for (at, item) in batch.items.iter().enumerate() {
             let Item::State(BatchItem::Read(Read::Register { register, cells })) = item else {
                 return None;
             };
-            let read = program.cells().read_register(program.program(), *register, *cells);
-            let reply = read.map(|values| Reply::State(state::Reply::Registers(values)));
-            outcome.results.push(reply.map_err(Fault::Refused));
+            let mut values = match results.get_mut(at) {
+                Some(Ok(Reply::State(StateReply::Registers(values)))) => std::mem::take(values),
+                _ => Vec::new(),
+            };
+            values.clear();
+            let all = program.cells();
+            let read = all.read_register(program.program(), *register, *cells, &mut values);
+            let reply = read.map(|()| Reply::State(StateReply::Registers(values)));
+            let reply = reply.map_err(Fault::Refused);
+            match results.get_mut(at) {
+                Some(place) => *place = reply,
+                None => results.push(reply),
+            }
         }
-        Some(outcome)
+        Some(Outcome { results, ..Outcome::empty(self.core.now_ps) })
     }
 
     /// Applies a batch now. Hands it back while too many versions are pinned.

@@ -144,6 +144,7 @@ impl Agent {
                         self.current.left_ps = self.current.read_ps;
                     }
                     self.take_reads(&outcome)?;
+                    switch.recycle(outcome);
                     self.phase = Phase::Calling(self.begin_calls());
                 }
                 Phase::Calling(mut calling) => match self.advance(&mut calling, now_ps) {

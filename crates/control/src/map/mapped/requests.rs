@@ -139,6 +139,12 @@ impl<M: ControlMap> Target for Mapped<M> {
         self.answers.remove(at).map(|(_, outcome)| outcome)
     }
 
+    fn recycle(&mut self, outcome: Outcome) {
+        if let Some(Below { target: Some(target), .. }) = self.below.first_mut() {
+            target.recycle(outcome);
+        }
+    }
+
     fn notifications(&mut self) -> Vec<Notification> {
         self.drive();
         let mut found = Vec::new();
