@@ -4,10 +4,11 @@
 //!     cargo bench -p react --bench legacy
 //!
 //! One thread forwards bursts of 32 packets. The other one runs dialogues, without a pause or at a `@rate`, and, or, sends
-//! 100,000 updates/s for the program as written, to an ordinary table or to a malleable one. Each row alternates slices of time with and
-//! without the other thread's work, and gives the median of the ratios of packets by the processor time of the forwarding
-//! thread (a busy machine takes that thread away, and does not count), then what the other thread did in a second by the
-//! clock, and in a second of its own processor time, waits included. Needs a C compiler.
+//! 100,000 updates/s for the program as written, to an ordinary table or to a malleable one. Each row alternates slices of
+//! time with and without the other thread's work. It gives the median of the ratios of packets by the processor time of the
+//! forwarding thread, then what the other thread did in a second, the median time of a dialogue, and the pairs of slices.
+//! Slices in which a busy machine took one of the threads away are repeated. The first line is the time of a cache line
+//! between the threads, which the ratios depend on. Needs a C compiler.
 
 mod reacting_switch;
 
@@ -19,14 +20,19 @@ use reacting_switch::ReactingSwitch;
 use rustix::time::{ClockId, clock_gettime};
 use state::{BoundAction, NewEntry, Update};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const BURST: usize = 32;
 const PACKET_BYTES: usize = 64;
-const SLICE: Duration = Duration::from_millis(100);
-const PAIRS: usize = 15;
+/// Short, so that a busy machine leaves some slices whole.
+const SLICE: Duration = Duration::from_millis(3);
+const PAIRS: usize = 201;
+/// Pairs that are tried to get so many in which both threads had a processor of their own.
+const MAX_TRIES: usize = 8 * PAIRS;
+/// The least share of a slice for which a thread ran that had a processor of its own.
+const WHOLE: f64 = 0.98;
 /// Updates of the legacy controller in a second.
 const UPDATE_RATE: f64 = 100_000.0;
 /// Updates that it sends before the first of them is answered.
@@ -91,8 +97,8 @@ impl Forwarded {
         self.packets as f64 / self.processor.as_secs_f64()
     }
 
-    fn clock_rate(&self) -> f64 {
-        self.packets as f64 / self.clock.as_secs_f64()
+    fn is_whole(&self) -> bool {
+        self.processor.as_secs_f64() > WHOLE * self.clock.as_secs_f64()
     }
 }
 
@@ -187,13 +193,21 @@ struct Work {
     legacy: Option<&'static str>,
 }
 
-/// What the other thread did in all its slices.
+/// What the other thread did in its slices with a processor of its own.
 #[derive(Clone, Debug, Default)]
 struct Done {
     clock: Duration,
-    processor: Duration,
     dialogues: Vec<Duration>,
     updates: u64,
+}
+
+/// What the threads tell each other.
+#[derive(Debug, Default)]
+struct Signals {
+    command: AtomicU8,
+    is_working: AtomicBool,
+    /// Whether the other thread had a processor of its own in its last slice.
+    is_whole: AtomicBool,
 }
 
 /// Commands of the main thread to the other thread.
@@ -205,13 +219,14 @@ fn control(
     work: Work,
     agent: &mut Agent,
     target: Box<dyn Target>,
-    (begun, command, is_working): (Instant, &AtomicU8, &AtomicBool),
+    (begun, signals): (Instant, &Signals),
 ) -> Done {
+    let Signals { command, is_working, is_whole } = signals;
     let target = Arc::new(Mutex::new(target));
     let [mut of_agent, mut of_legacy] = [0, 1].map(|number| OfController::new(&target, number));
     let mut done = Done::default();
     let mut legacy = work.legacy.map(|table| Legacy::new(&mut of_legacy, table));
-    let mut next_ps = 0;
+    let (mut next_ps, mut times) = (0, Vec::new());
     loop {
         match command.load(Ordering::Acquire) {
             PAUSE => {
@@ -224,7 +239,7 @@ fn control(
         }
         let (begin, begin_processor) = (Instant::now(), processor_time());
         if let Some(legacy) = &mut legacy {
-            legacy.sent = 0;
+            (legacy.sent, legacy.done) = (0, 0);
         }
         let (mut dialogues, mut dialogue_began) = (agent.statistics().dialogues, Instant::now());
         while command.load(Ordering::Relaxed) == WORK {
@@ -235,7 +250,7 @@ fn control(
                 next_ps = next.unwrap_or(0);
                 let now = agent.statistics().dialogues;
                 if now != dialogues {
-                    done.dialogues.push(dialogue_began.elapsed());
+                    times.push(dialogue_began.elapsed());
                     (dialogues, dialogue_began) = (now, Instant::now());
                 }
             }
@@ -243,10 +258,15 @@ fn control(
                 legacy.work(&mut of_legacy, begin.elapsed());
             }
         }
-        done.clock += begin.elapsed();
-        done.processor += processor_time() - begin_processor;
+        let (clock, processor) = (begin.elapsed(), processor_time() - begin_processor);
+        is_whole.store(processor.as_secs_f64() > WHOLE * clock.as_secs_f64(), Ordering::Relaxed);
+        if is_whole.load(Ordering::Relaxed) {
+            done.clock += clock;
+            done.dialogues.append(&mut times);
+            done.updates += legacy.as_ref().map_or(0, |legacy| legacy.done);
+        }
+        times.clear();
     }
-    done.updates = legacy.map_or(0, |legacy| legacy.done);
     done
 }
 
@@ -263,15 +283,15 @@ fn row(name: &str, work: Work) {
     };
     let text = PROGRAM.replace("RATE", &rate);
     let ReactingSwitch { mut device, target, mut agent } = ReactingSwitch::new(&text);
-    let (command, is_working) = (AtomicU8::new(PAUSE), AtomicBool::new(false));
+    let signals = Signals::default();
+    let Signals { command, is_working, is_whole } = &signals;
     let begun = Instant::now();
     let (pairs, done) = std::thread::scope(|scope| {
-        let other =
-            scope.spawn(|| control(work, &mut agent, target, (begun, &command, &is_working)));
+        let other = scope.spawn(|| control(work, &mut agent, target, (begun, &signals)));
         let mut burst = burst();
         let mut pairs: Vec<(Forwarded, Forwarded)> = Vec::new();
         forward(&mut device, &mut burst, begun);
-        for _ in 0..PAIRS {
+        for _ in 0..MAX_TRIES {
             let alone = forward(&mut device, &mut burst, begun);
             command.store(WORK, Ordering::Release);
             while !is_working.load(Ordering::Acquire) {
@@ -282,7 +302,12 @@ fn row(name: &str, work: Work) {
             while is_working.load(Ordering::Acquire) {
                 device.advance(begun.elapsed().as_nanos() as u64 * 1000).expect("it runs");
             }
-            pairs.push((alone, beside));
+            if beside.is_whole() && is_whole.load(Ordering::Relaxed) {
+                pairs.push((alone, beside));
+            }
+            if pairs.len() == PAIRS {
+                break;
+            }
         }
         command.store(END, Ordering::Release);
         (pairs, other.join().expect("the other thread ends"))
@@ -290,34 +315,54 @@ fn row(name: &str, work: Work) {
     let of = |value: fn(&(Forwarded, Forwarded)) -> f64| median(pairs.iter().map(value).collect());
     let alone = of(|(alone, _)| alone.rate());
     let ratio = of(|(alone, beside)| beside.rate() / alone.rate());
-    let by_clock = of(|(alone, beside)| beside.clock_rate() / alone.clock_rate());
     let seconds = done.clock.as_secs_f64();
     let count = done.dialogues.len();
     let times = done.dialogues.iter().map(|time| time.as_nanos() as f64).collect();
     let dialogue = if count > 0 { format!("{:.0}", median(times)) } else { String::new() };
-    let processor_seconds = done.processor.as_secs_f64();
     println!(
-        "{name:>30} {:>8.2} M {ratio:>6.3} {by_clock:>6.3} {:>11.0} {:>10.0} {dialogue:>10} {:>9.0} {:>10.0}",
+        "{name:>30} {:>8.2} M {ratio:>6.3} {:>11.0} {dialogue:>10} {:>9.0} {:>6}",
         alone / 1e6,
         count as f64 / seconds,
-        count as f64 / processor_seconds,
         done.updates as f64 / seconds,
-        done.updates as f64 / processor_seconds,
+        pairs.len(),
     );
 }
 
+/// The time in which a cache line goes to the other thread and back, in nanoseconds: the median of several tries.
+fn round_trip_ns() -> f64 {
+    const TRIES: usize = 41;
+    const TURNS: u64 = 50;
+    let turn = AtomicU64::new(0);
+    let wait_for = |wanted: u64| {
+        while turn.load(Ordering::Acquire) != wanted {
+            std::hint::spin_loop();
+        }
+    };
+    let mut times = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..TRIES as u64 * TURNS {
+                wait_for(2 * number + 1);
+                turn.store(2 * number + 2, Ordering::Release);
+            }
+        });
+        for number in 0..TRIES as u64 {
+            let begin = Instant::now();
+            for number in number * TURNS..(number + 1) * TURNS {
+                turn.store(2 * number + 1, Ordering::Release);
+                wait_for(2 * number + 2);
+            }
+            times.push(begin.elapsed().as_nanos() as f64 / TURNS as f64);
+        }
+    });
+    median(times)
+}
+
 fn main() {
+    println!("a cache line goes to the other thread and back in {:.0} ns", round_trip_ns());
     println!(
-        "{:>30} {:>10} {:>6} {:>6} {:>11} {:>10} {:>10} {:>9} {:>10}",
-        "other thread",
-        "alone",
-        "ratio",
-        "clock",
-        "dialogues/s",
-        "cpu second",
-        "median, ns",
-        "updates/s",
-        "cpu second"
+        "{:>30} {:>10} {:>6} {:>11} {:>10} {:>9} {:>6}",
+        "other thread", "alone", "ratio", "dialogues/s", "median, ns", "updates/s", "pairs"
     );
     let chosen = std::env::args().find_map(|argument| argument.parse::<usize>().ok());
     let (ordinary, malleable) = (Some("ordinary"), Some("malleable_one"));

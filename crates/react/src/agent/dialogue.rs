@@ -64,20 +64,28 @@ impl Agent {
     }
 
     fn proceed(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
+        // The switch's time is read once: a thread that forwards pays for each read.
+        let is_served_beside = switch.is_served_beside();
+        let mut known_ps = None;
         loop {
             let phase = std::mem::replace(&mut self.phase, Phase::Idle(0));
             let outcome = match phase.ticket() {
                 None => Outcome::empty(0),
-                // Asked before the time, whose reading costs a switch that runs packets on another thread.
                 Some(ticket) => match switch.poll(ticket) {
-                    Some(outcome) => outcome,
+                    Some(outcome) => {
+                        known_ps = known_ps.max(Some(outcome.known_ps));
+                        outcome
+                    }
                     None => {
                         self.phase = phase;
                         return Ok(Some(next_look_ps(switch)));
                     }
                 },
             };
-            let now_ps = switch.now_ps();
+            let now_ps = match is_served_beside {
+                true => (*known_ps.get_or_insert_with(|| switch.now_ps())).max(self.began_ps),
+                false => switch.now_ps(),
+            };
             match phase {
                 Phase::Idle(due_ps) if !self.reloads.is_empty() => {
                     self.take_reloads(now_ps);
@@ -153,6 +161,8 @@ impl Agent {
                         self.phase = Phase::Calling(calling);
                         return Ok(Some(look_ps));
                     }
+                    // By the clock, the calls have taken their time.
+                    Ok(Some(_)) if is_served_beside => self.phase = Phase::Computing(now_ps),
                     Ok(Some(cost_ps)) => self.phase = Phase::Computing(now_ps + cost_ps),
                     Err(why) => self.phase = self.stop(now_ps, why),
                 },
@@ -171,7 +181,10 @@ impl Agent {
                 }
                 Phase::Committing(_) => {
                     self.record_commit(&outcome);
-                    self.end_later(now_ps.max(outcome.known_ps), now_ps);
+                    match is_served_beside {
+                        true => self.end(now_ps),
+                        false => self.end_later(now_ps.max(outcome.known_ps), now_ps),
+                    }
                 }
             }
         }
